@@ -1,0 +1,45 @@
+"""Identities: what they look like, and how new ones are made.
+
+Nothing in the log is a path. Paths are built in `names.py` from the ids here, and an id that
+does not match its pattern is refused when it is read, so that a forged log cannot point outside
+its database.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import NewType
+
+TableId = NewType("TableId", str)
+"""16 lowercase hex digits, random; never reused."""
+
+ObjectId = NewType("ObjectId", str)
+"""32 lowercase hex digits: the 16 of the writing job's id, then 16 random ones of the object."""
+
+TransactionId = NewType("TransactionId", str)
+"""32 lowercase hex digits, random; made once for a change and repeated whenever it is re-sent."""
+
+TABLE_ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
+OBJECT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+TRANSACTION_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+def new_table_id() -> TableId:
+    """Make a random table id."""
+    return TableId(secrets.token_hex(8))
+
+
+def new_job_id() -> str:
+    """Make the id that all objects of one job begin with: 16 hex digits."""
+    return secrets.token_hex(8)
+
+
+def new_object_id(job: str) -> ObjectId:
+    """Make the id of an object that job `job` is about to write."""
+    return ObjectId(job + secrets.token_hex(8))
+
+
+def new_transaction_id() -> TransactionId:
+    """Make a random transaction id."""
+    return TransactionId(secrets.token_hex(16))

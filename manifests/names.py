@@ -1,0 +1,73 @@
+"""Every name in a database is built here and nowhere else.
+
+    <database>/
+      _manifest/
+        00000000000000000012.json          epoch 12
+        hint.json                          where the newest checkpoint is; may be stale or missing
+        checkpoint/<object id>.json        a checkpoint's root or one of its segments
+      <table id>/                          nothing in front of it for a lone table: its
+        <object id>/                       objects lie at the root of the database
+          rowset.json                      footer of a RowSet in a directory
+          <column id>.col  <column id>.idx
+        <object id>.rowset                 packed RowSet
+        <object id>.dv                     deletion vectors too large for the log
+
+Names are relative to the database and use `/`; the store adds its own root.
+Spec: docs/spec/layout.md
+"""
+
+from __future__ import annotations
+
+import re
+
+MANIFEST = "_manifest"
+HINT = f"{MANIFEST}/hint.json"
+CHECKPOINTS = f"{MANIFEST}/checkpoint"
+
+_EPOCH = re.compile(rf"{MANIFEST}/(\d{{20}})\.json", re.ASCII)
+
+
+def epoch_name(epoch: int) -> str:
+    """Name the file of epoch `epoch` (0 or more)."""
+    return f"{MANIFEST}/{epoch:020d}.json"
+
+
+def parse_epoch_name(name: str) -> int | None:
+    """Read the number of an epoch from its file name; None for any other name."""
+    match = _EPOCH.fullmatch(name)
+    return int(match[1]) if match else None
+
+
+def checkpoint_name(object_id: str) -> str:
+    """Name a checkpoint root or segment."""
+    return f"{CHECKPOINTS}/{object_id}.json"
+
+
+def table_prefix(table_id: str, at_root: bool) -> str:
+    """The prefix that all objects of a table share: empty for a lone table at the root."""
+    return "" if at_root else f"{table_id}/"
+
+
+def footer_name(prefix: str, object_id: str) -> str:
+    """Name the footer of a RowSet stored as a directory."""
+    return f"{prefix}{object_id}/rowset.json"
+
+
+def segment_name(prefix: str, object_id: str, column_id: int) -> str:
+    """Name the column segment of a RowSet stored as a directory."""
+    return f"{prefix}{object_id}/{column_id}.col"
+
+
+def index_name(prefix: str, object_id: str, column_id: int) -> str:
+    """Name the sparse index of a column segment stored in a directory."""
+    return f"{prefix}{object_id}/{column_id}.idx"
+
+
+def packed_name(prefix: str, object_id: str) -> str:
+    """Name a packed RowSet: every segment, index and the footer in one object."""
+    return f"{prefix}{object_id}.rowset"
+
+
+def deletion_vector_name(prefix: str, object_id: str) -> str:
+    """Name a deletion vector stored as an object of its own."""
+    return f"{prefix}{object_id}.dv"
