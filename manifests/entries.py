@@ -1,0 +1,214 @@
+"""What an epoch says: operations, tagged by `op`, and the entries that they carry.
+
+The models are the schema of the log: reading one validates it, and unknown operations or keys
+are refused. Bytes are stored as base64, bounds as tagged strings (see `statistics.py`), because
+JSON has no exact form of either.
+Spec: docs/spec/operations.md
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Union
+
+from pydantic import Field, StringConstraints
+
+from manifests import ids
+from manifests.schema import Model, TableSchema
+
+FORMAT_VERSION = 1
+"""The version of the bytes that this code writes, and the only one that it reads."""
+
+Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
+Crc32c = Annotated[int, Field(ge=0, le=2**32 - 1)]
+RowCount = Annotated[int, Field(ge=1, le=2**32 - 1)]
+RowSetNumber = Annotated[int, Field(ge=0, le=2**32 - 1)]
+ColumnNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
+TableIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TABLE_ID.pattern}$")]
+ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.pattern}$")]
+TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
+
+
+class ColumnStatistics(Model):
+    """Bounds and counts of one column over some rows.
+
+    `min` and `max` are tagged strings, absent when every value is NULL or NaN or when the type
+    has no order. Bounds may be too wide, never too narrow: `exact` says that both are values
+    that occur. NaN is counted, not bounded.
+    """
+
+    min: str | None = None
+    max: str | None = None
+    nulls: Count = 0
+    nans: Count = 0
+    exact: bool = True
+
+
+class ByteCheck(Model):
+    """Length and CRC32C of some bytes, known before they are read."""
+
+    length: Count
+    crc32c: Crc32c
+
+
+class RowSetEntry(Model):
+    """One RowSet as the log knows it; its id is given by the fold, never stored.
+
+    `bytes` counts everything stored for the RowSet. Packed and inline RowSets are one string of
+    that length with the footer at its end. `cuts` is the number of rows between cuts where that
+    is regular (the last stretch may be shorter), else the row index at which each stretch ends.
+    `data` is present exactly for inline ones.
+    """
+
+    object: ObjectIdText
+    place: Literal["directory", "packed", "inline"]
+    rows: RowCount
+    bytes: Count
+    cuts: RowCount | tuple[RowCount, ...]
+    footer: ByteCheck
+    schema_id: Count = 0
+    partition_layout_id: Count = 0
+    sort_order_id: Count = 0
+    statistics: dict[ColumnNumber, ColumnStatistics] = {}
+    data: str | None = None
+    unsynced: bool = False
+
+
+class DeletionVectorEntry(Model):
+    """The rows of one RowSet that are gone: replaces the vector before it, which it names.
+
+    `data` is the Roaring bitmap (portable format) in base64; absent, the bitmap is the object
+    of that id.
+    """
+
+    object: ObjectIdText
+    cardinality: RowCount
+    check: ByteCheck
+    predecessor: ObjectIdText | None = None
+    data: str | None = None
+
+
+class SortField(Model):
+    """One column of a sort key. NULL sorts first ascending and last descending."""
+
+    column: ColumnNumber
+    descending: bool = False
+
+
+class CreateDatabase(Model):
+    """The only operation of epoch 0."""
+
+    op: Literal["create_database"] = "create_database"
+    database: TableIdText
+    format_version: Literal[1] = 1
+    reader_features: tuple[str, ...] = ()
+    writer_features: tuple[str, ...] = ()
+
+
+class CreateTable(Model):
+    """Give a name to a new, empty table."""
+
+    op: Literal["create_table"] = "create_table"
+    table: TableIdText
+    name: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    at_root: bool = False
+    table_schema: TableSchema
+    next_column_id: ColumnNumber
+    sort_key: tuple[SortField, ...] = ()
+    properties: dict[str, str] = {}
+    comment: str | None = None
+
+
+class DropTable(Model):
+    """Remove a table and its name; its files stay until vacuum."""
+
+    op: Literal["drop_table"] = "drop_table"
+    table: TableIdText
+
+
+class AddRowSet(Model):
+    """Add a RowSet; the fold gives it the table's next RowSet id."""
+
+    op: Literal["add_rowset"] = "add_rowset"
+    table: TableIdText
+    rowset: RowSetEntry
+
+
+class DropRowSet(Model):
+    """Remove RowSets: inclusive ranges of ids, ascending and apart."""
+
+    op: Literal["drop_rowset"] = "drop_rowset"
+    table: TableIdText
+    rowsets: tuple[tuple[RowSetNumber, RowSetNumber], ...]
+
+
+class AddDeletionVector(Model):
+    """Replace the deletion vector of one RowSet."""
+
+    op: Literal["add_deletion_vector"] = "add_deletion_vector"
+    table: TableIdText
+    rowset: RowSetNumber
+    vector: DeletionVectorEntry
+
+
+class Anchor(Model):
+    """A checkpoint that was read back whole and is live data from here on (retention)."""
+
+    op: Literal["anchor"] = "anchor"
+    epoch: Count
+    root: ObjectIdText
+    check: ByteCheck
+
+
+class EnableFeatures(Model):
+    """Require features of every later reader or writer of the database."""
+
+    op: Literal["enable_features"] = "enable_features"
+    reader: tuple[str, ...] = ()
+    writer: tuple[str, ...] = ()
+
+
+Operation = Annotated[
+    Union[  # noqa: UP007: pydantic needs the runtime form on Python 3.10
+        CreateDatabase,
+        CreateTable,
+        DropTable,
+        AddRowSet,
+        DropRowSet,
+        AddDeletionVector,
+        Anchor,
+        EnableFeatures,
+    ],
+    Field(discriminator="op"),
+]
+
+
+class Epoch(Model):
+    """One committed step of the log.
+
+    `transaction` identifies the change across re-sends, `previous` is the transaction of the
+    epoch before (none for epoch 0), `base` the epoch that the change was planned on. `time_ms`
+    is milliseconds since 1970 UTC and grows strictly along the log.
+    """
+
+    format_version: Literal[1] = 1
+    epoch: Count
+    transaction: TransactionIdText
+    previous: TransactionIdText | None = None
+    base: Count
+    time_ms: Count
+    operation: str
+    parameters: dict[str, str] = {}
+    engine: str
+    ops: tuple[Operation, ...]
+
+
+class Stub(Model):
+    """What retention leaves in the slot of a removed epoch, so that the slot is never free.
+
+    `floor` is the oldest epoch that can still be read; its state is the anchored checkpoint.
+    """
+
+    format_version: Literal[1] = 1
+    removed: Count
+    floor: Count
+    anchor: Anchor

@@ -1,0 +1,226 @@
+"""Table schemas as the log stores them: types, fields, and the ids that files carry.
+
+A primitive type is written as Spark writes it (`"long"`, `"decimal(12,2)"`); a nested type is an
+object tagged by `type`. Every field, nested ones included, has an id that the table gives once
+and never again: files know columns by id, and names live only here. Nothing in this module knows
+Arrow or Spark: `tableformat.arrow_types` and `spark_ext.types` translate.
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal, Union
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from manifests.errors import InvalidInputError, NotFoundError
+
+SYSTEM_COLUMN_IDS = {
+    "_origin": 2_147_483_001,
+    "_epoch": 2_147_483_002,
+    "_sequence": 2_147_483_003,
+    "_expires": 2_147_483_004,
+}
+"""Ids that no table column gets: compaction, tombstones, upserts and expiry will store them."""
+
+RESERVED_NAMES = frozenset({*SYSTEM_COLUMN_IDS, "_rowset", "_row", "_row_handler"})
+"""Names that readers offer beside the table's own columns."""
+
+_PLAIN = frozenset(
+    "boolean byte short int long float double string binary date timestamp timestamp_ntz"
+    " variant".split()
+)
+_PARAMETRIC = re.compile(
+    r"decimal\((?P<precision>\d{1,2}),(?P<scale>\d{1,2})\)"
+    r"|time\([0-9]\)"
+    r"|(?:char|varchar)\([1-9]\d{0,9}\)"
+    r"|string collate [A-Za-z][A-Za-z0-9_]*"
+    r"|interval (?:year|month|year to month)"
+    r"|interval (?:day|hour|minute|second|day to hour|day to minute|day to second"
+    r"|hour to minute|hour to second|minute to second)",
+    re.ASCII,
+)
+
+
+def _check_primitive(name: str) -> str:
+    if name in _PLAIN:
+        return name
+    match = _PARAMETRIC.fullmatch(name)
+    if not match:
+        raise ValueError(f"{name!r} is not a type that Colonnade stores")
+    if match["precision"] and not (
+        1 <= int(match["precision"]) <= 38 and int(match["scale"]) <= int(match["precision"])
+    ):
+        raise ValueError(f"{name!r} needs 1 to 38 digits and a scale of at most as many")
+    return name
+
+
+class Model(BaseModel):
+    """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]
+
+
+class ArrayType(Model):
+    """A list of values of one type."""
+
+    type: Literal["array"] = "array"
+    element: SchemaField
+
+
+class MapType(Model):
+    """Pairs of a key, never null, and a value."""
+
+    type: Literal["map"] = "map"
+    key: SchemaField
+    value: SchemaField
+
+
+class StructType(Model):
+    """Named fields."""
+
+    type: Literal["struct"] = "struct"
+    fields: tuple[SchemaField, ...]
+
+
+DataType = Union[  # noqa: UP007: pydantic needs the runtime form on Python 3.10
+    PrimitiveType,
+    Annotated[Union[ArrayType, MapType, StructType], Field(discriminator="type")],  # noqa: UP007
+]
+
+
+class SchemaField(Model):
+    """One column, or one nested field of it.
+
+    `id` is 0 only before the table has given one. Elements, keys and values of nested types are
+    fields too, named `element`, `key` and `value`.
+    """
+
+    id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
+    name: str
+    type: DataType
+    nullable: bool = True
+    comment: str | None = None
+
+    def children(self) -> tuple[SchemaField, ...]:
+        """The nested fields, in order; empty for a primitive."""
+        match self.type:
+            case ArrayType(element=element):
+                return (element,)
+            case MapType(key=key, value=value):
+                return (key, value)
+            case StructType(fields=fields):
+                return fields
+            case _:
+                return ()
+
+    def with_children(self, children: Iterable[SchemaField]) -> SchemaField:
+        """The same field with other nested fields, given in the order of `children()`."""
+        nested = tuple(children)
+        match self.type:
+            case ArrayType():
+                new: DataType = ArrayType(element=nested[0])
+            case MapType():
+                new = MapType(key=nested[0], value=nested[1])
+            case StructType():
+                new = StructType(fields=nested)
+            case _:
+                return self
+        return self.model_copy(update={"type": new})
+
+
+class TableSchema(Model):
+    """The columns of a table, in order."""
+
+    fields: tuple[SchemaField, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(field.name for field in self.fields)
+
+    def field(self, name: str) -> SchemaField:
+        """Find a column by name: exactly, else without regard to case.
+
+        Raises NotFoundError that lists the columns there are.
+        """
+        folded = name.casefold()
+        found = next((f for f in self.fields if f.name == name), None) or next(
+            (f for f in self.fields if f.name.casefold() == folded), None
+        )
+        if found is None:
+            known = ", ".join(self.names)
+            raise NotFoundError(f"Column {name!r} does not exist; the columns are {known}.")
+        return found
+
+    def by_id(self, column_id: int) -> SchemaField:
+        """Find a top-level column by id. Raises NotFoundError."""
+        for field in self.fields:
+            if field.id == column_id:
+                return field
+        raise NotFoundError(f"No column has the id {column_id}.")
+
+    def select(self, names: Iterable[str]) -> TableSchema:
+        """The columns named, in the order given. Raises NotFoundError for an unknown one."""
+        return TableSchema(fields=tuple(self.field(name) for name in names))
+
+
+def walk(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
+    """Every field, nested ones included, parents before children."""
+    for field in fields:
+        yield field
+        yield from walk(field.children())
+
+
+def check_schema(schema: TableSchema) -> None:
+    """Refuse what no table may have.
+
+    Raises InvalidInputError that names the column: no columns at all, an empty or reserved name,
+    two names in one struct that differ by case only, a nullable map key.
+    """
+    if not schema.fields:
+        raise InvalidInputError("A table needs at least one column.")
+    for field in schema.fields:
+        if field.name.casefold() in RESERVED_NAMES:
+            raise InvalidInputError(f"Column name {field.name!r} is reserved; choose another.")
+    _check_names(schema.fields, "")
+    for field in walk(schema.fields):
+        if isinstance(field.type, MapType) and field.type.key.nullable:
+            raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
+
+
+def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
+    seen: dict[str, str] = {}
+    for field in fields:
+        full = path + field.name
+        if not field.name:
+            raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
+        other = seen.setdefault(field.name.casefold(), full)
+        if other is not full:
+            raise InvalidInputError(
+                f"Columns {other!r} and {full!r} are the same name; names may not differ by"
+                " case only."
+            )
+        _check_names(field.children(), full + ".")
+
+
+def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
+    """Give every field the next free id, parents before children, top-level columns first.
+
+    Returns the schema with ids and the first id still free.
+    """
+
+    def number(fields: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:
+        nonlocal next_id
+        own = []
+        for field in fields:
+            own.append(field.model_copy(update={"id": next_id}))
+            next_id += 1
+        return tuple(f.with_children(number(f.children())) for f in own)
+
+    return TableSchema(fields=number(schema.fields)), next_id
