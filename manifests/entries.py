@@ -8,7 +8,7 @@ Spec: docs/spec/operations.md
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -168,16 +168,14 @@ class EnableFeatures(Model):
 
 
 Operation = Annotated[
-    Union[  # noqa: UP007: pydantic needs the runtime form on Python 3.10
-        CreateDatabase,
-        CreateTable,
-        DropTable,
-        AddRowSet,
-        DropRowSet,
-        AddDeletionVector,
-        Anchor,
-        EnableFeatures,
-    ],
+    CreateDatabase
+    | CreateTable
+    | DropTable
+    | AddRowSet
+    | DropRowSet
+    | AddDeletionVector
+    | Anchor
+    | EnableFeatures,
     Field(discriminator="op"),
 ]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, Union
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -29,8 +29,10 @@ RESERVED_NAMES = frozenset({*SYSTEM_COLUMN_IDS, "_rowset", "_row", "_row_handler
 """Names that readers offer beside the table's own columns."""
 
 _PLAIN = frozenset(
-    "boolean byte short int long float double string binary date timestamp timestamp_ntz"
-    " variant".split()
+    (
+        *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary"),
+        *("date", "timestamp", "timestamp_ntz", "variant"),
+    )
 )
 _PARAMETRIC = re.compile(
     r"decimal\((?P<precision>\d{1,2}),(?P<scale>\d{1,2})\)"
@@ -88,10 +90,7 @@ class StructType(Model):
     fields: tuple[SchemaField, ...]
 
 
-DataType = Union[  # noqa: UP007: pydantic needs the runtime form on Python 3.10
-    PrimitiveType,
-    Annotated[Union[ArrayType, MapType, StructType], Field(discriminator="type")],  # noqa: UP007
-]
+DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(discriminator="type")]
 
 
 class SchemaField(Model):

@@ -18,12 +18,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable
-from typing import Union
 
 from manifests.entries import ColumnStatistics
 from manifests.errors import CorruptionError
 
-Bound = Union[int, float, str, bytes]  # noqa: UP007: evaluated at run time on Python 3.10
+Bound = int | float | str | bytes
 
 
 def encode_bound(value: Bound) -> str:
