@@ -1,0 +1,75 @@
+"""Bounds of many things at once, as arrays: what pruning looks at.
+
+The same table describes checkpoint segments, RowSets and blocks, so that one vectorised
+evaluation of a predicate prunes all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.entries import ColumnStatistics
+from manifests.statistics import Bound, decode_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One column of a `BoundsTable`; all arrays have one element a row of it.
+
+    `low` and `high` are int64 or float64, or object arrays of int, str or bytes; where `known`
+    is false they hold any value and mean nothing. Bounds never cover NULL or NaN.
+    """
+
+    low: NDArray[np.generic]
+    high: NDArray[np.generic]
+    known: NDArray[np.bool_]
+    nulls: NDArray[np.int64]
+    nans: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsTable:
+    """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown."""
+
+    rows: NDArray[np.int64]
+    columns: Mapping[int, Bounds]
+
+
+def bounds_table(
+    statistics: Sequence[Mapping[int, ColumnStatistics]], rows: Sequence[int]
+) -> BoundsTable:
+    """Arrange statistics by column. A column that some of the things lack is left out there."""
+    columns = {column for each in statistics for column in each}
+    return BoundsTable(
+        np.asarray(rows, dtype=np.int64),
+        {column: _column_bounds([each.get(column) for each in statistics]) for column in columns},
+    )
+
+
+def _column_bounds(statistics: Sequence[ColumnStatistics | None]) -> Bounds:
+    known = np.array(
+        [s is not None and s.min is not None and s.max is not None for s in statistics]
+    )
+    low = [decode_bound(s.min) if s and s.min and k else None for s, k in zip(statistics, known)]
+    high = [decode_bound(s.max) if s and s.max and k else None for s, k in zip(statistics, known)]
+    # Without statistics nothing is known about NULL either: -1 stands for "any number".
+    nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
+    nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
+    return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
+
+
+def bound_array(values: Sequence[Bound | None]) -> NDArray[np.generic]:
+    """Pack bounds into the narrowest array that holds them exactly; None becomes any value."""
+    present = [v for v in values if v is not None]
+    if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present):
+        return np.array([0 if v is None else v for v in values], dtype=np.int64)
+    if all(isinstance(v, float) for v in present):
+        return np.array([0.0 if v is None else v for v in values], dtype=np.float64)
+    packed = np.empty(len(values), dtype=object)
+    filler = present[0]
+    packed[:] = [filler if v is None else v for v in values]
+    return packed
