@@ -95,10 +95,14 @@ class SortField(Model):
 
 
 class CreateDatabase(Model):
-    """The only operation of epoch 0."""
+    """The only operation of epoch 0.
+
+    A `lone_table` database holds one table at most, whose objects lie at the root.
+    """
 
     op: Literal["create_database"] = "create_database"
     database: TableIdText
+    lone_table: bool = False
     format_version: Literal[1] = 1
     reader_features: tuple[str, ...] = ()
     writer_features: tuple[str, ...] = ()
@@ -110,7 +114,6 @@ class CreateTable(Model):
     op: Literal["create_table"] = "create_table"
     table: TableIdText
     name: Annotated[str, StringConstraints(min_length=1, max_length=255)]
-    at_root: bool = False
     table_schema: TableSchema
     next_column_id: ColumnNumber
     sort_key: tuple[SortField, ...] = ()
