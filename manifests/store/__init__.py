@@ -1,0 +1,78 @@
+"""Where objects live: the contract of a store, the stores, and how a path names one.
+
+Spec: docs/spec/store.md
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from manifests.store.local import LocalStore
+from manifests.store.memory import MemoryStore
+from manifests.store.readonly import FsspecReadStore
+
+__all__ = [
+    "FsspecReadStore",
+    "LocalStore",
+    "MemoryStore",
+    "ObjectInfo",
+    "ObjectStore",
+    "ObjectWriter",
+    "PutOutcome",
+    "open_store",
+]
+
+_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
+_LOCAL = re.compile(r"(?:file|local):(?://(?=/))?")
+
+
+def open_store(
+    path: str | os.PathLike[str],
+    storage_options: Mapping[str, Any] | None = None,
+    create: bool = False,
+) -> ObjectStore:
+    """Open the store at `path`; `create` says that the caller is going to write.
+
+    A plain path (`~` at its start is the home directory) or `file:` URL is local disk; anything
+    else with a protocol is read through fsspec, which gets the storage options. With `create` the
+    local folder is made, and a store that cannot be written safely is refused at once instead of
+    at the first write. Does no I/O otherwise, so a path where nothing is opens well.
+
+    Raises: InvalidInputError for a path, protocol or options that cannot work; StoreError.
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InvalidInputError(f"{text!r} is no path: give a folder or a URL.")
+    local = _local_path(text)
+    if local is None:
+        remote = FsspecReadStore(text, storage_options)
+        if create:
+            raise InvalidInputError(remote.refusal())
+        return remote
+    if storage_options:
+        raise InvalidInputError(
+            f"{text} is a local path, for which the storage options {sorted(storage_options)}"
+            " mean nothing; leave them out."
+        )
+    store = LocalStore(os.path.expanduser(local))
+    if create:
+        store.make_root()
+    return store
+
+
+def _local_path(text: str) -> str | None:
+    """The path on local disk that `text` means; None when it is a URL of another protocol."""
+    scheme = _LOCAL.match(text)
+    if scheme is None:
+        return None if _PROTOCOL.match(text) else text
+    path = text[scheme.end() :]
+    if not path or path.startswith("//") or "::" in text:
+        raise InvalidInputError(
+            f"{text} names no folder on local disk; give a plain path or file:///absolute/path."
+        )
+    return path

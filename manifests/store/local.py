@@ -1,0 +1,397 @@
+"""Local disk: temporary file, fsync, hard link, fsync of the directory.
+
+An exclusive `open` would be atomic in its name only: a reader sees the file grow, and a kill leaves
+an empty epoch that blocks its slot for ever. A hard link puts a finished file under its name in one
+step and fails when the name is taken.
+
+Unfinished objects are files `.tmp-<16 hex digits>-<last part of the name>` beside the place where
+they were going. Such a name is no object name: `list` never yields it and nothing reads it. A
+killed process leaves them behind, for vacuum to remove by that pattern once they are old.
+
+Directories below the root are opened one by one and never through a link, so no name leads out of
+the root; the root itself may be reached through links. Needs a POSIX system.
+
+Spec: docs/spec/store.md#local-disk
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from manifests.errors import (
+    AlreadyExistsError,
+    InvalidInputError,
+    NotFoundError,
+    StoreError,
+)
+from manifests.store.base import (
+    Data,
+    ObjectInfo,
+    ObjectStore,
+    ObjectWriter,
+    PutOutcome,
+    check_body,
+    check_name,
+    check_prefix,
+    check_ranges,
+    is_name,
+    too_large,
+    truncated,
+)
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# O_NONBLOCK: opening a named pipe that someone left here must fail its check below, not hang.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
+# Errors after which a link is certainly not there. After any other (a network file system that
+# timed out) nobody knows.
+_NOT_LINKED = _NO_LINKS | {
+    errno.EACCES,
+    errno.EDQUOT,
+    errno.EMLINK,
+    errno.ENOENT,
+    errno.ENOSPC,
+    errno.EROFS,
+}
+_RETRYABLE = {errno.EAGAIN, errno.EBUSY, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ETIMEDOUT}
+_REASONS = {
+    errno.ENOSPC: "the disk is full; free some space and run this again",
+    errno.EDQUOT: "the disk quota is used up; free some space and run this again",
+    errno.EFBIG: "the file size limit of the file system or of this process is reached",
+    errno.EACCES: "permission denied; check the owner and mode of the file and its folders",
+    errno.EROFS: "the file system is mounted read-only",
+    errno.ELOOP: "it is a symbolic link, and nothing in a database is one",
+    errno.ENOTDIR: "one of its folders is a file or a symbolic link, and must be a real folder",
+}
+
+
+class LocalStore(ObjectStore):
+    """Objects as files below a folder, which is made when the first object is written.
+
+    Pickles as its root. Cost here means system calls: one `open` per folder of a name.
+    """
+
+    read_only = False
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.url = os.path.abspath(root)
+        # Folders whose entry in their parent this store has synced. One that another process made
+        # may not be durable yet, however durable the files in it are.
+        self._synced: set[str] = set()
+
+    def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
+        return type(self), (self.url,)
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        with self._reading(name) as (file, size):
+            if limit is not None and size > limit:
+                raise too_large(self.locate(name), str(size), limit)
+            return self._read(name, file, 0, size)
+
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        check_ranges(ranges)
+        with self._reading(name) as (file, size):
+            # Checked before anything is allocated: a forged length must not take the memory.
+            for offset, length in ranges:
+                if offset + length > size:
+                    raise truncated(self.locate(name), size, offset, length)
+            return [self._read(name, file, offset, length) for offset, length in ranges]
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        check_body(name, data)
+        with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
+            temp = _write_temp(folder, leaf, data, sync=True)
+            outcome = PutOutcome.CREATED
+            try:
+                _link(folder, temp, leaf)
+            except FileExistsError:
+                outcome = PutOutcome.EXISTS
+            except OSError as error:
+                if error.errno in _NOT_LINKED:
+                    raise
+                return PutOutcome.UNKNOWN
+            finally:
+                _discard(folder, temp)
+            try:
+                # Also for EXISTS: the one who linked it may have died before this line.
+                os.fsync(folder)
+            except OSError:
+                return PutOutcome.UNKNOWN
+            return outcome
+
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        check_body(name, data)
+        with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):
+            temp = _write_temp(folder, leaf, data, sync)
+            try:
+                os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                _discard(folder, temp)
+                raise
+            if sync:
+                os.fsync(folder)
+
+    def create(self, name: str, *, sync: bool) -> ObjectWriter:
+        check_name(name)
+        with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):
+            with suppress(FileNotFoundError):
+                os.stat(leaf, dir_fd=folder, follow_symlinks=False)
+                raise AlreadyExistsError(f"{self.locate(name)} exists already.")
+            temp = _temp_name(leaf)
+            return _LocalWriter(self, name, temp, os.open(temp, _WRITE, 0o666, dir_fd=folder), sync)
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        return self._walk(prefix)
+
+    def delete(self, name: str) -> None:
+        check_name(name)
+        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+            os.unlink(leaf, dir_fd=folder)
+
+    def make_root(self) -> None:
+        """Make the root folder and those above it that are missing. Raises: StoreError."""
+        try:
+            _make_path(self.url)
+        except OSError as error:
+            raise self._failed(self.url, "made", error) from error
+
+    @contextmanager
+    def _folder(
+        self, name: str, *, make: bool = False, sync: bool = False
+    ) -> Iterator[tuple[int, str]]:
+        """Open the folder of an object; with `make`, make what is missing. Yields it and the leaf.
+
+        Raises: OSError, FileNotFoundError when a folder is missing.
+        """
+        *parts, leaf = name.split("/")
+        folder = self._open_root(make)
+        try:
+            path = ""
+            for part in parts:
+                path = f"{path}/{part}"
+                if make:
+                    self._make_folder(folder, part, path, sync)
+                below = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+                os.close(folder)
+                folder = below
+            yield folder, leaf
+        finally:
+            os.close(folder)
+
+    def _open_root(self, make: bool) -> int:
+        try:
+            return os.open(self.url, _FOLDER)
+        except FileNotFoundError:
+            if not make:
+                raise
+        _make_path(self.url)
+        return os.open(self.url, _FOLDER)
+
+    def _make_folder(self, parent: int, part: str, path: str, sync: bool) -> None:
+        try:
+            os.mkdir(part, dir_fd=parent)
+        except FileExistsError:
+            pass
+        else:
+            self._synced.discard(path)
+        if sync and path not in self._synced:
+            os.fsync(parent)
+            self._synced.add(path)
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[tuple[int, int]]:
+        """Open an object. Yields its file and its size in bytes."""
+        check_name(name)
+        try:
+            with self._folder(name) as (folder, leaf):
+                file = os.open(leaf, _READ, dir_fd=folder)
+            try:
+                status = os.fstat(file)
+                if not stat.S_ISREG(status.st_mode):
+                    raise StoreError(f"{self.locate(name)} is not a regular file; move it away.")
+                yield file, status.st_size
+            finally:
+                os.close(file)
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{self.locate(name)} does not exist.") from error
+        except OSError as error:
+            raise self._failed(self.locate(name), "read", error) from error
+
+    @contextmanager
+    def _writing(self, name: str) -> Iterator[None]:
+        """Translate the errors of the operating system."""
+        try:
+            yield
+        except OSError as error:
+            raise self._failed(self.locate(name), "written", error) from error
+
+    def _read(self, name: str, file: int, offset: int, length: int) -> bytes:
+        data = os.pread(file, length, offset)
+        while len(data) < length:  # one call reads 2 GiB at most
+            more = os.pread(file, length - len(data), offset + len(data))
+            if not more:
+                raise truncated(self.locate(name), offset + len(data), offset, length)
+            data += more
+        return data
+
+    def _failed(self, location: str, verb: str, error: OSError) -> StoreError:
+        reason = _REASONS.get(error.errno or 0, error.strerror or type(error).__name__)
+        return StoreError(
+            f"{location} could not be {verb}: {reason}.", retryable=error.errno in _RETRYABLE
+        )
+
+    def _walk(self, prefix: str) -> Iterator[ObjectInfo]:
+        top = prefix.rpartition("/")[0]
+        try:
+            # Any leaf will do: only its folder is opened.
+            with self._folder(f"{top}/_" if top else "_") as (folder, _):
+                yield from _walk_folder(folder, f"{top}/" if top else "", prefix)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise self._failed(self.locate(top), "listed", error) from error
+
+
+class _LocalWriter(ObjectWriter):
+    """Streams into a temporary file. Holds one file descriptor, not that of the folder."""
+
+    def __init__(self, store: LocalStore, name: str, temp: str, file: int, sync: bool) -> None:
+        self._store = store
+        self._name = name
+        self._temp = temp
+        self._file: int | None = file
+        self._sync = sync
+
+    def write(self, data: Data) -> None:
+        if self._file is None:
+            raise InvalidInputError(f"{self._store.locate(self._name)} is no longer being written.")
+        try:
+            with self._store._writing(self._name):
+                _write_all(self._file, data)
+        except BaseException:
+            self.abort()
+            raise
+
+    def close(self) -> None:
+        if self._file is None:
+            return
+        try:
+            with self._store._writing(self._name):
+                self._publish(self._file)
+        finally:
+            self.abort()
+
+    def _publish(self, file: int) -> None:
+        if self._sync:
+            os.fsync(file)
+        with self._store._folder(self._name) as (folder, leaf):
+            try:
+                _link(folder, self._temp, leaf)
+            except FileExistsError as error:
+                location = self._store.locate(self._name)
+                raise AlreadyExistsError(f"{location} exists already.") from error
+            _discard(folder, self._temp)
+            if self._sync:
+                os.fsync(folder)
+
+    def abort(self) -> None:
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        # What cannot be removed stays what it is: an unfinished object that vacuum knows.
+        with suppress(OSError):
+            os.close(file)
+        with suppress(OSError), self._store._folder(self._name) as (folder, _):
+            os.unlink(self._temp, dir_fd=folder)
+
+
+def _temp_name(leaf: str) -> str:
+    return f".tmp-{secrets.token_hex(8)}-{leaf}"
+
+
+def _write_temp(folder: int, leaf: str, data: Data, sync: bool) -> str:
+    """Write a finished temporary file and name it; leaves none behind when that fails."""
+    temp = _temp_name(leaf)
+    file = os.open(temp, _WRITE, 0o666, dir_fd=folder)
+    try:
+        try:
+            _write_all(file, data)
+            if sync:
+                os.fsync(file)
+        finally:
+            os.close(file)
+    except BaseException:
+        _discard(folder, temp)
+        raise
+    return temp
+
+
+def _write_all(file: int, data: Data) -> None:
+    rest = memoryview(data).cast("B")
+    while rest:  # a limit or a full disk cuts a write short; the next call says which it was
+        rest = rest[os.write(file, rest) :]
+
+
+def _link(folder: int, temp: str, leaf: str) -> None:
+    try:
+        os.link(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        raise OSError(
+            error.errno,
+            "this file system has no hard links, without which a commit on local disk is not safe;"
+            " keep the database on another one",
+        ) from error
+
+
+def _discard(folder: int, temp: str) -> None:
+    # What cannot be removed stays what it is: an unfinished object that vacuum knows.
+    with suppress(OSError):
+        os.unlink(temp, dir_fd=folder)
+
+
+def _make_path(path: str) -> None:
+    """Make a folder and its parents, durably."""
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        _make_path(parent)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        return
+    folder = os.open(parent, _FOLDER)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _walk_folder(folder: int, path: str, prefix: str) -> Iterator[ObjectInfo]:
+    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = path + entry.name
+            if not is_name(name):
+                continue  # unfinished, or not ours
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if f"{name}/".startswith(prefix[: len(name) + 1]):
+                        below = os.open(entry.name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+                        try:
+                            yield from _walk_folder(below, f"{name}/", prefix)
+                        finally:
+                            os.close(below)
+                elif name.startswith(prefix) and entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
+            except FileNotFoundError:
+                continue  # went away meanwhile

@@ -1,0 +1,124 @@
+"""A store in memory: the whole contract without a disk, for tests and throw-away tables.
+
+Spec: docs/spec/store.md#memory
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.store.base import (
+    Data,
+    ObjectInfo,
+    ObjectStore,
+    ObjectWriter,
+    PutOutcome,
+    check_body,
+    check_name,
+    check_prefix,
+    check_ranges,
+    too_large,
+    truncated,
+)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class MemoryStore(ObjectStore):
+    """Objects in a dictionary, gone with the process. Nothing to sync, so `sync` changes nothing.
+
+    `now_ms` is the clock that dates the objects.
+    """
+
+    read_only = False
+
+    def __init__(self, url: str = "memory:", now_ms: Callable[[], int] = _now_ms) -> None:
+        self.url = url
+        self._now_ms = now_ms
+        self._lock = threading.Lock()
+        self._objects: dict[str, tuple[bytes, int]] = {}
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        data = self._data(name)
+        if limit is not None and len(data) > limit:
+            raise too_large(self.locate(name), str(len(data)), limit)
+        return data
+
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        check_ranges(ranges)
+        data = self._data(name)
+        for offset, length in ranges:
+            if offset + length > len(data):
+                raise truncated(self.locate(name), len(data), offset, length)
+        return [data[offset : offset + length] for offset, length in ranges]
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        check_body(name, data)
+        return PutOutcome.CREATED if self._add(name, bytes(data)) else PutOutcome.EXISTS
+
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        check_body(name, data)
+        with self._lock:
+            self._objects[name] = bytes(data), self._now_ms()
+
+    def create(self, name: str, *, sync: bool) -> ObjectWriter:
+        check_name(name)
+        if name in self._objects:
+            raise AlreadyExistsError(f"{self.locate(name)} exists already.")
+        return _MemoryWriter(self, name)
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        with self._lock:
+            objects = tuple(self._objects.items())
+        return (
+            ObjectInfo(name, len(data), modified_ms)
+            for name, (data, modified_ms) in objects
+            if name.startswith(prefix)
+        )
+
+    def delete(self, name: str) -> None:
+        check_name(name)
+        with self._lock:
+            self._objects.pop(name, None)
+
+    def _data(self, name: str) -> bytes:
+        check_name(name)
+        try:
+            return self._objects[name][0]
+        except KeyError as error:
+            raise NotFoundError(f"{self.locate(name)} does not exist.") from error
+
+    def _add(self, name: str, data: bytes) -> bool:
+        with self._lock:
+            if name in self._objects:
+                return False
+            self._objects[name] = data, self._now_ms()
+            return True
+
+
+class _MemoryWriter(ObjectWriter):
+    def __init__(self, store: MemoryStore, name: str) -> None:
+        self._store = store
+        self._name = name
+        self._data: bytearray | None = bytearray()
+
+    def write(self, data: Data) -> None:
+        if self._data is None:
+            raise InvalidInputError(f"{self._store.locate(self._name)} is no longer being written.")
+        self._data += data
+
+    def close(self) -> None:
+        if self._data is None:
+            return
+        data, self._data = bytes(self._data), None
+        if not self._store._add(self._name, data):
+            raise AlreadyExistsError(f"{self._store.locate(self._name)} exists already.")
+
+    def abort(self) -> None:
+        self._data = None

@@ -1,0 +1,168 @@
+"""Every store that fsspec can read, to read from and nothing else.
+
+fsspec's own "create only" mode is check-then-write on most protocols, is dropped by its caching
+wrappers, and reports a success that was re-sent as a failure: a commit on top of it loses tables.
+So a protocol is written to only once it has an adapter of its own.
+
+Spec: docs/spec/store.md#other-protocols
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+import fsspec  # type: ignore[import-untyped]
+
+from manifests.errors import InvalidInputError, NotFoundError, StoreError
+from manifests.store.base import (
+    Data,
+    ObjectInfo,
+    ObjectStore,
+    ObjectWriter,
+    PutOutcome,
+    check_name,
+    check_prefix,
+    check_ranges,
+    is_name,
+    too_large,
+    truncated,
+)
+
+_USER_INFO = re.compile(r"//[^/@]*@")
+
+
+class FsspecReadStore(ObjectStore):
+    """Objects below any fsspec URL, chained ones (`simplecache::…`) included; read-only.
+
+    Pickles as its URL and options, which may be secrets: they appear in no error and no `repr`.
+
+    Raises: InvalidInputError for a protocol that is unknown, lacks its package or refuses the
+    options; StoreError when connecting fails.
+    """
+
+    read_only = True
+
+    def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
+        self._given = url, dict(storage_options or {})
+        self.protocol = re.split(r"://|::", url, maxsplit=1)[0]
+        self.url = _USER_INFO.sub("//", url.partition("?")[0]).rstrip("/")
+        self._files, self._root = self._connect()
+
+    def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[str, dict[str, Any]]]:
+        return type(self), self._given
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        path = self._path(name)
+        with self._reading(name):
+            if limit is None:
+                return bytes(self._files.cat_file(path))
+            # One request instead of a size and a read: one byte more than allowed is enough.
+            data = bytes(self._files.cat_file(path, start=0, end=limit + 1))
+        if len(data) > limit:
+            raise too_large(self.locate(name), f"at least {len(data)}", limit)
+        return data
+
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        path = self._path(name)
+        check_ranges(ranges)
+        wanted = [(offset, offset + length) for offset, length in ranges if length]
+        starts, ends = [start for start, _ in wanted], [end for _, end in wanted]
+        try:
+            with self._reading(name):
+                paths = [path] * len(wanted)
+                parts = iter(self._files.cat_ranges(paths, starts, ends, on_error="raise"))
+        except StoreError:
+            # A range past the end is an error of its own kind in every protocol.
+            self._check_size(name, path, ranges)
+            raise
+        found = [bytes(next(parts)) if length else b"" for _, length in ranges]
+        if any(len(data) != length for data, (_, length) in zip(found, ranges, strict=True)):
+            self._check_size(name, path, ranges)
+            raise StoreError(f"{self.locate(name)} was read in part only.", retryable=True)
+        return found
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        self._refuse(name)
+
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        self._refuse(name)
+
+    def create(self, name: str, *, sync: bool) -> ObjectWriter:
+        self._refuse(name)
+
+    def delete(self, name: str) -> None:
+        self._refuse(name)
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        check_prefix(prefix)
+        top = prefix.rpartition("/")[0]
+        try:
+            with self._reading(top):
+                found = self._files.find(f"{self._root}/{top}".rstrip("/"), detail=True)
+        except NotFoundError:
+            return iter(())
+        names = ((path.removeprefix(f"{self._root}/"), info) for path, info in found.items())
+        return (
+            ObjectInfo(name, info["size"], None)
+            for name, info in names
+            if name.startswith(prefix) and is_name(name)
+        )
+
+    def refusal(self) -> str:
+        """Say why nothing is written here."""
+        return (
+            f"{self.url} is read-only: Colonnade knows no atomic put-if-absent for the protocol"
+            f" {self.protocol!r}, and without one a commit can be lost; write to a local path."
+        )
+
+    def _connect(self) -> tuple[Any, str]:
+        """Open the file system. Returns it and the path of the root in it."""
+        url, options = self._given
+        try:
+            try:
+                # A cached listing would hide what was committed since.
+                files, root = fsspec.url_to_fs(url, **{"use_listings_cache": False, **options})
+            except TypeError:
+                # Some protocols hand what they do not know to a client that refuses it.
+                files, root = fsspec.url_to_fs(url, **options)
+        except (ImportError, TypeError, ValueError) as error:
+            raise InvalidInputError(f"{self.url} cannot be opened: {error}.") from error
+        except Exception as error:
+            raise _failed(self.url, error) from error
+        return files, root.rstrip("/")
+
+    def _refuse(self, name: str) -> NoReturn:
+        check_name(name)
+        raise InvalidInputError(self.refusal())
+
+    def _path(self, name: str) -> str:
+        check_name(name)
+        return f"{self._root}/{name}"
+
+    def _check_size(self, name: str, path: str, ranges: Sequence[tuple[int, int]]) -> None:
+        with self._reading(name):
+            size = self._files.size(path)
+        for offset, length in ranges:
+            if size is not None and offset + length > size:
+                raise truncated(self.locate(name), size, offset, length)
+
+    @contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Translate the errors of a protocol, which may be of any class at all."""
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise NotFoundError(f"{self.locate(name)} does not exist.") from error
+        except Exception as error:
+            raise _failed(self.locate(name), error) from error
+
+
+def _failed(location: str, error: Exception) -> StoreError:
+    # The text of a foreign error may hold a signed URL: its class says enough, the cause has more.
+    return StoreError(
+        f"{location} could not be read ({type(error).__name__}).",
+        retryable=isinstance(error, (TimeoutError, ConnectionError)),
+    )
