@@ -52,7 +52,7 @@ def open_store(
     if local is None:
         remote = FsspecReadStore(text, storage_options)
         if create:
-            raise InvalidInputError(remote.refusal())
+            remote.require_writable()
         return remote
     if storage_options:
         raise InvalidInputError(

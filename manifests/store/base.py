@@ -162,6 +162,12 @@ class ObjectStore(abc.ABC):
     def delete(self, name: str) -> None:
         """Remove an object; fine when it is absent. Not synced: a power cut may bring it back."""
 
+    def require_writable(self) -> None:  # noqa: B027
+        """Check before any work is done that the store can be written to.
+
+        Raises: InvalidInputError that says why when it is read-only.
+        """
+
     def locate(self, name: str) -> str:
         """Name an object the way users see it in errors."""
         return f"{self.url}/{name}"

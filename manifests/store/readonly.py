@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-import fsspec  # type: ignore[import-untyped]
+import fsspec
 
 from manifests.errors import InvalidInputError, NotFoundError, StoreError
 from manifests.store.base import (
@@ -111,9 +111,8 @@ class FsspecReadStore(ObjectStore):
             if name.startswith(prefix) and is_name(name)
         )
 
-    def refusal(self) -> str:
-        """Say why nothing is written here."""
-        return (
+    def require_writable(self) -> NoReturn:
+        raise InvalidInputError(
             f"{self.url} is read-only: Colonnade knows no atomic put-if-absent for the protocol"
             f" {self.protocol!r}, and without one a commit can be lost; write to a local path."
         )
@@ -136,7 +135,7 @@ class FsspecReadStore(ObjectStore):
 
     def _refuse(self, name: str) -> NoReturn:
         check_name(name)
-        raise InvalidInputError(self.refusal())
+        self.require_writable()
 
     def _path(self, name: str) -> str:
         check_name(name)

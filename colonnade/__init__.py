@@ -1,0 +1,82 @@
+"""Colonnade: a lakehouse table format for Spark, in plain Python.
+
+    import colonnade
+
+    trips = colonnade.create("trips", schema)            # one table, or one in a database above
+    trips.append(arrow_table)                            # one epoch
+    trips.scan(["day", "miles"], where="miles > 3").to_arrow()
+    colonnade.open("trips").scan(epoch=1).to_pandas()    # as of an earlier epoch
+
+With Spark: `spark.read.format("colonnade").load(path)`, `df.write.format("colonnade")`, and
+`colonnade.Table`, `colonnade.Database`, which need the extra `colonnade[spark]`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from manifests.errors import (
+    AlreadyExistsError,
+    ColonnadeError,
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from tableformat.database import Database as ArrowDatabase
+from tableformat.predicate import Predicate, col
+from tableformat.table import ArrowTable, HistoryEntry, Scan
+from tableformat.write_job import WriteSettings
+
+if TYPE_CHECKING:
+    from spark_ext.database import Database
+    from spark_ext.table import Table
+
+create = ArrowTable.create
+open = ArrowTable.open
+create_database = ArrowDatabase.create
+open_database = ArrowDatabase.open
+
+__all__ = [
+    "AlreadyExistsError",
+    "ArrayType",
+    "ArrowDatabase",
+    "ArrowTable",
+    "ColonnadeError",
+    "CommitUnknownError",
+    "ConflictError",
+    "CorruptionError",
+    "Database",
+    "HistoryEntry",
+    "InvalidInputError",
+    "MapType",
+    "NotFoundError",
+    "Predicate",
+    "Scan",
+    "SchemaField",
+    "StoreError",
+    "StructType",
+    "Table",
+    "TableSchema",
+    "UnsupportedFormatError",
+    "WriteSettings",
+    "col",
+    "create",
+    "create_database",
+    "open",
+    "open_database",
+]
+
+_NEEDS_SPARK = {"Database": "spark_ext.database", "Table": "spark_ext.table"}
+
+
+def __getattr__(name: str) -> Any:
+    """Load the Spark half when it is first named, so that Arrow users need no pyspark."""
+    if name not in _NEEDS_SPARK:
+        raise AttributeError(f"module 'colonnade' has no attribute {name!r}")
+    return getattr(importlib.import_module(_NEEDS_SPARK[name]), name)

@@ -1,0 +1,133 @@
+"""A database through Arrow: its tables, by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from manifests.entries import DropTable
+from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.ids import new_transaction_id
+from manifests.log import Change, Log, create_database
+from manifests.schema import TableSchema
+from manifests.snapshot import Snapshot
+from manifests.store import ObjectStore
+from tableformat.location import (
+    Location,
+    StorageOptions,
+    locate,
+    locate_existing,
+    refuse_existing,
+)
+from tableformat.table import ArrowTable, as_table_schema
+from tableformat.write_job import commit_write, new_table, plan_write
+
+
+class Database:
+    """A directory with one log of epochs and any number of tables.
+
+    Made by `colonnade.open_database` or `colonnade.create_database`.
+    """
+
+    def __init__(self, store: ObjectStore, log: Log, snapshot: Snapshot) -> None:
+        self._store = store
+        self._log = log
+        self._snapshot = snapshot
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
+    ) -> Database:
+        """Open the database at `path`; a lone table is a database of one.
+
+        Raises NotFoundError when there is none.
+        """
+        location = locate_existing(path, storage_options)
+        if location.table is not None:
+            raise InvalidInputError(
+                f"{location.url} is below the database {location.store.url}; open that."
+            )
+        log = Log(location.store)
+        return cls(location.store, log, log.read_head())
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str]) -> Database:
+        """Create an empty database. Raises AlreadyExistsError when there is one."""
+        location = locate(path)
+        refuse_existing(location)
+        snapshot = create_database(location.store, lone_table=False)
+        return cls(location.store, Log(location.store), snapshot)
+
+    @property
+    def path(self) -> str:
+        """Where the database is."""
+        return self._store.url
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state that was seen last."""
+        return self._snapshot
+
+    def refresh(self) -> Snapshot:
+        """Look for newer epochs; costs one GET when there are none."""
+        self._snapshot = self._log.refresh(self._snapshot)
+        return self._snapshot
+
+    def tables(self) -> list[str]:
+        """The names of the tables, sorted."""
+        return sorted(table.name for table in self.refresh().tables.values())
+
+    def table(self, name: str) -> ArrowTable:
+        """Open a table by name. Raises NotFoundError that lists what there is."""
+        return ArrowTable(self._locate(name), self._log, self.refresh())
+
+    def create_table(
+        self,
+        name: str,
+        schema: pa.Schema | TableSchema,
+        *,
+        sort_key: Sequence[str] = (),
+        properties: dict[str, str] | None = None,
+        comment: str | None = None,
+    ) -> ArrowTable:
+        """Create an empty table; see `ArrowTable.create`.
+
+        Raises AlreadyExistsError when the name is taken.
+        """
+        location = self._locate(name)
+        base = self.refresh()
+        design = new_table(name, as_table_schema(schema), sort_key, properties, comment)
+        if location.find(base) is not None:
+            raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+        self._snapshot = commit_write(
+            plan_write(location, base, "append", create=design), (), self._log, base
+        )
+        return ArrowTable(location, self._log, self._snapshot)
+
+    def drop_table(self, name: str) -> int:
+        """Remove a table and return the epoch that did; its earlier epochs stay readable.
+
+        Raises NotFoundError for an unknown name.
+        """
+        base = self.refresh()
+        table = self._locate(name).require(base)
+        change = Change(
+            transaction=new_transaction_id(),
+            operation="drop_table",
+            parameters={"name": table.name},
+            ops=(DropTable(table=table.id),),
+        )
+        self._snapshot = self._log.commit(change, base)
+        return self._snapshot.epoch
+
+    def _locate(self, name: str) -> Location:
+        lone = self._snapshot.lone_table and name in self._lone_names()
+        return Location(self._store, None if lone else name, exists=True)
+
+    def _lone_names(self) -> set[str]:
+        return {table.name for table in self._snapshot.tables.values()}
+
+    def __repr__(self) -> str:
+        return f"Database({self.path!r}, epoch={self._snapshot.epoch})"

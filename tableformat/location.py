@@ -1,0 +1,139 @@
+"""From the path that a user names to a database and the table in it.
+
+    /data/trips            a lone table: the database is the directory itself
+    /data/sales            a database
+    /data/sales/orders     its table `orders`; the directory of that name need not exist
+
+The last segment is looked up as a name in the log of the directory above, so renaming a table
+moves no file. Deeper paths are refused: the nearest `_manifest` upward wins, and nothing lives
+below a table.
+Spec: docs/spec/layout.md
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from manifests import names
+from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from manifests.store import LocalStore, ObjectStore, open_store
+
+StorageOptions = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A database's store, and the name of one table in it (None: the database as a whole)."""
+
+    store: ObjectStore
+    table: str | None
+    exists: bool
+
+    def find(self, snapshot: Snapshot) -> TableState | None:
+        """The table meant, or None where a table of that name could still be created.
+
+        Raises InvalidInputError when the path names a database of several tables.
+        """
+        if self.table is not None:
+            return next((t for t in snapshot.tables.values() if t.name == self.table), None)
+        if not snapshot.lone_table:
+            raise InvalidInputError(
+                f"{self.store.url} is a database, not a table; name one of its tables:"
+                f" {_known(snapshot)}."
+            )
+        return next(iter(snapshot.tables.values()), None)
+
+    def require(self, snapshot: Snapshot) -> TableState:
+        """The table meant. Raises NotFoundError that lists what there is."""
+        table = self.find(snapshot)
+        if table is None and self.table is None:
+            raise NotFoundError(f"{self.store.url} is no Colonnade table: it holds no table yet.")
+        if table is None:
+            raise NotFoundError(
+                f"Table {self.table!r} does not exist in database {self.store.url} at epoch"
+                f" {snapshot.epoch}; its tables are: {_known(snapshot)}."
+            )
+        return table
+
+    @property
+    def url(self) -> str:
+        """The path of the table, or of the database."""
+        root = self.store.url.rstrip("/")
+        return root if self.table is None else f"{root}/{self.table}"
+
+    @property
+    def new_table_name(self) -> str:
+        """The name that a table created here gets: the last segment of the path."""
+        return self.table or self.store.url.rstrip("/").rsplit("/", 1)[-1]
+
+
+def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None = None) -> Location:
+    """Find the database that `path` belongs to; costs one to three GETs of epoch 0.
+
+    Raises InvalidInputError for a path below a table.
+    """
+    store = open_store(path, storage_options)
+    if _is_database(store):
+        return Location(store, None, exists=True)
+    # What the user gave, where it is a URL: the store's own text may leave out credentials.
+    given = store.url if isinstance(store, LocalStore) else str(path)
+    parent_url, _, name = given.rstrip("/").rpartition("/")
+    parent = _parent(parent_url, storage_options)
+    if parent is not None and _is_database(parent):
+        head = Log(parent).read_head()
+        if head.lone_table:
+            raise InvalidInputError(f"{store.url} lies inside the table {parent.url}.")
+        return Location(parent, name, exists=True)
+    outer = _nearest_database(parent_url, storage_options)
+    if outer is not None:
+        raise InvalidInputError(
+            f"{store.url} lies too deep inside the database {outer.url}; its tables are"
+            " addressed as <database>/<table>."
+        )
+    return Location(store, None, exists=False)
+
+
+def locate_existing(
+    path: str | os.PathLike[str], storage_options: StorageOptions | None = None
+) -> Location:
+    """Like `locate`. Raises NotFoundError when there is no database at or above `path`."""
+    location = locate(path, storage_options)
+    if not location.exists:
+        raise NotFoundError(f"{location.store.url} is no Colonnade database or table.")
+    return location
+
+
+def refuse_existing(location: Location) -> None:
+    """Raises AlreadyExistsError when a database is at the path already."""
+    if location.exists:
+        raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
+
+
+def _is_database(store: ObjectStore) -> bool:
+    try:
+        store.get_range(names.epoch_name(0), 0, 1)
+    except NotFoundError:
+        return False
+    return True
+
+
+def _parent(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
+    """The store at `url`, or None above the root of a file system or bucket."""
+    if not url or url.endswith(("/", ":")):
+        return None
+    return open_store(url, storage_options)
+
+
+def _nearest_database(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
+    while (store := _parent(url := url.rpartition("/")[0], storage_options)) is not None:
+        if _is_database(store):
+            return store
+    return None
+
+
+def _known(snapshot: Snapshot) -> str:
+    return ", ".join(sorted(t.name for t in snapshot.tables.values())) or "none yet"

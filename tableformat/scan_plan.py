@@ -1,0 +1,164 @@
+"""What a scan has to read, as a plain value.
+
+A plan is made from a snapshot alone: RowSets are pruned by what the log knows, and no footer or
+index is opened. It turns into JSON and back, so that any executor can run it, and it names
+everything that it needs: row ranges between cuts, footers, deletion vectors, inline bytes.
+Blocks are pruned by whoever runs it, from the indexes of its own ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.bounds import BoundsTable
+from manifests.entries import Count, DeletionVectorEntry, RowCount, RowSetEntry, RowSetNumber
+from manifests.errors import InvalidInputError
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import LiveRowSet, TableState
+from tableformat.predicate import BoundPredicate, Predicate, bind, from_json, prune, to_json
+
+Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+
+
+class RowSetScan(Model):
+    """The part of one RowSet that a plan reads: ascending row ranges whose ends are cuts."""
+
+    id: RowSetNumber
+    epoch: Count
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+    ranges: tuple[tuple[Count, RowCount], ...]
+
+    @property
+    def row_count(self) -> int:
+        """Rows in the ranges, deleted ones included."""
+        return sum(end - start for start, end in self.ranges)
+
+    @property
+    def byte_count(self) -> int:
+        """Estimated stored bytes of the ranges, over all columns."""
+        return max(1, self.entry.bytes * self.row_count // self.entry.rows)
+
+
+class ScanPlan(Model):
+    """RowSets to read, in order, and what to make of their rows.
+
+    `projection` are the columns to return, `schema` all columns of the table as of the epoch,
+    `predicate` the JSON form of the filter that every returned row meets.
+    """
+
+    table: str
+    prefix: str
+    epoch: Count
+    table_schema: TableSchema
+    projection: tuple[str, ...]
+    predicate: Any = None
+    rowsets: tuple[RowSetScan, ...]
+
+    @property
+    def output_schema(self) -> TableSchema:
+        """The columns that the scan returns, in order."""
+        return self.table_schema.select(self.projection)
+
+    @property
+    def byte_count(self) -> int:
+        """Estimated stored bytes of all that the plan names, over all columns."""
+        return sum(rowset.byte_count for rowset in self.rowsets)
+
+    def bound_predicate(self) -> BoundPredicate | None:
+        """The filter, resolved against the table's columns."""
+        if self.predicate is None:
+            return None
+        return bind(from_json(self.predicate), self.table_schema)
+
+
+def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
+    """The question that the log puts to bounds: may any of these rows match?
+
+    Raises InvalidInputError when the predicate does not fit the table's columns.
+    """
+    if predicate is None:
+        return None
+    bound = bind(predicate, table.schema)
+    return lambda bounds: prune(bound, bounds)
+
+
+def plan_scan(
+    table: TableState,
+    epoch: int,
+    rowsets: Iterable[LiveRowSet],
+    columns: Sequence[str] | None = None,
+    predicate: Predicate | None = None,
+) -> ScanPlan:
+    """Plan to read `columns` (None: all) of `rowsets`, which were pruned already.
+
+    Raises NotFoundError for an unknown column, InvalidInputError for one named twice.
+    """
+    names = table.schema.names
+    if columns is not None:
+        names = tuple(table.schema.field(name).name for name in columns)
+        for name in names:
+            if names.count(name) > 1:
+                raise InvalidInputError(f"Column {name!r} is asked for more than once.")
+    return ScanPlan(
+        table=table.name,
+        prefix=table.prefix,
+        epoch=epoch,
+        table_schema=table.schema,
+        projection=names,
+        predicate=None if predicate is None else to_json(predicate),
+        rowsets=tuple(
+            RowSetScan(
+                id=rowset.id,
+                epoch=rowset.epoch,
+                # The bounds have done their work; a task needs only where the bytes are.
+                entry=rowset.entry.model_copy(update={"statistics": {}}),
+                vector=rowset.vector,
+                ranges=((0, rowset.entry.rows),),
+            )
+            for rowset in rowsets
+        ),
+    )
+
+
+def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
+    """Divide a plan into shares of about `target_bytes` stored bytes, keeping the order of rows.
+
+    Small RowSets share a task, a large one is divided between cuts. At least one plan results.
+    """
+    shares: list[list[RowSetScan]] = [[]]
+    filled = 0
+    for piece in (p for rowset in plan.rowsets for p in _pieces(rowset, target_bytes)):
+        if filled and filled + piece.byte_count > target_bytes:
+            shares.append([])
+            filled = 0
+        shares[-1].append(piece)
+        filled += piece.byte_count
+    return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
+
+
+def cut_rows(entry: RowSetEntry) -> list[int]:
+    """The cuts of a RowSet from 0 to its row count, both included."""
+    if isinstance(entry.cuts, tuple):
+        return [0, *entry.cuts]
+    return [*range(0, entry.rows, entry.cuts), entry.rows]
+
+
+def _pieces(rowset: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
+    """Divide the ranges of one RowSet between cuts into pieces of at most `target_bytes`."""
+    if rowset.byte_count <= target_bytes:
+        yield rowset
+        return
+    rows_wanted = max(1, target_bytes * rowset.entry.rows // rowset.entry.bytes)
+    cuts = cut_rows(rowset.entry)
+    for first, last in rowset.ranges:
+        start = first
+        for cut, following in pairwise([*(c for c in cuts if first < c < last), last, last]):
+            if following - start > rows_wanted or cut == last:
+                yield rowset.model_copy(update={"ranges": ((start, cut),)})
+                start = cut

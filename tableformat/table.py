@@ -1,0 +1,319 @@
+"""A table through Arrow: what `colonnade.open` and `colonnade.create` return."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from manifests.entries import AddRowSet, DropRowSet, Epoch
+from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.log import Log
+from manifests.schema import TableSchema
+from manifests.snapshot import Snapshot, TableState
+from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.location import Location, StorageOptions, locate, locate_existing
+from tableformat.predicate import Predicate, parse_predicate
+from tableformat.scan import read_plan, read_plan_parallel
+from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter
+from tableformat.write_job import (
+    WriteSettings,
+    commit_write,
+    new_table,
+    plan_write,
+    write_rows,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One epoch that changed a table."""
+
+    epoch: int
+    timestamp: datetime
+    operation: str
+    parameters: dict[str, str]
+    base: int
+    engine: str
+    transaction: str
+    rowsets_added: int
+    rowsets_dropped: int
+    rows_added: int
+    bytes_added: int
+
+
+class ArrowTable:
+    """One table of a database, read and written through Arrow, without Spark.
+
+    Made by `colonnade.open` or `colonnade.create`. Every scan reads one epoch, the newest when
+    it was made unless another is asked for. Not for use by several threads at once.
+    """
+
+    def __init__(self, location: Location, log: Log, snapshot: Snapshot) -> None:
+        self._location = location
+        self._log = log
+        self._snapshot = snapshot
+        location.require(snapshot)
+
+    @classmethod
+    def open(
+        cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
+    ) -> ArrowTable:
+        """Open the table at `path`; reads the head of the log.
+
+        Raises NotFoundError when there is none, InvalidInputError when `path` is a database of
+        several tables.
+        """
+        location = locate_existing(path, storage_options)
+        log = Log(location.store)
+        return cls(location, log, log.read_head())
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        schema: pa.Schema | TableSchema,
+        *,
+        sort_key: Sequence[str] = (),
+        properties: dict[str, str] | None = None,
+        comment: str | None = None,
+    ) -> ArrowTable:
+        """Create an empty table: at `path` itself, or in the database right above it.
+
+        `sort_key` names columns, each perhaps followed by `desc`; RowSets are then written in
+        that order. Raises AlreadyExistsError when there is a table, InvalidInputError for a
+        schema that cannot be stored, naming column and type.
+        """
+        location = locate(path)
+        log = Log(location.store)
+        base = log.read_head() if location.exists else None
+        if base is not None and location.find(base) is not None:
+            raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+        design = new_table(
+            location.new_table_name, as_table_schema(schema), sort_key, properties, comment
+        )
+        job = plan_write(location, base, "append", create=design)
+        return cls(location, log, commit_write(job, (), log, base))
+
+    @property
+    def path(self) -> str:
+        """Where the table is."""
+        return self._location.url
+
+    @property
+    def name(self) -> str:
+        """The table's name in its database."""
+        return self.state.name
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state of the database that was seen last."""
+        return self._snapshot
+
+    @property
+    def state(self) -> TableState:
+        """The table in `snapshot`."""
+        return self._location.require(self._snapshot)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns; exact types, where Arrow has none, stand in the fields' metadata."""
+        return arrow_schema(self.state.schema)
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch that was seen."""
+        return self._snapshot.epoch
+
+    def refresh(self) -> Snapshot:
+        """Look for newer epochs; costs one GET when there are none."""
+        self._snapshot = self._log.refresh(self._snapshot)
+        return self._snapshot
+
+    def snapshot_at(
+        self, epoch: int | None = None, timestamp: datetime | str | None = None
+    ) -> Snapshot:
+        """The state at an epoch, or at the last epoch not after a time; the head without either.
+
+        A time without a zone is UTC. Raises InvalidInputError for both at once, NotFoundError
+        for an epoch that does not exist or a time before the first.
+        """
+        if epoch is not None and timestamp is not None:
+            raise InvalidInputError("Ask for an epoch or for a timestamp, not for both.")
+        head = self.refresh()
+        if epoch is None and timestamp is None:
+            return head
+        at_ms = None if timestamp is None else timestamp_ms(timestamp)
+        return self._log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
+
+    def scan(
+        self,
+        columns: Sequence[str] | None = None,
+        where: str | Predicate | None = None,
+        *,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+    ) -> Scan:
+        """Plan to read `columns` (None: all) of the rows for which `where` is true.
+
+        `where` is a predicate in SQL text or built from `colonnade.col`. Costs the log and the
+        checkpoint segments that the predicate leaves; data is read by the scan's methods.
+        Raises NotFoundError or InvalidInputError naming the column, epoch or part at fault.
+        """
+        snapshot = self.snapshot_at(epoch, timestamp)
+        table = self._location.require(snapshot)
+        predicate = parse_predicate(where) if isinstance(where, str) else where
+        rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
+        plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
+        return Scan(self._location, plan)
+
+    def append(self, data: Any, *, settings: WriteSettings | None = None) -> int:
+        """Add rows and return the epoch that did; never conflicts with other writers.
+
+        `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
+        a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name.
+        Raises InvalidInputError naming the column that does not fit; the table is unchanged.
+        """
+        return self._write("append", data, settings)
+
+    def overwrite(self, data: Any, *, settings: WriteSettings | None = None) -> int:
+        """Replace all rows in one epoch and return it.
+
+        Raises ConflictError when another writer changed the table since it was last seen.
+        """
+        return self._write("overwrite", data, settings)
+
+    def history(self, limit: int | None = None) -> list[HistoryEntry]:
+        """The epochs that changed this table, newest first; reads one file an epoch."""
+        head = self.refresh()
+        table = self._location.require(head)
+        entries = []
+        for epoch in self._log.read_epochs(head.epoch):
+            if limit is not None and len(entries) >= limit:
+                break
+            if any(getattr(op, "table", None) == table.id for op in epoch.ops):
+                entries.append(_history_entry(epoch, table.id))
+            if epoch.epoch <= table.created_epoch:
+                break
+        return entries
+
+    def _write(
+        self,
+        mode: Literal["append", "overwrite"],
+        data: Any,
+        settings: WriteSettings | None,
+    ) -> int:
+        job = plan_write(self._location, self._snapshot, mode, settings=settings)
+        entries = write_rows(job, record_batches(data), self._location.store)
+        if not entries and mode == "append":
+            return self._snapshot.epoch
+        self._snapshot = commit_write(job, entries, self._log, self._snapshot)
+        return self._snapshot.epoch
+
+    def __repr__(self) -> str:
+        return f"ArrowTable({self.path!r}, epoch={self.epoch})"
+
+
+class Scan:
+    """A planned read of one epoch; each method reads it anew and returns the same rows."""
+
+    def __init__(self, location: Location, plan: ScanPlan) -> None:
+        self._store = location.store
+        self.plan = plan
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that the scan returns."""
+        return arrow_schema(self.plan.output_schema)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the scan reads."""
+        return self.plan.epoch
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Stream the rows in order, holding about one block of every column."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the rows as record batches, holding about one block of every column."""
+        return read_plan(self._store, self.plan)
+
+    def to_arrow(self) -> pa.Table:
+        """Read all rows into memory, decoding on all processors."""
+        return pa.Table.from_batches(read_plan_parallel(self._store, self.plan), self.schema)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
+        return self.to_arrow().to_pandas(**options)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand the rows to any library that speaks the Arrow C stream interface."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+
+def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
+    """Accept either form of a schema."""
+    return schema if isinstance(schema, TableSchema) else schema_from_arrow(schema)
+
+
+def record_batches(data: Any) -> Iterable[pa.RecordBatch]:
+    """Any Arrow-speaking object as record batches.
+
+    Raises InvalidInputError for objects that do not offer an Arrow interface.
+    """
+    if isinstance(data, pa.RecordBatch):
+        return (data,)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data)
+    if hasattr(data, "__arrow_c_array__"):
+        return (pa.record_batch(data),)
+    raise InvalidInputError(
+        f"An object of type {type(data).__name__} offers no Arrow interface; pass a pyarrow,"
+        " polars or pandas table, a record batch, or a reader."
+    )
+
+
+def timestamp_ms(timestamp: datetime | str) -> int:
+    """Milliseconds since 1970 UTC; a time without a zone is UTC.
+
+    Raises InvalidInputError for text that is no ISO 8601 date or time.
+    """
+    if isinstance(timestamp, str):
+        try:
+            moment = datetime.fromisoformat(timestamp.strip().replace("Z", "+00:00"))
+        except ValueError as error:
+            raise InvalidInputError(
+                f"{timestamp!r} is not a time; write it like '2026-01-31 12:30:00' (UTC) or"
+                " with an offset such as +02:00."
+            ) from error
+    else:
+        moment = timestamp
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // _MILLISECOND
+
+
+_MILLISECOND = datetime(1970, 1, 1, 0, 0, 0, 1000) - datetime(1970, 1, 1)
+
+
+def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
+    added = [op.rowset for op in epoch.ops if isinstance(op, AddRowSet) and op.table == table]
+    dropped = [op for op in epoch.ops if isinstance(op, DropRowSet) and op.table == table]
+    return HistoryEntry(
+        epoch=epoch.epoch,
+        timestamp=datetime.fromtimestamp(epoch.time_ms / 1000, timezone.utc),
+        operation=epoch.operation,
+        parameters=dict(epoch.parameters),
+        base=epoch.base,
+        engine=epoch.engine,
+        transaction=epoch.transaction,
+        rowsets_added=len(added),
+        rowsets_dropped=sum(last - first + 1 for op in dropped for first, last in op.rowsets),
+        rows_added=sum(entry.rows for entry in added),
+        bytes_added=sum(entry.bytes for entry in added),
+    )

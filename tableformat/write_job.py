@@ -1,0 +1,285 @@
+"""A write from its first decision to its epoch, in three steps that may run on three machines.
+
+    plan_write     on the driver, before any data exists: fixes transaction id and base epoch,
+                   and for a new table its id and column ids
+    write_rows     on executors: streams rows into RowSets under the job's id
+    commit_write   on the driver, perhaps in another process: one epoch, or an error
+
+Everything that travels between the steps is a plain value that turns into JSON. A step that is
+repeated (a retried task, a re-sent commit) does no harm: tasks write under ids of their own, and
+a commit finds its transaction id in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Annotated, Literal
+
+import pyarrow as pa
+from pydantic import Field, TypeAdapter
+
+from manifests.entries import (
+    AddRowSet,
+    Count,
+    CreateTable,
+    DropRowSet,
+    Operation,
+    RowSetEntry,
+    SortField,
+    TableIdText,
+    TransactionIdText,
+)
+from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
+from manifests.log import Change, Log, create_database
+from manifests.names import table_prefix
+from manifests.schema import Model, TableSchema, assign_ids, check_schema
+from manifests.snapshot import Snapshot, TableState
+from manifests.store import ObjectStore, open_store
+from tableformat.conform import conform
+from tableformat.location import Location
+from tableformat.rowset_writer import RowSetWriter, WriteOptions
+
+INDEXED_COLUMNS = 32
+"""Of so many leading columns, besides the sort key, the log keeps statistics."""
+
+
+class WriteSettings(Model):
+    """What a user may choose about the files of one write."""
+
+    target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
+    max_records: Annotated[int, Field(ge=1)] | None = None
+    sync: bool = True
+
+
+class Target(Model):
+    """The table that a write goes to, which may not exist yet."""
+
+    table: TableIdText
+    name: str
+    prefix: str
+    table_schema: TableSchema
+    sort_key: tuple[SortField, ...]
+
+
+class WriteJob(Model):
+    """One planned write; the same value on the driver and on every executor."""
+
+    url: str
+    target: Target
+    mode: Literal["append", "overwrite"]
+    create: CreateTable | None
+    create_database: bool
+    base: Count
+    transaction: TransactionIdText
+    job: TableIdText
+    settings: WriteSettings
+    parameters: dict[str, str]
+
+
+_ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
+
+
+def new_table(
+    name: str,
+    schema: TableSchema,
+    sort_key: Sequence[str] = (),
+    properties: dict[str, str] | None = None,
+    comment: str | None = None,
+) -> CreateTable:
+    """Design a table: check its schema, give it and its columns ids.
+
+    `sort_key` names columns, each perhaps followed by `asc` or `desc`.
+    Raises InvalidInputError that names the column at fault.
+    """
+    check_schema(schema)
+    numbered, next_id = assign_ids(schema, 1)
+    return CreateTable(
+        table=new_table_id(),
+        name=check_table_name(name),
+        table_schema=numbered,
+        next_column_id=next_id,
+        sort_key=parse_sort_key(numbered, sort_key),
+        properties=properties or {},
+        comment=comment,
+    )
+
+
+def check_table_name(name: str) -> str:
+    """Refuse a name that could not be the last segment of a path."""
+    if not name or len(name) > 255 or name.startswith("_") or set(name) & set("/\\\0"):
+        raise InvalidInputError(
+            f"Table name {name!r} must have 1 to 255 characters, no slash, and not begin"
+            " with an underscore."
+        )
+    return name
+
+
+def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortField, ...]:
+    """Resolve `["day", "amount desc"]` against a schema with ids."""
+    fields: list[SortField] = []
+    for text in sort_key:
+        name, _, direction = text.strip().rpartition(" ")
+        if direction.casefold() not in ("asc", "desc") or not name:
+            name, direction = text.strip(), "asc"
+        column = schema.field(name.strip())
+        if column.children() or column.type == "variant" or " collate " in str(column.type):
+            raise InvalidInputError(
+                f"Column {column.name!r} of type {column.type!r} has no order to sort by."
+            )
+        if any(field.column == column.id for field in fields):
+            raise InvalidInputError(f"Column {column.name!r} stands twice in the sort key.")
+        fields.append(SortField(column=column.id, descending=direction.casefold() == "desc"))
+    return tuple(fields)
+
+
+def plan_write(
+    location: Location,
+    base: Snapshot | None,
+    mode: Literal["append", "overwrite"],
+    *,
+    create: CreateTable | None = None,
+    settings: WriteSettings | None = None,
+    parameters: dict[str, str] | None = None,
+) -> WriteJob:
+    """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
+
+    A table that does not exist is created by the same epoch when `create` designs it.
+    Raises NotFoundError when it does not exist and `create` is absent, InvalidInputError for a
+    store that cannot commit.
+    """
+    location.store.require_writable()
+    table = None if base is None else location.find(base)
+    if table is None and create is None:
+        raise NotFoundError(f"There is no table at {location.url}; create it first.")
+    return WriteJob(
+        url=location.store.url,
+        target=_new_target(create, location) if table is None else _target(table),
+        mode=mode,
+        create=create if table is None else None,
+        create_database=base is None,
+        base=0 if base is None else base.epoch,
+        transaction=new_transaction_id(),
+        job=new_job_id(),
+        settings=settings or WriteSettings(),
+        parameters=parameters or {},
+    )
+
+
+def write_rows(
+    job: WriteJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
+) -> tuple[RowSetEntry, ...]:
+    """Write one task's share of the rows; nothing is visible before the commit.
+
+    Memory is about one block of every column, with a sort key one run. Batches are conformed to
+    the table's schema first. Raises InvalidInputError naming the column that does not fit; then,
+    as after any error, the files written so far are removed.
+    """
+    target = job.target
+    writer = RowSetWriter(
+        store or open_store(job.url),
+        target.prefix,
+        job.job,
+        target.table_schema,
+        target.sort_key,
+        write_options(job),
+    )
+    with writer:
+        for batch in batches:
+            writer.write(conform(batch, target.table_schema))
+        return writer.close()
+
+
+def commit_write(
+    job: WriteJob,
+    entries: Iterable[RowSetEntry],
+    log: Log | None = None,
+    base: Snapshot | None = None,
+) -> Snapshot:
+    """Commit everything that the tasks wrote as one epoch, and return the state after it.
+
+    `log` and `base` (the snapshot of the job's base epoch) save reading them again.
+    Raises ConflictError when another writer changed what this one replaces or dropped the table,
+    AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when
+    the store did not say whether the epoch was written: its files are then kept.
+    """
+    log = log or Log(open_store(job.url))
+    if job.create_database:
+        # A commit that is sent again finds the database of its first try.
+        with suppress(AlreadyExistsError):
+            create_database(log.store, lone_table=True)
+    base = base or log.read_at(epoch=job.base)
+    ops: list[Operation] = [] if job.create is None else [job.create]
+    if job.mode == "overwrite" and job.create is None:
+        ops += _drop_all(log, base, job.target.table)
+    ops += [AddRowSet(table=job.target.table, rowset=entry) for entry in entries]
+    return log.commit(
+        Change(
+            transaction=job.transaction,
+            operation=job.mode if job.create is None else f"create_table_{job.mode}",
+            parameters=job.parameters,
+            ops=tuple(ops),
+        ),
+        base,
+    )
+
+
+def write_options(job: WriteJob) -> WriteOptions:
+    """What the RowSet writer needs to know of a job."""
+    columns = job.target.table_schema.fields
+    indexed = {field.id for field in columns[:INDEXED_COLUMNS]}
+    indexed |= {field.column for field in job.target.sort_key}
+    return WriteOptions(
+        target_bytes=job.settings.target_bytes,
+        max_records=job.settings.max_records,
+        sync=job.settings.sync,
+        indexed_columns=frozenset(indexed),
+    )
+
+
+def encode_entries(entries: tuple[RowSetEntry, ...]) -> bytes:
+    """Write what a task reports to its driver."""
+    return _ENTRIES.dump_json(entries, exclude_none=True)
+
+
+def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
+    """Read what a task reported, validated again."""
+    return _ENTRIES.validate_json(message)
+
+
+def _target(table: TableState) -> Target:
+    return Target(
+        table=table.id,
+        name=table.name,
+        prefix=table.prefix,
+        table_schema=table.schema,
+        sort_key=table.sort_key,
+    )
+
+
+def _new_target(create: CreateTable, location: Location) -> Target:
+    return Target(
+        table=create.table,
+        name=create.name,
+        prefix=table_prefix(create.table, at_root=location.table is None),
+        table_schema=create.table_schema,
+        sort_key=create.sort_key,
+    )
+
+
+def _drop_all(log: Log, base: Snapshot, table: str) -> list[Operation]:
+    live = log.read_rowsets(base.tables[TableId(table)])
+    ranges = id_ranges(rowset.id for rowset in live)
+    return [DropRowSet(table=table, rowsets=ranges)] if ranges else []
+
+
+def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending ids as inclusive ranges."""
+    ranges: list[tuple[int, int]] = []
+    for each in ids:
+        if ranges and ranges[-1][1] == each - 1:
+            ranges[-1] = (ranges[-1][0], each)
+        else:
+            ranges.append((each, each))
+    return tuple(ranges)
