@@ -183,7 +183,7 @@ def write_rows(
         job.job,
         target.table_schema,
         target.sort_key,
-        write_options(job),
+        write_options(target.table_schema, target.sort_key, job.settings),
     )
     with writer:
         for batch in batches:
@@ -225,16 +225,16 @@ def commit_write(
     )
 
 
-def write_options(job: WriteJob) -> WriteOptions:
-    """What the RowSet writer needs to know of a job."""
-    columns = job.target.table_schema.fields
-    indexed = {field.id for field in columns[:INDEXED_COLUMNS]}
-    indexed |= {field.column for field in job.target.sort_key}
+def write_options(
+    schema: TableSchema, sort_key: Sequence[SortField], settings: WriteSettings
+) -> WriteOptions:
+    """What the RowSet writer needs to know: a user's settings, and which columns are indexed."""
+    indexed = {field.id for field in schema.fields[:INDEXED_COLUMNS]}
     return WriteOptions(
-        target_bytes=job.settings.target_bytes,
-        max_records=job.settings.max_records,
-        sync=job.settings.sync,
-        indexed_columns=frozenset(indexed),
+        target_bytes=settings.target_bytes,
+        max_records=settings.max_records,
+        sync=settings.sync,
+        indexed_columns=frozenset(indexed | {field.column for field in sort_key}),
     )
 
 

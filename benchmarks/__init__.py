@@ -1,0 +1,1 @@
+"""Every figure that Colonnade publishes: `python -m benchmarks --help`."""

@@ -1,0 +1,46 @@
+"""The command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from benchmarks.measure import save, show
+
+BENCHMARKS = {
+    "encoding": "size, encode and decode of lineitem beside Parquet-zstd",
+    "append": "a thousand appends of ten rows without Spark",
+    "open_head": "opening databases of up to a million RowSets",
+    "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
+    "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
+}
+
+
+def main() -> None:
+    """Run one benchmark or all, print a table each, and leave JSON beside the data."""
+    names = "\n".join(f"  {name:12} {text}" for name, text in BENCHMARKS.items())
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=f"Measure Colonnade.\n\n{names}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"])
+    parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
+                        help="where data and results go (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--scale", type=float, default=1.0,
+                        help="TPC-H scale factor (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--runs", type=int, default=5,
+                        help="timed runs of each side (default: %(default)s)")  # fmt: skip
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    chosen = BENCHMARKS if arguments.benchmark == "all" else [arguments.benchmark]
+    for name in chosen:
+        module = importlib.import_module(f"benchmarks.{name}")
+        figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs)
+        print(f"\n## {name}\n\n{show(figures)}\n")
+        print(f"written to {save(name, figures, arguments.folder)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Size, encode and decode of lineitem in one thread, beside pyarrow's Parquet-zstd."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.measure import Figure, interleave, lineitem
+from manifests.entries import RowSetEntry
+from manifests.store import MemoryStore
+from tableformat.arrow_types import schema_from_arrow
+from tableformat.conform import conform
+from tableformat.rowset_reader import RowSetReader
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_job import WriteSettings, new_table, write_options
+
+BATCH_ROWS = 65_536
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Encode and decode all of lineitem in memory, so that no disk takes part."""
+    source = pq.read_table(lineitem(folder, scale))
+    design = new_table("lineitem", schema_from_arrow(source.schema))
+    schema = design.table_schema
+    batches = [conform(b, schema) for b in source.to_batches(max_chunksize=BATCH_ROWS)]
+    table = pa.Table.from_batches(batches).combine_chunks()
+    del source
+    pa.set_cpu_count(1)
+    encoded: dict[str, object] = {}
+
+    def encode() -> None:
+        store = MemoryStore()
+        options = write_options(schema, design.sort_key, WriteSettings(sync=False))
+        with RowSetWriter(store, "", "0" * 16, schema, (), options) as writer:
+            for batch in batches:
+                writer.write(batch)
+            encoded["ours"] = (store, writer.close())
+
+    def encode_parquet() -> None:
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        encoded["theirs"] = sink.getvalue()
+
+    def decode() -> None:
+        store, entries = encoded["ours"]  # type: ignore[misc]
+        for entry in entries:
+            for _ in RowSetReader(store, "", entry).read(schema.fields):
+                pass
+
+    def decode_parquet() -> None:
+        buffer = pa.BufferReader(encoded["theirs"])
+        pq.ParquetFile(buffer).read(use_threads=False)
+
+    encode_s, encode_parquet_s, encode_ratio = interleave(encode, encode_parquet, runs)
+    decode_s, decode_parquet_s, decode_ratio = interleave(decode, decode_parquet, runs)
+    entries: tuple[RowSetEntry, ...] = encoded["ours"][1]  # type: ignore[index]
+    size = sum(entry.bytes for entry in entries) / 1e6
+    parquet_size = encoded["theirs"].size / 1e6  # type: ignore[attr-defined]
+    name = f"lineitem SF{scale:g}"
+    return [
+        Figure(f"size of {name}", "MB", size, parquet_size, size / parquet_size, 1.02),
+        Figure(f"encode {name}, one thread", "s", encode_s, encode_parquet_s, encode_ratio, 0.8),
+        Figure(f"decode {name}, one thread", "s", decode_s, decode_parquet_s, decode_ratio, 0.35),
+    ]

@@ -1,0 +1,117 @@
+"""Timing two ways of doing the same work in turn, and writing down what came out."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import date
+from importlib.metadata import version
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured row. `ours` and `theirs` share a unit; the target is what `judged` may be."""
+
+    measure: str
+    unit: str
+    ours: float
+    theirs: float | None = None
+    ratio: float | None = None
+    target: float | None = None
+    judged_by_ratio: bool = True
+
+    @property
+    def judged(self) -> float:
+        """The number that the target is about."""
+        return self.ratio if self.judged_by_ratio and self.ratio is not None else self.ours
+
+    @property
+    def verdict(self) -> str:
+        """`met`, `missed`, or `reported` where there is no target."""
+        if self.target is None:
+            return "reported"
+        return "met" if self.judged <= self.target else "missed"
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall time of one call, with garbage collected before it."""
+    gc.collect()
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def interleave(
+    ours: Callable[[], object], theirs: Callable[[], object], runs: int
+) -> tuple[float, float, float]:
+    """Time A B A B …, after one warm-up of each.
+
+    Returns the medians of both in seconds and the median of the ratios pair by pair, which holds
+    when the machine's speed drifts.
+    """
+    seconds(ours)
+    seconds(theirs)
+    pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
+    return (
+        statistics.median(a for a, _ in pairs),
+        statistics.median(b for _, b in pairs),
+        statistics.median(a / b for a, b in pairs),
+    )
+
+
+def machine() -> dict[str, str]:
+    """What the figures were measured on."""
+    model = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        lines = (line for line in info.read_text().splitlines() if line.startswith("model name"))
+        model = next(lines, f": {model}").split(":", 1)[1].strip()
+    return {
+        "date": date.today().isoformat(),
+        "processor": f"{os.cpu_count()} x {model}",
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "pyarrow": version("pyarrow"),
+        "pyspark": version("pyspark"),
+    }
+
+
+def show(figures: list[Figure]) -> str:
+    """The figures as a Markdown table."""
+    rows = ["| measure | Colonnade | compared | ratio | target | |", "|---|---|---|---|---|---|"]
+    for figure in figures:
+        theirs = "" if figure.theirs is None else f"{figure.theirs:.4g} {figure.unit}"
+        ratio = "" if figure.ratio is None else f"{figure.ratio:.3f}"
+        target = "" if figure.target is None else f"≤ {figure.target:g}"
+        rows.append(
+            f"| {figure.measure} | {figure.ours:.4g} {figure.unit} | {theirs} | {ratio} |"
+            f" {target} | {figure.verdict} |"
+        )
+    return "\n".join(rows)
+
+
+def save(name: str, figures: list[Figure], folder: Path) -> Path:
+    """Write the figures and the machine as JSON and return the file."""
+    path = folder / f"{name}.json"
+    rows = [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
+    path.write_text(json.dumps({"machine": machine(), "figures": rows}, indent=1) + "\n")
+    return path
+
+
+def lineitem(folder: Path, scale: float) -> Path:
+    """Make TPC-H lineitem once as Parquet by `tpchgen-cli` and return the file."""
+    path = folder / f"tpch-{scale:g}" / "lineitem.parquet"
+    if not path.exists():
+        command = Path(sys.executable).with_name("tpchgen-cli")
+        arguments = ["parquet", "--scale-factor", f"{scale:g}", "--tables", "lineitem"]
+        subprocess.run([command, *arguments, "--output-dir", path.parent], check=True)
+    return path

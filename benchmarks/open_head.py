@@ -1,0 +1,95 @@
+"""Opening the head of a database with up to a million RowSets, two indexed columns."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+from pathlib import Path
+
+import pyarrow as pa
+
+import colonnade
+from benchmarks.measure import Figure, seconds
+from manifests.entries import AddRowSet, ByteCheck, ColumnStatistics, RowSetEntry
+from manifests.ids import new_job_id, new_object_id, new_transaction_id
+from manifests.log import Change, Log
+from manifests.snapshot import Snapshot, TableState
+from manifests.store import open_store
+from tableformat.predicate import col
+from tableformat.scan_plan import rowset_filter
+
+TARGETS_MS = {1_000: 5, 100_000: 60, 1_000_000: 600}
+ONE_SEGMENT_MS = 30
+EPOCH_ROWSETS = 10_000
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Read the head and every entry of it; at the largest, also the entries of one key range."""
+    del scale
+    figures = []
+    for count, target in TARGETS_MS.items():
+        path = folder / f"rowsets-{count}"
+        if not path.exists():
+            build(path, count)
+        log = Log(open_store(path))
+        median = statistics.median(seconds(lambda log=log: open_all(log)) for _ in range(runs))
+        figures.append(
+            Figure(f"open the head with {count:,} RowSets", "ms", median * 1e3, target=target)
+        )
+    predicate = col("key").between(500_000_00, 500_000_50)
+    found = statistics.median(seconds(lambda: open_some(log, predicate)) for _ in range(runs))
+    name = f"open {count:,} RowSets, predicate needs one segment"
+    return [*figures, Figure(name, "ms", found * 1e3, target=ONE_SEGMENT_MS)]
+
+
+def open_all(log: Log) -> int:
+    """Read the head and all entries, as columns."""
+    return len(log.read_entries(only_table(log.read_head())))
+
+
+def open_some(log: Log, predicate: object) -> int:
+    """Read the head and the entries that a predicate leaves."""
+    table = only_table(log.read_head())
+    return len(log.read_rowsets(table, rowset_filter(table, predicate)))  # type: ignore[arg-type]
+
+
+def only_table(snapshot: Snapshot) -> TableState:
+    """The one table of the database."""
+    return next(iter(snapshot.tables.values()))
+
+
+def build(path: Path, count: int) -> None:
+    """Make a log of `count` RowSets that name no files, as a writer would have left it."""
+    building = path.with_suffix(".building")
+    shutil.rmtree(building, ignore_errors=True)
+    schema = pa.schema([("key", pa.int64()), ("day", pa.date32())])
+    colonnade.create(building, schema, sort_key=["key"])
+    log = Log(open_store(building), checkpoint_interval=min(100, max(1, count // EPOCH_ROWSETS)))
+    snapshot = log.read_head()
+    table = only_table(snapshot).id
+    job = new_job_id()
+    for start in range(0, count, EPOCH_ROWSETS):
+        numbers = range(start, min(start + EPOCH_ROWSETS, count))
+        ops = tuple(AddRowSet(table=table, rowset=entry(i, job)) for i in numbers)
+        change = Change(
+            transaction=new_transaction_id(), operation="append", parameters={}, ops=ops
+        )
+        snapshot = log.commit(change, snapshot)
+    building.rename(path)
+
+
+def entry(number: int, job: str) -> RowSetEntry:
+    """A RowSet of a plausible size whose key range is its own."""
+    low = number * 100
+    return RowSetEntry(
+        object=new_object_id(job),
+        place="directory",
+        rows=1_000_000 + number % 1000,
+        bytes=128 * 2**20 + number,
+        cuts=65_536,
+        footer=ByteCheck(length=4000 + number % 500, crc32c=number * 2_654_435_761 % 2**32),
+        statistics={
+            1: ColumnStatistics(min=f"i:{low}", max=f"i:{low + 99}"),
+            2: ColumnStatistics(min=f"i:{19_000 + number % 365}", max=f"i:{19_400}"),
+        },
+    )

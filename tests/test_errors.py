@@ -1,0 +1,45 @@
+"""The error tree: every class pickles, says what to do by its place, and has one stable kind."""
+
+import pickle
+
+import pytest
+
+import manifests.errors as errors
+
+KINDS = {
+    "ColonnadeError": "ERROR",
+    "InvalidInputError": "INVALID_INPUT",
+    "NotFoundError": "NOT_FOUND",
+    "AlreadyExistsError": "ALREADY_EXISTS",
+    "ConflictError": "CONFLICT",
+    "CommitUnknownError": "COMMIT_UNKNOWN",
+    "UnsupportedFormatError": "UNSUPPORTED_FORMAT",
+    "CorruptionError": "CORRUPTION",
+    "StoreError": "STORE",
+}
+CLASSES = {
+    name: cls
+    for name, cls in vars(errors).items()
+    if isinstance(cls, type) and issubclass(cls, Exception)
+}
+
+
+def test_kinds_are_stable_and_complete() -> None:
+    assert {name: cls.kind for name, cls in CLASSES.items()} == KINDS
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_error_survives_the_way_from_an_executor(name: str) -> None:
+    error = CLASSES[name]("Column 'a' is missing.")
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert str(again) == again.message == "Column 'a' is missing."
+    assert again.code == f"COLONNADE_{KINDS[name]}"
+
+
+def test_a_store_error_keeps_whether_trying_again_can_help() -> None:
+    assert pickle.loads(pickle.dumps(errors.StoreError("Busy.", retryable=True))).retryable
+
+
+def test_bad_input_is_a_value_error_for_those_who_catch_that() -> None:
+    assert issubclass(errors.InvalidInputError, ValueError)

@@ -1,0 +1,87 @@
+"""The structure as a test: imports point down, and none hides inside a function."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
+ALLOWED_HEAVY = {
+    "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c"},
+    "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"},
+    "spark_ext": {"pyarrow", "pyspark"},
+    "colonnade": set(),
+}
+STANDARD = frozenset(__import__("sys").stdlib_module_names)
+
+
+def modules(layer: str) -> list[Path]:
+    return sorted((ROOT / layer).rglob("*.py"))
+
+
+def imported(path: Path) -> list[tuple[str, int, bool]]:
+    """Every import of a file: module, line, and whether it stands at the top level."""
+    tree = ast.parse(path.read_text())
+    top = {id(node) for node in tree.body}
+    for node in tree.body:
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            top |= {id(child) for child in node.body}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, node.lineno, id(node) in top) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno} imports relatively"
+            found.append((node.module or "", node.lineno, id(node) in top))
+    return found
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_imports_point_down(layer: str) -> None:
+    above = set(LAYERS[LAYERS.index(layer) + 1 :])
+    for path in modules(layer):
+        for name, line, _ in imported(path):
+            assert name.split(".")[0] not in above, f"{path}:{line} imports {name} from above"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_layer_depends_only_on_the_packages_it_is_meant_to(layer: str) -> None:
+    own = set(LAYERS) | ALLOWED_HEAVY[layer]
+    for path in modules(layer):
+        for name, line, _ in imported(path):
+            package = name.split(".")[0]
+            assert package in own or package in STANDARD, f"{path}:{line} imports {name}"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_import_hides_inside_a_function(layer: str) -> None:
+    for path in modules(layer):
+        for name, line, at_top in imported(path):
+            assert at_top, f"{path}:{line} hides the import of {name}"
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_no_modules_import_each_other_in_a_circle(layer: str) -> None:
+    edges = {}
+    for path in modules(layer):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        edges[module] = {name for name, _, _ in imported(path) if name.startswith(layer)}
+    done: set[str] = set()
+
+    def visit(module: str, trail: tuple[str, ...]) -> None:
+        assert module not in trail, " -> ".join((*trail, module))
+        if module in done or module not in edges:
+            return
+        for following in edges[module] - {module}:
+            visit(following, (*trail, module))
+        done.add(module)
+
+    for module in edges:
+        visit(module, ())
+
+
+def test_no_file_is_called_a_ragbag() -> None:
+    names = {path.stem for layer in LAYERS for path in modules(layer)}
+    assert not names & {"util", "utils", "common", "helpers", "misc"}
