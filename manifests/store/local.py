@@ -254,7 +254,7 @@ class LocalStore(ObjectStore):
             # Any leaf will do: only its folder is opened.
             with self._folder(f"{top}/_" if top else "_") as (folder, _):
                 yield from _walk_folder(folder, f"{top}/" if top else "", prefix)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
             raise self._failed(self.locate(top), "listed", error) from error

@@ -121,14 +121,23 @@ class FsspecReadStore(ObjectStore):
         """Open the file system. Returns it and the path of the root in it."""
         url, options = self._given
         try:
+            fsspec.get_filesystem_class(self.protocol)
+        except (ImportError, ValueError) as error:
+            raise InvalidInputError(f"{self.url} cannot be opened: {error}.") from error
+        try:
             try:
                 # A cached listing would hide what was committed since.
                 files, root = fsspec.url_to_fs(url, **{"use_listings_cache": False, **options})
             except TypeError:
                 # Some protocols hand what they do not know to a client that refuses it.
                 files, root = fsspec.url_to_fs(url, **options)
-        except (ImportError, TypeError, ValueError) as error:
+        except ImportError as error:
             raise InvalidInputError(f"{self.url} cannot be opened: {error}.") from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"{self.url} cannot be opened: check the URL and the names of the storage options"
+                f" {sorted(options)}."
+            ) from error
         except Exception as error:
             raise _failed(self.url, error) from error
         return files, root.rstrip("/")

@@ -1,0 +1,315 @@
+"""What every store must do. A new store that writes is one more entry in `STORES`."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from manifests.errors import (
+    AlreadyExistsError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
+from tests.faults import FaultyStore
+
+STORES: dict[str, Callable[[Path], ObjectStore]] = {
+    "local": lambda folder: LocalStore(folder / "new" / "db"),
+    "memory": lambda folder: MemoryStore(),
+    "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
+}
+SLOT = "_manifest/00000000000000000001.json"
+
+FORGED = [
+    "",
+    "/",
+    "/etc/passwd",
+    "..",
+    "../x",
+    "a/../b",
+    "a/./b",
+    "a//b",
+    "a/",
+    ".hidden",
+    "a/.tmp-0123456789abcdef-b",
+    "a\\b",
+    "a b",
+    "a\n",
+    "a\0",
+    "a*",
+    "ä",
+    "-a",
+    "x" * 201,
+    "/".join("a" * 9),
+    "s3://bucket/a",
+]
+
+CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
+    "get": lambda store, name: store.get(name),
+    "get_range": lambda store, name: store.get_range(name, 0, 1),
+    "get_ranges": lambda store, name: store.get_ranges(name, []),
+    "put_if_absent": lambda store, name: store.put_if_absent(name, b"x"),
+    "put": lambda store, name: store.put(name, b"x", sync=False),
+    "create": lambda store, name: store.create(name, sync=False),
+    "delete": lambda store, name: store.delete(name),
+}
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    return STORES[request.param](tmp_path)
+
+
+def names(store: ObjectStore, prefix: str = "") -> list[str]:
+    return sorted(info.name for info in store.list(prefix))
+
+
+def test_the_first_put_of_a_name_wins_and_stays(store: ObjectStore) -> None:
+    assert store.put_if_absent(SLOT, b"first") is PutOutcome.CREATED
+    assert store.put_if_absent(SLOT, b"second") is PutOutcome.EXISTS
+    assert store.get(SLOT) == b"first"
+
+
+def test_a_put_replaces_the_whole_object(store: ObjectStore) -> None:
+    for data in (b"a long first body", b"short"):
+        for sync in (True, False):
+            store.put("_manifest/hint.json", data, sync=sync)
+            assert store.get("_manifest/hint.json") == data
+
+
+def test_a_body_may_be_a_view_of_wider_items(store: ObjectStore) -> None:
+    view = memoryview(bytes(range(16))).cast("q")
+    store.put_if_absent("a", view)
+    store.put("b", view, sync=False)
+    with store.create("c", sync=False) as writer:
+        writer.write(view)
+    assert {store.get(name) for name in "abc"} == {bytes(range(16))}
+
+
+def test_an_empty_body_is_refused(store: ObjectStore) -> None:
+    with pytest.raises(InvalidInputError, match="empty"):
+        store.put_if_absent(SLOT, b"")
+    with pytest.raises(InvalidInputError, match="empty"):
+        store.put(SLOT, b"", sync=True)
+    assert names(store) == []
+
+
+def test_what_is_absent_is_not_found_by_name(store: ObjectStore) -> None:
+    store.put_if_absent("there/a", b"x")
+    for name in ("a", "there/b", "nowhere/a"):
+        with pytest.raises(NotFoundError, match=f"{name} does not exist"):
+            store.get(name)
+        with pytest.raises(NotFoundError, match=name):
+            store.get_range(name, 0, 1)
+
+
+def test_an_object_above_the_limit_is_refused(store: ObjectStore) -> None:
+    store.put_if_absent(SLOT, b"12345")
+    assert store.get(SLOT, limit=5) == b"12345"
+    with pytest.raises(CorruptionError, match=SLOT):
+        store.get(SLOT, limit=4)
+
+
+@given(
+    data=st.binary(min_size=1, max_size=40),
+    ranges=st.lists(st.tuples(st.integers(0, 45), st.integers(0, 45)), max_size=5),
+)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_ranges_are_exact_slices_or_an_error(
+    store: ObjectStore, data: bytes, ranges: list[tuple[int, int]]
+) -> None:
+    store.put("a/b.col", data, sync=False)
+    if any(offset + length > len(data) for offset, length in ranges):
+        with pytest.raises(CorruptionError, match=r"a/b\.col is truncated"):
+            store.get_ranges("a/b.col", ranges)
+    else:
+        expected = [data[offset : offset + length] for offset, length in ranges]
+        assert list(store.get_ranges("a/b.col", ranges)) == expected
+        assert [store.get_range("a/b.col", *one) for one in ranges] == expected
+
+
+def test_a_forged_range_takes_no_memory_and_no_byte_from_elsewhere(store: ObjectStore) -> None:
+    store.put_if_absent("a", b"12345")
+    with pytest.raises(CorruptionError):
+        store.get_range("a", 0, 1 << 50)
+    for offset, length in ((-1, 1), (0, -1), (4, -2)):
+        with pytest.raises(InvalidInputError):
+            store.get_range("a", offset, length)
+
+
+@pytest.mark.parametrize("name", FORGED)
+@pytest.mark.parametrize("call", CALLS)
+def test_a_forged_name_is_refused_by_every_call(store: ObjectStore, call: str, name: str) -> None:
+    with pytest.raises(InvalidInputError):
+        CALLS[call](store, name)
+    assert names(store) == []
+
+
+@pytest.mark.parametrize("prefix", ["/", "../", "a//", ".tmp-"])
+def test_a_forged_prefix_is_refused_before_the_first_item(store: ObjectStore, prefix: str) -> None:
+    with pytest.raises(InvalidInputError):
+        store.list(prefix)
+
+
+def test_a_streamed_object_appears_whole_when_closed(store: ObjectStore) -> None:
+    for sync in (True, False):
+        name = f"t/{sync}.rowset"
+        with store.create(name, sync=sync) as writer:
+            writer.write(b"one ")
+            writer.write(memoryview(b"two"))
+            assert names(store, name) == []
+            with pytest.raises(NotFoundError):
+                store.get(name)
+        assert store.get(name) == b"one two"
+        writer.close()
+        writer.abort()
+        assert store.get(name) == b"one two"
+        with pytest.raises(InvalidInputError, match="no longer"):
+            writer.write(b"three")
+
+
+def test_a_streamed_object_that_fails_leaves_nothing(store: ObjectStore) -> None:
+    def fail_midway() -> None:
+        with store.create("t/a.rowset", sync=True) as writer:
+            writer.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_midway()
+    assert names(store) == []
+    with store.create("t/a.rowset", sync=True) as writer:
+        writer.write(b"whole")
+    assert store.get("t/a.rowset") == b"whole"
+
+
+def test_a_streamed_object_never_replaces_another(store: ObjectStore) -> None:
+    early = store.create("t/a.rowset", sync=True)
+    early.write(b"early")
+    store.put_if_absent("t/a.rowset", b"taken")
+    with pytest.raises(AlreadyExistsError, match=r"t/a\.rowset"):
+        store.create("t/a.rowset", sync=True)
+    with pytest.raises(AlreadyExistsError, match=r"t/a\.rowset"):
+        early.close()
+    assert store.get("t/a.rowset") == b"taken"
+    assert names(store) == ["t/a.rowset"]
+
+
+def test_a_listing_holds_every_object_of_the_prefix_and_no_other(store: ObjectStore) -> None:
+    objects = {"ab/1.col", "ab/1.idx", "ab/c/2.col", "abc.rowset", "b.dv", "_manifest/hint.json"}
+    before = time.time_ns() // 1_000_000
+    for name in objects:
+        store.put_if_absent(name, name.encode())
+    for prefix in ("", "a", "ab", "ab/", "ab/1", "ab/c", "abc", "z", "z/", "b.dv", "b.dv/", "_"):
+        assert names(store, prefix) == sorted(n for n in objects if n.startswith(prefix)), prefix
+    for info in store.list(""):
+        assert info.size == len(info.name)
+        assert info.modified_ms is not None
+        # File systems date by a coarse clock that may lag a tick behind.
+        assert before - 100 <= info.modified_ms <= time.time_ns() // 1_000_000
+
+
+def test_a_listing_of_nothing_is_empty(store: ObjectStore) -> None:
+    assert names(store) == []
+    assert names(store, "nowhere/") == []
+
+
+def test_a_deleted_name_is_free_again_and_deleting_twice_is_fine(store: ObjectStore) -> None:
+    store.delete("t/a")
+    store.put_if_absent("t/a", b"1")
+    store.delete("t/a")
+    store.delete("t/a")
+    with pytest.raises(NotFoundError):
+        store.get("t/a")
+    assert store.put_if_absent("t/a", b"2") is PutOutcome.CREATED
+
+
+@pytest.fixture
+def eager_switching() -> Iterator[None]:
+    """Let threads interrupt each other nearly everywhere."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
+    rounds, racers = 60, 4
+    created: list[tuple[int, int]] = []
+    start = threading.Barrier(racers)
+
+    def race(racer: int) -> None:
+        for slot in range(rounds):
+            start.wait()
+            if store.put_if_absent(f"s/{slot}", bytes([racer]) * 4096) is PutOutcome.CREATED:
+                created.append((slot, racer))
+
+    _run_all([threading.Thread(target=race, args=(racer,)) for racer in range(racers)])
+    assert sorted(slot for slot, _ in created) == list(range(rounds))
+    for slot, racer in created:
+        assert store.get(f"s/{slot}") == bytes([racer]) * 4096
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_of_racing_writers_exactly_one_publishes_a_name(store: ObjectStore) -> None:
+    rounds, racers = 20, 3
+    published: list[int] = []
+    start = threading.Barrier(racers)
+
+    def race() -> None:
+        for slot in range(rounds):
+            start.wait()
+            try:
+                with store.create(f"s/{slot}", sync=False) as writer:
+                    writer.write(b"x")
+                published.append(slot)
+            except AlreadyExistsError:
+                pass
+
+    _run_all([threading.Thread(target=race) for _ in range(racers)])
+    assert sorted(published) == list(range(rounds))
+
+
+@pytest.mark.usefixtures("eager_switching")
+def test_a_reader_never_sees_part_of_an_object(store: ObjectStore) -> None:
+    bodies = {bytes([digit]) * 300_000 for digit in range(1, 4)}
+    store.put("hint", min(bodies), sync=False)
+    over = threading.Event()
+    torn: list[int] = []
+
+    def read() -> None:
+        while not over.is_set():
+            torn.extend(len(data) for data in [store.get("hint")] if data not in bodies)
+            for info in store.list("s/"):
+                data = store.get(info.name)
+                torn.extend({info.size, len(data)} - {300_000})
+                torn.extend(len(data) for _ in range(data not in bodies))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        for number in range(15):
+            for body in bodies:
+                store.put("hint", body, sync=False)
+            store.put_if_absent(f"s/{number % 5}", max(bodies))
+    finally:
+        over.set()
+        reader.join()
+    assert torn == []
+
+
+def _run_all(threads: list[threading.Thread]) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()

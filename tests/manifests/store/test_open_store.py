@@ -1,0 +1,77 @@
+"""How a path names a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manifests.errors import InvalidInputError, StoreError
+from manifests.store import FsspecReadStore, LocalStore, open_store
+
+
+@pytest.mark.parametrize(
+    ("path", "root"),
+    [
+        ("/data/db", "/data/db"),
+        ("/data/db/", "/data/db"),
+        ("db", "{cwd}/db"),
+        ("./a/../db", "{cwd}/db"),
+        (Path("db"), "{cwd}/db"),
+        ("~/db", "{home}/db"),
+        ("a~/db", "{cwd}/a~/db"),
+        ("/data/a::b", "/data/a::b"),
+        ("/data/s3://b", "/data/s3:/b"),
+        ("file:///data/db", "/data/db"),
+        ("file:/data/db", "/data/db"),
+        ("file:db", "{cwd}/db"),
+        ("local:///data/db", "/data/db"),
+    ],
+)
+def test_a_local_path_in_any_form_is_local_disk(
+    path: Any, root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", "/home/someone")
+    store = open_store(path)
+    assert isinstance(store, LocalStore)
+    assert store.url == root.format(cwd=tmp_path, home="/home/someone")
+
+
+@pytest.mark.parametrize(
+    "url", ["memory://db", "simplecache::memory://db", "simplecache::file:///data/db"]
+)
+def test_any_other_protocol_is_read_only_and_refused_at_once_to_a_writer(url: str) -> None:
+    assert isinstance(open_store(url), FsspecReadStore)
+    with pytest.raises(InvalidInputError, match="read-only"):
+        open_store(url, create=True)
+
+
+@pytest.mark.parametrize("url", ["nosuch://bucket/db", "nosuch::file:///db"])
+def test_an_unknown_protocol_is_named(url: str) -> None:
+    with pytest.raises(InvalidInputError, match="nosuch"):
+        open_store(url)
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", b"/data/db", "file://host/db", "file:", "file://"])
+def test_what_is_no_path_is_refused(path: Any) -> None:
+    with pytest.raises(InvalidInputError, match=r"path|folder"):
+        open_store(path)
+
+
+def test_storage_options_of_a_local_path_are_refused_by_name_and_not_by_value() -> None:
+    with pytest.raises(InvalidInputError, match="'key'") as refused:
+        open_store("/data/db", {"key": "canary"})
+    assert "canary" not in str(refused.value)
+
+
+def test_a_folder_is_made_for_a_writer_and_for_nobody_else(tmp_path: Path) -> None:
+    open_store(tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+    open_store(tmp_path / "a" / "b", create=True)
+    assert (tmp_path / "a" / "b").is_dir()
+    open_store(tmp_path / "a" / "b", create=True)
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="file"):
+        open_store(tmp_path / "file" / "db", create=True)
