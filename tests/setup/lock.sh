@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Writes the three lock files anew from pyproject.toml: exact versions with hashes, for every
+# supported Python on every platform, and no registry address. Versions already locked are
+# kept where they still fit; to move on, pass `--upgrade` or `--upgrade-package NAME`.
+# Needs uv (https://docs.astral.sh/uv) on the PATH.
+set -Eeuo pipefail
+cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
+
+lock() { # lock INPUT OUTPUT [OPTION...]
+    uv pip compile "$1" --output-file "tests/setup/$2" --quiet --universal --python-version 3.10 \
+        --generate-hashes --no-annotate --no-emit-index-url \
+        --custom-compile-command "bash tests/setup/lock.sh" "${@:3}"
+}
+
+lock pyproject.toml dev.lock --extra dev "$@"
+lock - build.lock "$@" <<<'setuptools>=77' # builds pyspark, which comes as source only
+lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the oldest supported line
