@@ -95,6 +95,9 @@ class FaultyStore(ObjectStore):
     def delete(self, name: str) -> None:
         self._call("delete", name, lambda: self.inner.delete(name))
 
+    def require_writable(self) -> None:
+        self.inner.require_writable()
+
     def land(self) -> None:
         """Let every late effect happen now, also after a stop."""
         with self._lock:

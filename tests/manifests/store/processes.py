@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,14 @@ def race(folder: str, racer: str, rounds: str) -> list[int]:
 
 
 def watch(folder: str, rounds: str) -> dict[str, int]:
-    """Read every slot again and again until all are there; counts reads and torn ones."""
+    """Read every slot until it is there, for 30 s at most; counts reads and torn ones."""
     store = LocalStore(folder)
     print("ready", flush=True)
     sys.stdin.readline()
     seen: dict[str, int] = {"reads": 0, "torn": 0}
     waiting = set(range(int(rounds)))
-    while waiting:
+    deadline = time.monotonic() + 30
+    while waiting and time.monotonic() < deadline:
         for slot in tuple(waiting):
             try:
                 body = store.get(f"_manifest/{slot}")

@@ -72,6 +72,11 @@ def names(store: ObjectStore, prefix: str = "") -> list[str]:
     return sorted(info.name for info in store.list(prefix))
 
 
+def test_a_store_that_writes_says_so(store: ObjectStore) -> None:
+    store.require_writable()
+    assert not store.read_only
+
+
 def test_the_first_put_of_a_name_wins_and_stays(store: ObjectStore) -> None:
     assert store.put_if_absent(SLOT, b"first") is PutOutcome.CREATED
     assert store.put_if_absent(SLOT, b"second") is PutOutcome.EXISTS
@@ -246,7 +251,7 @@ def eager_switching() -> Iterator[None]:
 def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
     rounds, racers = 60, 4
     created: list[tuple[int, int]] = []
-    start = threading.Barrier(racers)
+    start = threading.Barrier(racers, timeout=10)
 
     def race(racer: int) -> None:
         for slot in range(rounds):
@@ -264,7 +269,7 @@ def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> Non
 def test_of_racing_writers_exactly_one_publishes_a_name(store: ObjectStore) -> None:
     rounds, racers = 20, 3
     published: list[int] = []
-    start = threading.Barrier(racers)
+    start = threading.Barrier(racers, timeout=10)
 
     def race() -> None:
         for slot in range(rounds):

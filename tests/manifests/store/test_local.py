@@ -8,6 +8,7 @@ import os
 import pickle
 import re
 import resource
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -243,6 +244,31 @@ def test_a_folder_that_cannot_be_synced_makes_the_outcome_unknown_and_a_second_p
     assert store.put_if_absent("b", b"x") is PutOutcome.EXISTS
 
 
+@pytest.mark.parametrize("way", WRITES)
+def test_the_bytes_are_durable_before_they_get_their_name(
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+
+    def record(name: str) -> None:
+        real = getattr(os, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            is_folder = name == "fsync" and os.path.isdir(f"/proc/self/fd/{args[0]}")
+            steps.append("fsync folder" if is_folder else name)
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(os, name, call)
+
+    store = LocalStore(tmp_path)
+    store.put_if_absent("t/other", b"x")
+    for name in ("write", "fsync", "link", "rename"):
+        record(name)
+    WRITES[way](store)
+    publish = "rename" if way == "put" else "link"
+    assert steps == ["write", "fsync", publish, "fsync folder"]
+
+
 def test_every_new_folder_is_synced_into_its_parent_before_a_commit_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +291,10 @@ def test_every_new_folder_is_synced_into_its_parent_before_a_commit_is_acknowled
     synced.clear()
     store.put_if_absent("t/o/b", b"x")
     assert [path for path in synced if "tmp" not in path] == ["new/db/t/o"]
+    synced.clear()
+    shutil.rmtree(root / "t" / "o")
+    store.put_if_absent("t/o/a", b"x")
+    assert [path for path in synced if "tmp" not in path] == ["new/db/t", "new/db/t/o"]
 
 
 def test_a_folder_removed_and_made_again_is_found_by_a_store_that_is_open(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 
 from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
 from manifests.store import FsspecReadStore, LocalStore, ObjectStore
+from tests.faults import FaultyStore
 
 OBJECTS = {"_manifest/hint.json": b"{}", "t/a.rowset": b"0123456789"}
 URLS = ["memory://db", "memory://db/", "simplecache::memory://db", "filecache::file://{}"]
@@ -68,6 +69,9 @@ def test_every_write_is_refused_with_the_reason(
     store: ObjectStore, write: Callable[[ObjectStore], object]
 ) -> None:
     assert store.read_only
+    for one in (store, FaultyStore(store)):
+        with pytest.raises(InvalidInputError, match="read-only"):
+            one.require_writable()
     with pytest.raises(InvalidInputError, match=r"read-only: .*put-if-absent .*(memory|cache)'"):
         write(store)
     assert store.get("t/a.rowset") == OBJECTS["t/a.rowset"]
