@@ -1,0 +1,295 @@
+"""Give a predicate the columns of a table, and every literal the value its column would store.
+
+The result has a normal form that evaluation and pruning share: see `bound`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.schema import SchemaField, StructType, TableSchema
+from tableformat.predicate.bound import (
+    BoundColumn,
+    BoundCompare,
+    BoundCompareColumns,
+    BoundConstant,
+    BoundIn,
+    BoundIsNan,
+    BoundIsNull,
+    BoundLike,
+    BoundNode,
+    BoundPredicate,
+    BoundStartsWith,
+    StorageValue,
+    all_of,
+    any_of,
+    negate,
+)
+from tableformat.predicate.expressions import (
+    And,
+    Column,
+    Compare,
+    Constant,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Operand,
+    Operator,
+    Or,
+    Predicate,
+    StartsWith,
+)
+from tableformat.predicate.like import parse_like
+from tableformat.predicate.literals import Kind, Literal
+from tableformat.predicate.storage import (
+    Domain,
+    as_double,
+    domain_of,
+    fits,
+    locate,
+    order,
+    read_text,
+)
+
+_HOLDS: dict[Operator, Callable[[int], bool]] = {
+    Operator.EQUAL: lambda sign: sign == 0,
+    Operator.NOT_EQUAL: lambda sign: sign != 0,
+    Operator.LESS: lambda sign: sign < 0,
+    Operator.LESS_EQUAL: lambda sign: sign <= 0,
+    Operator.GREATER: lambda sign: sign > 0,
+    Operator.GREATER_EQUAL: lambda sign: sign >= 0,
+}
+
+
+def bind(predicate: Predicate, schema: TableSchema) -> BoundPredicate:
+    """Resolve columns and convert literals; does no I/O.
+
+    Names are found as `TableSchema.field` finds them. Raises InvalidInputError that names the
+    column for an unknown one, a literal of another type, or a type that has no order here.
+    """
+    try:
+        return BoundPredicate(_bind(predicate, schema))
+    except RecursionError as error:
+        raise InvalidInputError("The predicate is nested too deeply; flatten it.") from error
+
+
+def _bind(predicate: Predicate, schema: TableSchema) -> BoundNode:
+    match predicate:
+        case And(parts):
+            return all_of(_bind(part, schema) for part in parts)
+        case Or(parts):
+            return any_of(_bind(part, schema) for part in parts)
+        case Not(part):
+            return negate(_bind(part, schema))
+        case Constant(value):
+            return BoundConstant(value)
+        case IsNull(Literal() as literal):
+            return BoundConstant(literal.kind is Kind.NULL)
+        case IsNull(Column() as column):
+            return BoundIsNull(_resolve(column, schema))
+        case Compare(operator, left, right):
+            return _bind_compare(operator, left, right, schema)
+        case In(column, values):
+            return _bind_in(_resolve(column, schema), values)
+        case StartsWith(column, prefix):
+            return BoundStartsWith(_resolve_string(column, schema), prefix)
+        case Like(column, pattern, escape):
+            return _bind_like(_resolve_string(column, schema), pattern, escape)
+    raise AssertionError(f"not a predicate: {predicate!r}")
+
+
+def _resolve(column: Column, schema: TableSchema) -> BoundColumn:
+    try:
+        top = field = schema.field(column.path[0])
+    except NotFoundError as error:
+        raise InvalidInputError(f"In the predicate: {error.message}") from error
+    path = [top.name]
+    for name in column.path[1:]:
+        field = _nested_field(field, name, column)
+        path.append(field.name)
+    return BoundColumn(top.id, tuple(path), field.type if isinstance(field.type, str) else "")
+
+
+def _nested_field(field: SchemaField, name: str, column: Column) -> SchemaField:
+    if not isinstance(field.type, StructType):
+        raise InvalidInputError(
+            f"Column {str(column)!r} of the predicate does not exist: {field.name!r} is no struct."
+        )
+    try:
+        return TableSchema(fields=field.type.fields).field(name)
+    except NotFoundError as error:
+        raise InvalidInputError(f"In struct {field.name!r} of the predicate: {error}") from error
+
+
+def _domain(column: BoundColumn) -> Domain:
+    domain = domain_of(column.type)
+    if domain is None:
+        kind = f"of type {column.type}" if column.type else "nested"
+        raise InvalidInputError(
+            f"Column {str(column)!r} is {kind} and cannot be compared: only IS NULL and"
+            " IS NOT NULL work on it."
+        )
+    return domain
+
+
+def _resolve_string(column: Column, schema: TableSchema) -> BoundColumn:
+    bound = _resolve(column, schema)
+    if _domain(bound).family != "string":
+        raise InvalidInputError(
+            f"LIKE needs a string; column {str(bound)!r} is of type {bound.type}."
+        )
+    return bound
+
+
+def _bind_compare(
+    operator: Operator, left: Operand, right: Operand, schema: TableSchema
+) -> BoundNode:
+    match left, right:
+        case Literal(), Literal():
+            return _compare_literals(operator, left, right)
+        case Column(), Column():
+            return _compare_columns(operator, _resolve(left, schema), _resolve(right, schema))
+        case Literal(), Column():
+            return _compare_literal(_resolve(right, schema), operator.flipped, left)
+        case Column(), Literal():
+            return _compare_literal(_resolve(left, schema), operator, right)
+    raise AssertionError(f"not operands: {left!r}, {right!r}")
+
+
+def _compare_literals(operator: Operator, left: Literal, right: Literal) -> BoundNode:
+    if Kind.NULL in (left.kind, right.kind):
+        both = left.kind is right.kind
+        return BoundConstant(both if operator is Operator.NULL_SAFE_EQUAL else None)
+    sign = order(left, right)
+    if sign is None:
+        raise InvalidInputError(f"The predicate compares {left} with {right}: cast one of them.")
+    if operator is Operator.NULL_SAFE_EQUAL:
+        operator = Operator.EQUAL
+    return BoundConstant(_HOLDS[operator](sign))
+
+
+def _compare_columns(operator: Operator, left: BoundColumn, right: BoundColumn) -> BoundNode:
+    families = {_domain(left).family, _domain(right).family}
+    if len(families) > 1 and families != {"number", "float"}:
+        raise InvalidInputError(
+            f"Columns {str(left)!r} of type {left.type} and {str(right)!r} of type {right.type}"
+            " cannot be compared with each other."
+        )
+    if operator is not Operator.NULL_SAFE_EQUAL:
+        return BoundCompareColumns(left, operator, right)
+    present = (BoundIsNull(left, negated=True), BoundIsNull(right, negated=True))
+    equal = all_of((*present, BoundCompareColumns(left, Operator.EQUAL, right)))
+    return any_of((all_of((BoundIsNull(left), BoundIsNull(right))), equal))
+
+
+def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
+    """Members the column can hold become one set; ranges, NaN and NULL stand beside it."""
+    exact: dict[StorageValue, None] = {}
+    others: list[BoundNode] = []
+    for value in values:
+        node = _compare_literal(column, Operator.EQUAL, value)
+        if isinstance(node, BoundCompare):
+            exact[node.value] = None
+        elif node != _never(column):
+            others.append(node)
+    if exact:
+        others.insert(0, BoundIn(column, tuple(sorted(exact))))
+    return any_of(others) if others else _never(column) if values else BoundConstant(False)
+
+
+def _bind_like(column: BoundColumn, pattern: str, escape: str) -> BoundNode:
+    parsed = parse_like(pattern, escape)
+    if parsed.rest == "":
+        return BoundCompare(column, Operator.EQUAL, parsed.prefix)
+    if parsed.rest == "%":
+        return BoundStartsWith(column, parsed.prefix)
+    return BoundLike(column, parsed.regex, parsed.prefix)
+
+
+def _never(column: BoundColumn) -> BoundNode:
+    """NULL where the column is NULL, else FALSE."""
+    return all_of((BoundIsNull(column), BoundConstant(None)))
+
+
+def _always(column: BoundColumn) -> BoundNode:
+    """NULL where the column is NULL, else TRUE."""
+    return negate(_never(column))
+
+
+def _compare_literal(column: BoundColumn, operator: Operator, literal: Literal) -> BoundNode:
+    if literal.kind is Kind.NULL and operator is Operator.NULL_SAFE_EQUAL:
+        return BoundIsNull(column)
+    domain = _domain(column)
+    if literal.kind is Kind.NULL:
+        return BoundConstant(None)
+    literal = read_text(literal, column.type)
+    if not fits(literal, domain):
+        raise InvalidInputError(
+            f"Column {str(column)!r} of type {column.type} cannot be compared with the"
+            f" {literal.kind.value} {literal.value!r}: write a literal of the column's type."
+        )
+    if operator is Operator.NULL_SAFE_EQUAL:
+        equal = _compare_value(column, domain, Operator.EQUAL, literal)
+        return all_of((BoundIsNull(column, negated=True), equal))
+    return _compare_value(column, domain, operator, literal)
+
+
+def _compare_value(
+    column: BoundColumn, domain: Domain, operator: Operator, literal: Literal
+) -> BoundNode:
+    if domain.family == "float":
+        return _compare_float(column, operator, as_double(literal))
+    if domain.family in ("boolean", "string", "binary"):
+        value = literal.value
+        assert isinstance(value, bool | str | bytes)
+        return BoundCompare(column, operator, value)
+    if isinstance(literal.value, float) and math.isnan(literal.value):
+        # NaN is greater than every number, and no integer or decimal is NaN.
+        return _always(column) if _HOLDS[operator](-1) else _never(column)
+    first, last = locate(literal, domain)
+    match operator:
+        case Operator.EQUAL:
+            return _between(column, domain, first, last)
+        case Operator.NOT_EQUAL:
+            return negate(_between(column, domain, first, last))
+        case Operator.LESS:
+            return _at_most(column, domain, first - 1)
+        case Operator.LESS_EQUAL:
+            return _at_most(column, domain, last)
+        case Operator.GREATER:
+            return negate(_at_most(column, domain, last))
+        case _:
+            return negate(_at_most(column, domain, first - 1))
+
+
+def _between(column: BoundColumn, domain: Domain, first: int, last: int) -> BoundNode:
+    if first > last or first > domain.high or last < domain.low:
+        return _never(column)
+    if first == last:
+        return BoundCompare(column, Operator.EQUAL, first)
+    return all_of((negate(_at_most(column, domain, first - 1)), _at_most(column, domain, last)))
+
+
+def _at_most(column: BoundColumn, domain: Domain, value: int) -> BoundNode:
+    if value < domain.low:
+        return _never(column)
+    if value >= domain.high:
+        return _always(column)
+    return BoundCompare(column, Operator.LESS_EQUAL, value)
+
+
+def _compare_float(column: BoundColumn, operator: Operator, value: float) -> BoundNode:
+    if not math.isnan(value):
+        return BoundCompare(column, operator, value)
+    match operator:
+        case Operator.EQUAL | Operator.GREATER_EQUAL:
+            return BoundIsNan(column)
+        case Operator.NOT_EQUAL | Operator.LESS:
+            return BoundIsNan(column, negated=True)
+        case Operator.LESS_EQUAL:
+            return _always(column)
+        case _:
+            return _never(column)

@@ -1,0 +1,194 @@
+"""The tree of a predicate on the columns of one table, in its normal form.
+
+There is no NOT: every node that needs one has a `negated` flag or an opposite, so pruning only
+ever asks where a node may be TRUE. That is sound in three-valued logic because a node and its
+negation are NULL for the same rows. Values are storage values: integers for everything that is
+stored as one (decimals unscaled), float for float and double, never NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from tableformat.predicate.expressions import Operator
+
+StorageValue = bool | int | float | str | bytes
+
+
+@dataclass(frozen=True, slots=True)
+class BoundColumn:
+    """A column or a struct field of a table; `type` is empty for a nested type.
+
+    `id` is the top-level column's. Only a column with one name in its path has statistics.
+    """
+
+    id: int
+    path: tuple[str, ...]
+    type: str
+
+    def __str__(self) -> str:
+        return ".".join(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundConstant:
+    """The same truth value for every row; None is NULL."""
+
+    value: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCompare:
+    """A column compared with a value; NULL for NULL."""
+
+    column: BoundColumn
+    operator: Operator
+    value: StorageValue
+
+
+@dataclass(frozen=True, slots=True)
+class BoundCompareColumns:
+    """Two columns compared; NULL if one of them is."""
+
+    left: BoundColumn
+    operator: Operator
+    right: BoundColumn
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIn:
+    """A column is one of some values, distinct and ascending; NULL for NULL."""
+
+    column: BoundColumn
+    values: tuple[StorageValue, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIsNull:
+    """A column is NULL; never NULL itself."""
+
+    column: BoundColumn
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIsNan:
+    """A column is NaN; NULL for NULL."""
+
+    column: BoundColumn
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStartsWith:
+    """A string begins with a prefix; NULL for NULL."""
+
+    column: BoundColumn
+    prefix: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundLike:
+    """A string matches `regex`, which implies that it begins with `prefix`; NULL for NULL."""
+
+    column: BoundColumn
+    regex: str
+    prefix: str
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BoundAnd:
+    """All parts, in three-valued logic."""
+
+    parts: tuple[BoundNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BoundOr:
+    """One of the parts, in three-valued logic."""
+
+    parts: tuple[BoundNode, ...]
+
+
+BoundNode = (
+    BoundConstant
+    | BoundCompare
+    | BoundCompareColumns
+    | BoundIn
+    | BoundIsNull
+    | BoundIsNan
+    | BoundStartsWith
+    | BoundLike
+    | BoundAnd
+    | BoundOr
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundPredicate:
+    """A predicate that knows its table's columns."""
+
+    root: BoundNode
+
+    @property
+    def column_ids(self) -> frozenset[int]:
+        """Ids of the top-level columns that evaluation and pruning look at."""
+        return frozenset(column.id for column in _columns(self.root))
+
+
+def _columns(node: BoundNode) -> Iterator[BoundColumn]:
+    match node:
+        case BoundAnd(parts) | BoundOr(parts):
+            for part in parts:
+                yield from _columns(part)
+        case BoundCompareColumns(left, _, right):
+            yield from (left, right)
+        case BoundConstant():
+            pass
+        case _:
+            yield node.column
+
+
+def negate(node: BoundNode) -> BoundNode:
+    """TRUE and FALSE exchanged; NULL stays NULL."""
+    match node:
+        case BoundConstant(value):
+            return BoundConstant(None if value is None else not value)
+        case BoundCompare() | BoundCompareColumns():
+            return replace(node, operator=node.operator.negated)
+        case BoundAnd(parts):
+            return any_of(negate(part) for part in parts)
+        case BoundOr(parts):
+            return all_of(negate(part) for part in parts)
+        case _:
+            return replace(node, negated=not node.negated)
+
+
+def all_of(parts: Iterable[BoundNode]) -> BoundNode:
+    """The conjunction, without parts that are TRUE; FALSE if one is FALSE for every row."""
+    kept: list[BoundNode] = []
+    for part in parts:
+        if part == BoundConstant(False):
+            return part
+        if part != BoundConstant(True):
+            kept.extend(part.parts if isinstance(part, BoundAnd) else (part,))
+    if len(kept) > 1:
+        return BoundAnd(tuple(kept))
+    return kept[0] if kept else BoundConstant(True)
+
+
+def any_of(parts: Iterable[BoundNode]) -> BoundNode:
+    """The disjunction, without parts that are FALSE; TRUE if one is TRUE for every row."""
+    kept: list[BoundNode] = []
+    for part in parts:
+        if part == BoundConstant(True):
+            return part
+        if part != BoundConstant(False):
+            kept.extend(part.parts if isinstance(part, BoundOr) else (part,))
+    if len(kept) > 1:
+        return BoundOr(tuple(kept))
+    return kept[0] if kept else BoundConstant(False)

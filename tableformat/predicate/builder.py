@@ -1,0 +1,161 @@
+"""`col("a") > 3`: predicates written in Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from manifests.errors import InvalidInputError
+from tableformat.predicate.expressions import (
+    FALSE,
+    Column,
+    Compare,
+    In,
+    IsNull,
+    Like,
+    Not,
+    Operator,
+    Predicate,
+    StartsWith,
+    conjunction,
+    disjunction,
+    refuse_truth_value,
+)
+from tableformat.predicate.literals import Kind, make_literal
+
+_NAME = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+
+
+class ColumnBuilder:
+    """A column that comparisons turn into predicates; a boolean column is one by itself.
+
+    Raises InvalidInputError for a value of a type that no column has.
+    """
+
+    __slots__ = ("_column",)
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+
+    def __repr__(self) -> str:
+        return f"col({str(self._column)!r})"
+
+    def __getitem__(self, name: str) -> ColumnBuilder:
+        """The field `name` of a struct column."""
+        return ColumnBuilder(Column((*self._column.path, name)))
+
+    def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
+        return self._compare(Operator.EQUAL, other)
+
+    def __ne__(self, other: object) -> Predicate:  # type: ignore[override]
+        return self._compare(Operator.NOT_EQUAL, other)
+
+    def __lt__(self, other: object) -> Predicate:
+        return self._compare(Operator.LESS, other)
+
+    def __le__(self, other: object) -> Predicate:
+        return self._compare(Operator.LESS_EQUAL, other)
+
+    def __gt__(self, other: object) -> Predicate:
+        return self._compare(Operator.GREATER, other)
+
+    def __ge__(self, other: object) -> Predicate:
+        return self._compare(Operator.GREATER_EQUAL, other)
+
+    def __and__(self, other: object) -> Predicate:
+        part = as_predicate(other)
+        return NotImplemented if part is None else conjunction((self._truth(), part))
+
+    def __rand__(self, other: object) -> Predicate:
+        part = as_predicate(other)
+        return NotImplemented if part is None else conjunction((part, self._truth()))
+
+    def __or__(self, other: object) -> Predicate:
+        part = as_predicate(other)
+        return NotImplemented if part is None else disjunction((self._truth(), part))
+
+    def __ror__(self, other: object) -> Predicate:
+        part = as_predicate(other)
+        return NotImplemented if part is None else disjunction((part, self._truth()))
+
+    def __invert__(self) -> Predicate:
+        return Not(self._truth())
+
+    def __bool__(self) -> bool:
+        refuse_truth_value()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def eq_null_safe(self, other: object) -> Predicate:
+        """Equal, where NULL equals NULL; never NULL itself."""
+        right = other._column if isinstance(other, ColumnBuilder) else make_literal(other)
+        return Compare(Operator.NULL_SAFE_EQUAL, self._column, right)
+
+    def is_null(self) -> Predicate:
+        """The column is NULL."""
+        return IsNull(self._column)
+
+    def is_not_null(self) -> Predicate:
+        """The column is not NULL."""
+        return Not(IsNull(self._column))
+
+    def is_nan(self) -> Predicate:
+        """The column is NaN; FALSE for NULL."""
+        return self.eq_null_safe(float("nan"))
+
+    def is_in(self, values: Iterable[object]) -> Predicate:
+        """The column equals one of the values; FALSE for no values at all."""
+        literals = tuple(make_literal(value) for value in values)
+        return In(self._column, literals) if literals else FALSE
+
+    def between(self, low: object, high: object) -> Predicate:
+        """The column is at least `low` and at most `high`."""
+        return conjunction((self >= low, self <= high))
+
+    def startswith(self, prefix: str) -> Predicate:
+        """The string begins with `prefix`."""
+        return StartsWith(self._column, prefix)
+
+    def like(self, pattern: str, escape: str = "\\") -> Predicate:
+        """The whole string matches a SQL pattern: `%` is any text, `_` is any one character."""
+        return Like(self._column, pattern, escape)
+
+    def _compare(self, operator: Operator, other: object) -> Predicate:
+        if isinstance(other, ColumnBuilder):
+            return Compare(operator, self._column, other._column)
+        literal = make_literal(other)
+        if literal.kind is Kind.NULL:
+            raise InvalidInputError(
+                f"Comparing {self._column} with None is never true: use is_null() or"
+                " eq_null_safe()."
+            )
+        return Compare(operator, self._column, literal)
+
+    def _truth(self) -> Predicate:
+        return Compare(Operator.EQUAL, self._column, make_literal(True))
+
+
+def as_predicate(value: object) -> Predicate | None:
+    """A predicate as it is, a boolean column as one, None for anything else."""
+    if isinstance(value, ColumnBuilder):
+        return value._truth()
+    return value if isinstance(value, Predicate) else None
+
+
+def col(name: str) -> ColumnBuilder:
+    """A column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
+
+    A name that holds a dot is written in backticks, as in SQL. Raises InvalidInputError for a
+    name that is empty or has a backtick out of place.
+    """
+    path, position = [], 0
+    while match := _NAME.match(name, position):
+        path.append(match[1].replace("``", "`") if match[1] is not None else match[2])
+        position = match.end() + 1
+        if name[match.end() : position] != ".":
+            break
+    if not path or position <= len(name):
+        raise InvalidInputError(
+            f"{name!r} is not a column name: write a or a.b, in backticks if a name holds a dot."
+        )
+    return ColumnBuilder(Column(tuple(path)))

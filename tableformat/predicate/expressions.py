@@ -1,0 +1,184 @@
+"""The tree of a predicate before it knows any table: plain frozen values.
+
+Truth is three-valued, as in SQL: TRUE, FALSE or NULL, and a row is selected when its predicate
+is TRUE. Build trees with `col` or `parse_predicate`; `bind` gives them a table's columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from typing import NoReturn
+
+from tableformat.predicate.literals import Literal
+
+
+class Operator(str, Enum):
+    """A comparison."""
+
+    EQUAL = "="
+    NOT_EQUAL = "<>"
+    LESS = "<"
+    LESS_EQUAL = "<="
+    GREATER = ">"
+    GREATER_EQUAL = ">="
+    NULL_SAFE_EQUAL = "<=>"
+
+    @property
+    def flipped(self) -> Operator:
+        """The operator that says the same with both sides exchanged."""
+        return _FLIPPED.get(self, self)
+
+    @property
+    def negated(self) -> Operator:
+        """The operator that is TRUE where this one is FALSE. Requires: not null-safe."""
+        return _NEGATED[self]
+
+
+_FLIPPED = {
+    Operator.LESS: Operator.GREATER,
+    Operator.LESS_EQUAL: Operator.GREATER_EQUAL,
+    Operator.GREATER: Operator.LESS,
+    Operator.GREATER_EQUAL: Operator.LESS_EQUAL,
+}
+_NEGATED = {
+    Operator.EQUAL: Operator.NOT_EQUAL,
+    Operator.NOT_EQUAL: Operator.EQUAL,
+    Operator.LESS: Operator.GREATER_EQUAL,
+    Operator.GREATER_EQUAL: Operator.LESS,
+    Operator.GREATER: Operator.LESS_EQUAL,
+    Operator.LESS_EQUAL: Operator.GREATER,
+}
+
+
+def refuse_truth_value() -> NoReturn:
+    """Explain why `and`, `or`, `not` and chained comparisons cannot work. Raises TypeError."""
+    raise TypeError(
+        "A predicate has no truth value in Python: combine predicates with &, | and ~ (each"
+        " comparison in parentheses) instead of and, or, not, and write between() for a range."
+    )
+
+
+class Predicate:
+    """Base of all predicates: `&`, `|` and `~` combine them."""
+
+    __slots__ = ()
+
+    def __and__(self, other: object) -> Predicate:
+        return conjunction((self, other)) if isinstance(other, Predicate) else NotImplemented
+
+    def __or__(self, other: object) -> Predicate:
+        return disjunction((self, other)) if isinstance(other, Predicate) else NotImplemented
+
+    def __invert__(self) -> Predicate:
+        return Not(self)
+
+    def __bool__(self) -> bool:
+        refuse_truth_value()
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column by name, or a struct field by the names on the way to it."""
+
+    path: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return ".".join(self.path)
+
+
+Operand = Column | Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(Predicate):
+    """The same truth value for every row; None is NULL."""
+
+    value: bool | None
+
+
+TRUE = Constant(True)
+FALSE = Constant(False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Predicate):
+    """Two operands compared; NULL if one of them is NULL, except by `<=>`."""
+
+    operator: Operator
+    left: Operand
+    right: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class In(Predicate):
+    """The column equals one of the values; NULL if none and one of the values is NULL."""
+
+    column: Column
+    values: tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull(Predicate):
+    """The operand is NULL; never NULL itself."""
+
+    operand: Operand
+
+
+@dataclass(frozen=True, slots=True)
+class StartsWith(Predicate):
+    """The string begins with a prefix."""
+
+    column: Column
+    prefix: str
+
+
+@dataclass(frozen=True, slots=True)
+class Like(Predicate):
+    """The whole string matches a pattern: `%` is any text, `_` is any one character."""
+
+    column: Column
+    pattern: str
+    escape: str = "\\"
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Predicate):
+    """TRUE and FALSE exchanged; NULL stays NULL."""
+
+    part: Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class And(Predicate):
+    """FALSE if one part is FALSE, else NULL if one is NULL, else TRUE."""
+
+    parts: tuple[Predicate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Predicate):
+    """TRUE if one part is TRUE, else NULL if one is NULL, else FALSE."""
+
+    parts: tuple[Predicate, ...]
+
+
+def conjunction(parts: Iterable[Predicate]) -> Predicate:
+    """All of the parts, as one flat `And`; TRUE for none."""
+    flat = tuple(_flatten(parts, And))
+    return And(flat) if len(flat) > 1 else flat[0] if flat else TRUE
+
+
+def disjunction(parts: Iterable[Predicate]) -> Predicate:
+    """One of the parts, as one flat `Or`; FALSE for none."""
+    flat = tuple(_flatten(parts, Or))
+    return Or(flat) if len(flat) > 1 else flat[0] if flat else FALSE
+
+
+def _flatten(parts: Iterable[Predicate], kind: type[And] | type[Or]) -> Iterator[Predicate]:
+    for part in parts:
+        if isinstance(part, kind):
+            yield from part.parts
+        else:
+            yield part

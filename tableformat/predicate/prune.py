@@ -1,0 +1,205 @@
+"""Where a predicate may be true, judged by bounds: one answer for each RowSet, segment or block.
+
+Bounds may be wider than the values, and whatever is unknown may be anything: pruning only ever
+errs by keeping too much.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.bounds import Bounds, BoundsTable
+from tableformat.predicate.bound import (
+    BoundAnd,
+    BoundColumn,
+    BoundCompare,
+    BoundCompareColumns,
+    BoundConstant,
+    BoundIn,
+    BoundIsNan,
+    BoundIsNull,
+    BoundLike,
+    BoundNode,
+    BoundOr,
+    BoundPredicate,
+    BoundStartsWith,
+    StorageValue,
+)
+from tableformat.predicate.expressions import Operator
+
+Mask = NDArray[np.bool_]
+Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
+Test = Callable[[Values, Values], Mask]
+
+
+def prune(predicate: BoundPredicate, table: BoundsTable) -> Mask:
+    """True for each thing of `table` that may hold a row for which the predicate is TRUE.
+
+    Vectorised; text and large decimals cost a Python comparison for each thing.
+    """
+    return _may_hold(predicate.root, table)
+
+
+def _may_hold(node: BoundNode, table: BoundsTable) -> Mask:
+    match node:
+        case BoundConstant(value):
+            return np.full(len(table.rows), value is True)
+        case BoundAnd(parts):
+            return reduce(np.logical_and, (_may_hold(part, table) for part in parts))
+        case BoundOr(parts):
+            return reduce(np.logical_or, (_may_hold(part, table) for part in parts))
+        case BoundIsNull(column, negated):
+            return _may_be_null(column, table, negated)
+        case BoundIsNan(column, negated):
+            return _may_be_nan(column, table, negated)
+        case BoundCompareColumns(left, _, right):
+            return _may_be_null(left, table, True) & _may_be_null(right, table, True)
+        case BoundCompare(column, operator, value):
+            nan_too = _is_float(column) and operator in _TRUE_FOR_NAN
+            return _by_bounds(column, table, _compare_test(operator, value), nan_too)
+        case BoundIn(column, values, negated):
+            test = _outside_test(values) if negated else _member_test(values)
+            return _by_bounds(column, table, test, nan_too=negated and _is_float(column))
+        case BoundStartsWith(column, prefix, negated):
+            test = _other_prefix_test(prefix) if negated else _prefix_test(prefix)
+            return _by_bounds(column, table, test)
+        case BoundLike(column, _, prefix, negated):
+            return _by_bounds(column, table, _anything if negated else _prefix_test(prefix))
+
+
+_TRUE_FOR_NAN = (Operator.NOT_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL)
+
+
+def _is_float(column: BoundColumn) -> bool:
+    return column.type in ("float", "double")
+
+
+def _bounds(column: BoundColumn, table: BoundsTable) -> Bounds | None:
+    # The statistics of a struct column do not speak about its fields.
+    return table.columns.get(column.id) if len(column.path) == 1 else None
+
+
+def _may_be_null(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:
+    bounds = _bounds(column, table)
+    if bounds is None:
+        return np.ones(len(table.rows), dtype=bool)
+    # An unknown count is -1: not zero, and less than any number of rows.
+    return bounds.nulls < table.rows if negated else bounds.nulls != 0
+
+
+def _may_be_nan(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:
+    bounds = _bounds(column, table)
+    if bounds is None:
+        return np.ones(len(table.rows), dtype=bool)
+    return _has_values(bounds, table) if negated else bounds.nans != 0
+
+
+def _has_values(bounds: Bounds, table: BoundsTable) -> Mask:
+    """Where there may be a value that is neither NULL nor NaN."""
+    return _mask(np.maximum(bounds.nulls, 0) + np.maximum(bounds.nans, 0) < table.rows)
+
+
+def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: bool = False) -> Mask:
+    """Where a value between the bounds, or a NaN if that counts too, may pass a test."""
+    bounds = _bounds(column, table)
+    if bounds is None:
+        return np.ones(len(table.rows), dtype=bool)
+    may = ~bounds.known
+    # Where bounds are unknown their arrays hold anything, even values of another type.
+    may[bounds.known] = test(bounds.low[bounds.known], bounds.high[bounds.known])
+    may &= _has_values(bounds, table)
+    return may | (bounds.nans != 0) if nan_too else may
+
+
+def _comparable(array: Values, value: StorageValue) -> Values:
+    """The array such that numpy compares it with `value` exactly."""
+    if type(value) is int and array.dtype.kind == "i" and not -(2**63) <= value < 2**63:
+        return array.astype(object)
+    return array
+
+
+def _compare_test(operator: Operator, value: Any) -> Test:
+    def test(low: Values, high: Values) -> Mask:
+        low, high = _comparable(low, value), _comparable(high, value)
+        match operator:
+            case Operator.EQUAL:
+                return _mask((low <= value) & (high >= value))
+            case Operator.NOT_EQUAL:
+                return _mask((low != value) | (high != value))
+            case Operator.LESS:
+                return _mask(low < value)
+            case Operator.LESS_EQUAL:
+                return _mask(low <= value)
+            case Operator.GREATER:
+                return _mask(high > value)
+            case _:
+                return _mask(high >= value)
+
+    return test
+
+
+def _mask(values: object) -> Mask:
+    return np.asarray(values, dtype=bool)
+
+
+def _member_test(values: tuple[Any, ...]) -> Test:
+    def one(low: Any, high: Any) -> bool:
+        index = bisect_left(values, low)
+        return index < len(values) and values[index] <= high
+
+    def test(low: Values, high: Values) -> Mask:
+        if low.dtype == object:
+            return _each(one)(low, high)
+        members = _members(values, low.dtype)
+        index = np.searchsorted(members, low)
+        nearest = np.append(members, members[-1:])[index] if len(members) else low
+        return (index < len(members)) & _mask(nearest <= high)
+
+    return test
+
+
+def _outside_test(values: tuple[Any, ...]) -> Test:
+    members = frozenset(values)
+
+    def test(low: Values, high: Values) -> Mask:
+        if low.dtype == object:
+            return _each(lambda a, b: a != b or a not in members)(low, high)
+        return _mask((low != high) | ~np.isin(low, _members(values, low.dtype)))
+
+    return test
+
+
+def _members(values: tuple[Any, ...], dtype: np.dtype[Any]) -> Values:
+    """The values that an array of numbers can hold; decimals may be larger than its bounds."""
+    held = [v for v in values if dtype.kind != "i" or -(2**63) <= v < 2**63]
+    return np.array(held, dtype=dtype)
+
+
+def _prefix_test(prefix: str) -> Test:
+    def one(low: str, high: str) -> bool:
+        return low[: len(prefix)] <= prefix <= high
+
+    return _each(one)
+
+
+def _other_prefix_test(prefix: str) -> Test:
+    # Everything between two texts with one prefix has that prefix, too.
+    return _each(lambda low, high: not (low.startswith(prefix) and high.startswith(prefix)))
+
+
+def _each(one: Callable[..., bool]) -> Test:
+    def test(low: Values, high: Values) -> Mask:
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return np.fromiter((one(*pair) for pair in pairs), dtype=bool, count=len(low))
+
+    return test
+
+
+def _anything(low: Values, high: Values) -> Mask:
+    return np.ones(len(low), dtype=bool)
