@@ -87,6 +87,22 @@ class DeletionVectorEntry(Model):
     data: str | None = None
 
 
+class SegmentEntry(Model):
+    """An object that holds the entries of many RowSets of one table, and what they add up to.
+
+    `row_count` counts rows as stored, `deleted_count` those of them that the vectors in the
+    segment delete. `statistics` cover the columns for which every entry has statistics.
+    """
+
+    object: ObjectIdText
+    check: ByteCheck
+    rowset_count: RowCount
+    row_count: Count
+    deleted_count: Count = 0
+    byte_count: Count
+    statistics: dict[ColumnNumber, ColumnStatistics] = {}
+
+
 class SortField(Model):
     """One column of a sort key. NULL sorts first ascending and last descending."""
 
@@ -136,8 +152,22 @@ class AddRowSet(Model):
     rowset: RowSetEntry
 
 
+class AddRowSets(Model):
+    """Add the RowSets of a segment: what a change does whose entries are too many for an epoch.
+
+    Each gets the id that it would get from an `add_rowset` of its own, in the segment's order.
+    """
+
+    op: Literal["add_rowsets"] = "add_rowsets"
+    table: TableIdText
+    segment: SegmentEntry
+
+
 class DropRowSet(Model):
-    """Remove RowSets: inclusive ranges of ids, ascending and apart."""
+    """Remove RowSets: inclusive ranges of ids, ascending and apart.
+
+    A change with this operation, even one without ranges, replaces the table as of its base.
+    """
 
     op: Literal["drop_rowset"] = "drop_rowset"
     table: TableIdText
@@ -175,6 +205,7 @@ Operation = Annotated[
     | CreateTable
     | DropTable
     | AddRowSet
+    | AddRowSets
     | DropRowSet
     | AddDeletionVector
     | Anchor

@@ -1,0 +1,86 @@
+"""Creating a database: epoch 0, and nowhere inside or around another database.
+
+Spec: docs/spec/layout.md#databases
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+
+from manifests.clock import now_ms
+from manifests.codec import EPOCH_LIMIT, encode_epoch
+from manifests.entries import CreateDatabase, Epoch
+from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.fold import apply_epoch
+from manifests.ids import new_table_id, new_transaction_id
+from manifests.names import epoch_name
+from manifests.slots import take_slot
+from manifests.snapshot import Snapshot
+from manifests.store.base import ObjectStore
+from manifests.store.local import LocalStore
+
+
+def create_database(
+    store: ObjectStore,
+    *,
+    lone_table: bool,
+    clock_ms: Callable[[], int] = now_ms,
+    pause: Callable[[float], None] = time.sleep,
+    engine: str = "colonnade-python",
+) -> Snapshot:
+    """Create an empty database and return its first state, epoch 0.
+
+    `lone_table`: it is to hold one table only, whose objects lie at the root. Cost: one listing
+    of everything below the root, twice.
+
+    Raises AlreadyExistsError when there is a database already. InvalidInputError when one lies
+    above or below; found after epoch 0 was written (both were created at once), this one stays,
+    empty, because a slot of a log is never freed and somebody may be writing to it already.
+    CommitUnknownError, StoreError.
+    """
+    _refuse_nested(store, "would be")
+    epoch = Epoch(
+        epoch=0,
+        transaction=new_transaction_id(),
+        base=0,
+        time_ms=clock_ms(),
+        operation="create_database",
+        engine=engine,
+        ops=(CreateDatabase(database=new_table_id(), lone_table=lone_table),),
+    )
+    found = take_slot(store, epoch, encode_epoch(epoch), pause)
+    if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
+        raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
+    _refuse_nested(store, "was just created and is")
+    return apply_epoch(None, found)
+
+
+def _refuse_nested(store: ObjectStore, status: str) -> None:
+    for kind, other in _others(store):
+        raise InvalidInputError(
+            f"{store.url} {status} {kind} the Colonnade database {other}, and databases do not"
+            " nest; choose another place for one of the two."
+        )
+
+
+def _others(store: ObjectStore) -> Iterator[tuple[str, str]]:
+    """Databases above and below `store`, with the word for where `store` lies."""
+    above = os.path.dirname(store.url) if isinstance(store, LocalStore) else ""
+    while above:
+        if _holds_database(LocalStore(above)):
+            yield "inside", above
+        above = "" if os.path.dirname(above) == above else os.path.dirname(above)
+    ending = f"/{epoch_name(0)}"
+    for info in store.list(""):
+        if info.name.endswith(ending):
+            yield "around", store.locate(info.name.removesuffix(ending))
+
+
+def _holds_database(store: ObjectStore) -> bool:
+    try:
+        store.get(epoch_name(0), limit=EPOCH_LIMIT)
+    except NotFoundError:
+        return False
+    return True

@@ -1,0 +1,199 @@
+"""The fold: a snapshot and the epoch after it make the next snapshot.
+
+Pure and total: everything that an epoch can say either has one meaning here or is refused, so
+every reader that gets as far as epoch N holds the same state. A commit folds its own epoch before
+it writes it, so the log never holds one that readers refuse.
+Spec: docs/spec/epoch-log.md#fold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NoReturn
+
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    Anchor,
+    CreateDatabase,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    EnableFeatures,
+    Epoch,
+    Operation,
+)
+from manifests.errors import CorruptionError, UnsupportedFormatError
+from manifests.ids import TableId
+from manifests.rowsets_fold import RowSetsFold
+from manifests.snapshot import Snapshot, TableState
+
+READER_FEATURES: frozenset[str] = frozenset()
+"""Features that this code can read; a database that requires another one is refused."""
+
+WRITER_FEATURES: frozenset[str] = frozenset()
+"""Features that this code can keep when it writes; another one makes a database read-only."""
+
+
+def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
+    """The state after `epoch`, which follows `snapshot` (None: it is epoch 0).
+
+    Cost: copies the list of tables and, of the tables that change, the list of RowSets added
+    since the checkpoint. Raises as `apply_epochs`.
+    """
+    return apply_epochs(snapshot, (epoch,))
+
+
+def apply_epochs(snapshot: Snapshot | None, epochs: Iterable[Epoch]) -> Snapshot:
+    """The state after several epochs in a row, at the price of one copy. Requires: at least one.
+
+    Raises CorruptionError for an epoch that does not follow the one before it or that contradicts
+    the state, UnsupportedFormatError for a reader feature that this code does not know.
+    """
+    fold: _Fold | None = _Fold(snapshot) if snapshot else None
+    for epoch in epochs:
+        if fold is None:
+            fold = _Fold(_first_snapshot(epoch))
+        else:
+            fold.apply(epoch)
+    assert fold is not None
+    return fold.snapshot()
+
+
+def _first_snapshot(epoch: Epoch) -> Snapshot:
+    create = epoch.ops[0] if len(epoch.ops) == 1 else None
+    if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
+        raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
+    _check_features(create.reader_features)
+    return Snapshot(
+        database=TableId(create.database),
+        lone_table=create.lone_table,
+        epoch=0,
+        transaction=epoch.transaction,
+        time_ms=epoch.time_ms,
+        floor=0,
+        anchors=(),
+        reader_features=frozenset(create.reader_features),
+        writer_features=frozenset(create.writer_features),
+        tables={},
+    )
+
+
+def _check_features(features: Iterable[str]) -> None:
+    unknown = sorted(set(features) - READER_FEATURES)
+    if unknown:
+        raise UnsupportedFormatError(
+            f"This database needs features that this version cannot read: {', '.join(unknown)};"
+            " upgrade Colonnade."
+        )
+
+
+class _Fold:
+    """A snapshot being changed. RowSets of a table are thawed when an epoch touches them."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._base = snapshot
+        self._tables = dict(snapshot.tables)
+        self._rowsets: dict[TableId, RowSetsFold] = {}
+        self._anchors = snapshot.anchors
+        self._reader_features = snapshot.reader_features
+        self._writer_features = snapshot.writer_features
+        self._epoch = snapshot.epoch
+        self._transaction = snapshot.transaction
+        self._time_ms = snapshot.time_ms
+
+    def apply(self, epoch: Epoch) -> None:
+        if epoch.epoch != self._epoch + 1:
+            raise CorruptionError(f"Epoch {epoch.epoch} does not follow epoch {self._epoch}.")
+        if epoch.previous != self._transaction:
+            raise CorruptionError(
+                f"Epoch {epoch.epoch} follows transaction {epoch.previous}, but epoch"
+                f" {self._epoch} is {self._transaction}: files of the log were exchanged."
+            )
+        if epoch.time_ms <= self._time_ms or epoch.base > self._epoch:
+            raise CorruptionError(f"Epoch {epoch.epoch} is not later than the one before it.")
+        self._epoch, self._transaction = epoch.epoch, epoch.transaction
+        self._time_ms = epoch.time_ms
+        for operation in epoch.ops:
+            self._apply_operation(operation)
+
+    def _apply_operation(self, operation: Operation) -> None:
+        match operation:
+            case AddRowSet():
+                self._touch(operation.table).add(self._epoch, operation.rowset)
+            case AddRowSets():
+                self._touch(operation.table).add_segment(self._epoch, operation.segment)
+            case DropRowSet():
+                self._touch(operation.table).drop(operation.rowsets)
+            case AddDeletionVector():
+                self._touch(operation.table).set_vector(operation.rowset, operation.vector)
+            case CreateTable():
+                self._create(operation)
+            case DropTable():
+                self._touch(operation.table)
+                del self._tables[TableId(operation.table)]
+                del self._rowsets[TableId(operation.table)]
+            case Anchor():
+                if operation.epoch >= self._epoch:
+                    self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
+                self._anchors = (*self._anchors, operation)
+            case EnableFeatures():
+                _check_features(operation.reader)
+                self._reader_features |= frozenset(operation.reader)
+                self._writer_features |= frozenset(operation.writer)
+            case CreateDatabase():
+                self._refuse("creates the database again")
+
+    def _create(self, operation: CreateTable) -> None:
+        table = TableId(operation.table)
+        if table in self._tables:
+            self._refuse(f"creates table {table} again")
+        if self._base.lone_table and self._tables:
+            self._refuse("adds a table to a database that holds one lone table")
+        if any(other.name == operation.name for other in self._tables.values()):
+            self._refuse(f"creates a second table named {operation.name!r}")
+        self._tables[table] = TableState(
+            id=table,
+            name=operation.name,
+            at_root=self._base.lone_table,
+            schema=operation.table_schema,
+            schema_id=0,
+            next_column_id=operation.next_column_id,
+            sort_key=operation.sort_key,
+            properties=operation.properties,
+            comment=operation.comment,
+            created_epoch=self._epoch,
+            changed_epoch=self._epoch,
+        )
+
+    def _touch(self, table_id: str) -> RowSetsFold:
+        """The RowSets of a table that an operation of this epoch names."""
+        table = TableId(table_id)
+        fold = self._rowsets.get(table)
+        if fold is None:
+            state = self._tables.get(table)
+            if state is None:
+                self._refuse(f"names table {table_id}, which does not exist")
+            fold = self._rowsets[table] = RowSetsFold(state)
+        fold.changed_epoch = self._epoch
+        return fold
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise CorruptionError(f"Epoch {self._epoch} {what}.")
+
+    def snapshot(self) -> Snapshot:
+        """The state reached; the fold must not be used afterwards."""
+        for table, fold in self._rowsets.items():
+            self._tables[table] = fold.freeze()
+        return replace(
+            self._base,
+            epoch=self._epoch,
+            transaction=self._transaction,
+            time_ms=self._time_ms,
+            anchors=self._anchors,
+            reader_features=self._reader_features,
+            writer_features=self._writer_features,
+            tables=self._tables,
+        )

@@ -1,0 +1,200 @@
+"""The RowSets of one table while epochs are applied to them.
+
+Ids of RowSets in segments are taken on trust where only reading the segment could tell whether
+they are live; everything that the state itself contradicts is refused.
+Spec: docs/spec/epoch-log.md#rowsets
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
+from typing import NoReturn
+
+from manifests.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
+from manifests.errors import CorruptionError
+from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
+
+_ID_LIMIT = 2**32
+_by_id = attrgetter("id")
+
+
+class RowSetsFold:
+    """A mutable copy of a table's RowSets; `freeze` makes a state of it again."""
+
+    def __init__(self, table: TableState) -> None:
+        self._table = table
+        self.changed_epoch = table.changed_epoch
+        self._next_id = table.next_rowset_id
+        rowsets = table.rowsets
+        self._segments = list(rowsets.segments)
+        self._added = list(rowsets.added)
+        self._dropped = list(rowsets.dropped)
+        self._vectors = rowsets.vectors
+        self._rowset_count = rowsets.rowset_count
+        self._row_count = rowsets.row_count
+        self._byte_count = rowsets.byte_count
+
+    def freeze(self) -> TableState:
+        """The table with these RowSets."""
+        return replace(
+            self._table,
+            changed_epoch=self.changed_epoch,
+            next_rowset_id=self._next_id,
+            rowsets=RowSets(
+                tuple(self._segments),
+                tuple(self._added),
+                tuple(self._dropped),
+                self._vectors,
+                self._rowset_count,
+                self._row_count,
+                self._byte_count,
+            ),
+        )
+
+    def add(self, epoch: int, entry: RowSetEntry) -> None:
+        """Add a RowSet under the next id."""
+        self._added.append(LiveRowSet(self._take_ids(1), epoch, entry))
+        self._count(1, entry.rows, entry.bytes)
+
+    def add_segment(self, epoch: int, segment: SegmentEntry) -> None:
+        """Add the RowSets of a segment under the next ids."""
+        first = self._take_ids(segment.rowset_count)
+        ref = SegmentRef(segment, first, first + segment.rowset_count - 1, epoch)
+        self._segments.append(ref)
+        self._count(segment.rowset_count, ref.live_row_count, segment.byte_count)
+
+    def drop(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Remove the RowSets of these inclusive id ranges, all of which must be live."""
+        previous = -1
+        for first, last in ranges:
+            if not previous < first <= last:
+                self._refuse("drops RowSets by ranges of ids that do not ascend")
+            previous = last
+            self._drop_range(first, last)
+        if not self._rowset_count:
+            self._segments, self._dropped, self._vectors = [], [], {}
+            self._row_count = self._byte_count = 0
+
+    def set_vector(self, rowset: int, vector: DeletionVectorEntry) -> None:
+        """Replace the deletion vector of a live RowSet."""
+        index = bisect_left(self._added, rowset, key=_by_id)
+        if index < len(self._added) and self._added[index].id == rowset:
+            found = self._added[index]
+            self._check_vector(rowset, vector, found.vector)
+            if vector.cardinality > found.entry.rows:
+                self._refuse(f"deletes more rows than RowSet {rowset} has")
+            self._added[index] = replace(found, vector=vector)
+            self._count(0, self._added[index].row_count - found.row_count, 0)
+        else:
+            gone = self._set_segment_vector(rowset, vector)
+            self._count(0, None if gone is None else -gone, 0)
+
+    def _set_segment_vector(self, rowset: int, vector: DeletionVectorEntry) -> int | None:
+        """Returns the number of rows that are newly gone, None where a segment knows it."""
+        if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
+            self._refuse(f"deletes rows of RowSet {rowset}, which does not exist")
+        current = self._vectors.get(rowset)
+        if current:
+            self._check_vector(rowset, vector, current)
+        self._vectors = {**self._vectors, rowset: vector}
+        if current:
+            return vector.cardinality - current.cardinality
+        return vector.cardinality if vector.predecessor is None else None
+
+    def _check_vector(
+        self, rowset: int, vector: DeletionVectorEntry, current: DeletionVectorEntry | None
+    ) -> None:
+        expected = current.object if current else None
+        if vector.predecessor != expected:
+            self._refuse(
+                f"replaces deletion vector {vector.predecessor} of RowSet {rowset}, whose vector"
+                f" is {expected}"
+            )
+        if current and vector.cardinality < current.cardinality:
+            self._refuse(f"brings deleted rows of RowSet {rowset} back")
+
+    def _drop_range(self, first: int, last: int) -> None:
+        low = bisect_left(self._added, first, key=_by_id)
+        high = bisect_right(self._added, last, key=_by_id)
+        for rowset in self._added[low:high]:
+            self._count(-1, -rowset.row_count, -rowset.entry.bytes)
+        del self._added[low:high]
+        stored = last - first + 1 - (high - low)
+        if stored:
+            if self._in_dropped(first, last) or self._spans(first, last) < stored:
+                self._refuse(f"drops RowSets {first} to {last}, which are not all live")
+            self._drop_stored(first, last, stored)
+
+    def _drop_stored(self, first: int, last: int, count: int) -> None:
+        """Drop `count` RowSets that segments hold."""
+        dropped = _with_range(self._dropped, first, last)
+        kept = [s for s in self._segments if not _covered(dropped, s)]
+        gone = [s for s in self._segments if _covered(dropped, s)]
+        self._count(-count, 0, 0)
+        if sum(s.segment.rowset_count for s in gone) == count:
+            for segment in gone:
+                replaced = any(segment.first_id <= k <= segment.last_id for k in self._vectors)
+                rows = None if replaced else -segment.live_row_count
+                self._count(0, rows, -segment.segment.byte_count)
+        else:
+            self._count(0, None, None)
+        self._segments = kept
+        # What is left of a range that only touched segments now gone says nothing any more.
+        self._dropped = [r for r in dropped if any(_overlap(r, s) for s in kept)]
+        if self._vectors:
+            self._vectors = {k: v for k, v in self._vectors.items() if not first <= k <= last}
+
+    def _in_dropped(self, first: int, last: int) -> bool:
+        index = bisect_left(self._dropped, (first, -1))
+        before = index > 0 and self._dropped[index - 1][1] >= first
+        return before or (index < len(self._dropped) and self._dropped[index][0] <= last)
+
+    def _spans(self, first: int, last: int) -> int:
+        """How many ids of a range segments can hold at most."""
+        return sum(
+            max(0, min(last, s.last_id) - max(first, s.first_id) + 1) for s in self._segments
+        )
+
+    def _take_ids(self, count: int) -> int:
+        first = self._next_id
+        self._next_id += count
+        if self._next_id > _ID_LIMIT:
+            self._refuse(f"gives the table more than {_ID_LIMIT} RowSet ids")
+        return first
+
+    def _count(self, rowsets: int, rows: int | None, stored_bytes: int | None) -> None:
+        self._rowset_count += rowsets
+        self._row_count = _plus(self._row_count, rows)
+        self._byte_count = _plus(self._byte_count, stored_bytes)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise CorruptionError(f"Epoch {self.changed_epoch}, table {self._table.name!r}: it {what}.")
+
+
+def _plus(total: int | None, change: int | None) -> int | None:
+    return None if total is None or change is None else total + change
+
+
+def _covered(ranges: Sequence[tuple[int, int]], segment: SegmentRef) -> bool:
+    index = bisect_right(ranges, (segment.first_id, _ID_LIMIT)) - 1
+    return (
+        index >= 0 and ranges[index][0] <= segment.first_id <= segment.last_id <= ranges[index][1]
+    )
+
+
+def _overlap(ids: tuple[int, int], segment: SegmentRef) -> bool:
+    return ids[0] <= segment.last_id and segment.first_id <= ids[1]
+
+
+def _with_range(ranges: Sequence[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
+    """Ascending ranges with one more, which overlaps none of them; neighbours become one."""
+    index = bisect_left(ranges, (first, last))
+    low, high = index, index
+    if index and ranges[index - 1][1] == first - 1:
+        low, first = index - 1, ranges[index - 1][0]
+    if index < len(ranges) and ranges[index][0] == last + 1:
+        high, last = index + 1, ranges[index][1]
+    return [*ranges[:low], (first, last), *ranges[high:]]

@@ -1,0 +1,83 @@
+"""The slots of the log in a store: read one, take one.
+
+A slot is taken by put-if-absent and settled by reading it back: no answer of a store alone says
+who won, because every layer below may have sent the request twice.
+Spec: docs/spec/epoch-log.md#commit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from manifests.codec import EPOCH_LIMIT, decode_slot
+from manifests.entries import Epoch, Stub
+from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError, StoreError
+from manifests.names import epoch_name
+from manifests.store.base import ObjectStore, PutOutcome
+
+TRIES = 8
+"""How often one slot is tried before its outcome is given up as unknown."""
+
+_FIRST_PAUSE_S = 0.02
+
+
+def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
+    """Read one slot of the log; None when it is free. Costs one GET.
+
+    Raises CorruptionError, UnsupportedFormatError, StoreError.
+    """
+    name = epoch_name(number)
+    try:
+        data = store.get(name, limit=EPOCH_LIMIT)
+    except NotFoundError:
+        return None
+    return decode_slot(data, number, store.locate(name))
+
+
+def take_slot(
+    store: ObjectStore, epoch: Epoch, data: bytes, pause: Callable[[float], None]
+) -> Epoch | Stub:
+    """Put an epoch into its slot and return what is there: the epoch, or what came first.
+
+    Raises StoreError when the epoch is certainly not there and never will be, CommitUnknownError
+    when nobody knows. Until then only this slot is tried: an earlier request may still arrive.
+    """
+    pending = False
+    cause: Exception | None = None
+    for attempt in range(TRIES):
+        if attempt:
+            pause(_FIRST_PAUSE_S * 2**attempt)
+        try:
+            outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
+        except StoreError as error:
+            if not pending:
+                raise
+            cause = error
+            continue
+        if outcome is PutOutcome.CREATED:
+            return epoch
+        pending = True
+        try:
+            found = read_slot(store, epoch.epoch)
+        except StoreError as error:
+            cause = error
+            continue
+        except CorruptionError as error:
+            raise _unknown(store, epoch) from error
+        if found is not None and not _doubtful(outcome, found, epoch):
+            return found
+    raise _unknown(store, epoch) from cause
+
+
+def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
+    """Whether an epoch is ours and visible, but the store never said that it is durable."""
+    own = isinstance(found, Epoch) and found.transaction == mine.transaction
+    return own and outcome is PutOutcome.UNKNOWN
+
+
+def _unknown(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
+    return CommitUnknownError(
+        f"It is not known whether transaction {epoch.transaction} was committed to {store.url} as"
+        f" epoch {epoch.epoch}; look for it in the history once the store answers again, and"
+        " delete no file of it."
+    )

@@ -1,0 +1,132 @@
+"""The state of a database after an epoch: a value, never changed in place.
+
+Spec: docs/spec/epoch-log.md#state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from manifests.entries import (
+    Anchor,
+    DeletionVectorEntry,
+    RowSetEntry,
+    SegmentEntry,
+    SortField,
+)
+from manifests.errors import NotFoundError
+from manifests.ids import TableId
+from manifests.names import table_prefix
+from manifests.schema import TableSchema
+
+
+@dataclass(frozen=True, slots=True)
+class LiveRowSet:
+    """One RowSet of a table: its id, the epoch that added it, and the rows that are gone."""
+
+    id: int
+    epoch: int
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+
+    @property
+    def row_count(self) -> int:
+        """Rows that are not deleted."""
+        return self.entry.rows - (self.vector.cardinality if self.vector else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRef:
+    """RowSets that are described in a segment, an object that is read only when it is needed.
+
+    Their ids lie between `first_id` and `last_id`. Where `epoch` is given, all were added by it
+    and the ids are consecutive; otherwise the segment holds ids and epochs itself.
+    """
+
+    segment: SegmentEntry
+    first_id: int
+    last_id: int
+    epoch: int | None = None
+
+    @property
+    def live_row_count(self) -> int:
+        """Rows that were not deleted when the segment was written."""
+        return self.segment.row_count - self.segment.deleted_count
+
+
+@dataclass(frozen=True, slots=True)
+class RowSets:
+    """The live RowSets of a table: those in segments, then those that later epochs added.
+
+    `dropped` (inclusive ranges of ids, ascending and apart) and `vectors` are what became of
+    RowSets in segments since these were written. `row_count` counts rows that are not deleted,
+    `byte_count` stored bytes; they are None when that takes reading segments, which is so after
+    part of one was dropped, or a vector in one was replaced, and until the next checkpoint.
+    """
+
+    segments: tuple[SegmentRef, ...] = ()
+    added: tuple[LiveRowSet, ...] = ()
+    dropped: tuple[tuple[int, int], ...] = ()
+    vectors: Mapping[int, DeletionVectorEntry] = field(default_factory=dict)
+    rowset_count: int = 0
+    row_count: int | None = 0
+    byte_count: int | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """A table as of an epoch.
+
+    `changed_epoch` is the last one with an operation on this table, `next_rowset_id` the id that
+    the next RowSet gets: ids are never given twice.
+    """
+
+    id: TableId
+    name: str
+    at_root: bool
+    schema: TableSchema
+    schema_id: int
+    next_column_id: int
+    sort_key: tuple[SortField, ...]
+    properties: Mapping[str, str]
+    comment: str | None
+    created_epoch: int
+    changed_epoch: int
+    next_rowset_id: int = 0
+    rowsets: RowSets = RowSets()
+
+    @property
+    def prefix(self) -> str:
+        """What the names of all objects of the table begin with."""
+        return table_prefix(self.id, self.at_root)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A database as of an epoch.
+
+    `floor` is the oldest readable epoch that this state knows of; a stub in the log has the last
+    word. Features are names that a reader, or a writer, must know.
+    """
+
+    database: TableId
+    lone_table: bool
+    epoch: int
+    transaction: str
+    time_ms: int
+    floor: int
+    anchors: tuple[Anchor, ...]
+    reader_features: frozenset[str]
+    writer_features: frozenset[str]
+    tables: Mapping[TableId, TableState]
+
+    def table(self, name: str) -> TableState:
+        """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""
+        for table in self.tables.values():
+            if table.name == name:
+                return table
+        known = ", ".join(sorted(table.name for table in self.tables.values())) or "none yet"
+        raise NotFoundError(
+            f"Table {name!r} does not exist at epoch {self.epoch}; the tables are: {known}."
+        )
