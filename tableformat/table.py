@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -201,6 +201,11 @@ class ArrowTable:
                 break
         return entries
 
+    def time_of(self, epoch: int) -> datetime | None:
+        """When an epoch was committed; None where retention has removed it. Costs one GET."""
+        found = next(self._log.read_epochs(epoch, limit=1), None)
+        return None if found is None else _moment(found.time_ms)
+
     def _write(
         self,
         mode: Literal["append", "overwrite"],
@@ -295,10 +300,15 @@ def timestamp_ms(timestamp: datetime | str) -> int:
         moment = timestamp
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
-    return (moment - datetime(1970, 1, 1, tzinfo=timezone.utc)) // _MILLISECOND
+    return (moment - _EPOCH_START) // _MILLISECOND
 
 
-_MILLISECOND = datetime(1970, 1, 1, 0, 0, 0, 1000) - datetime(1970, 1, 1)
+_EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+def _moment(time_ms: int) -> datetime:
+    return _EPOCH_START + time_ms * _MILLISECOND
 
 
 def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
@@ -306,7 +316,7 @@ def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
     dropped = [op for op in epoch.ops if isinstance(op, DropRowSet) and op.table == table]
     return HistoryEntry(
         epoch=epoch.epoch,
-        timestamp=datetime.fromtimestamp(epoch.time_ms / 1000, timezone.utc),
+        timestamp=_moment(epoch.time_ms),
         operation=epoch.operation,
         parameters=dict(epoch.parameters),
         base=epoch.base,

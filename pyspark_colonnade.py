@@ -1,0 +1,39 @@
+"""Lets Spark find the data source `colonnade` by name.
+
+Spark imports every top-level module called `pyspark_*` when it first meets a format that is not
+built in, and one import that fails hides the Python data sources of all packages. So this module
+imports nothing but pyspark's own base class; the real source is loaded when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from importlib import import_module
+
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
+from pyspark.sql.types import StructType
+
+
+class DefaultSource(DataSource):
+    """Stands for `spark_ext.source.ColonnadeDataSource` until Spark makes use of it."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._source: DataSource = import_module("spark_ext.source").ColonnadeDataSource(options)
+
+    @classmethod
+    def name(cls) -> str:
+        """The name for `spark.read.format` and `df.write.format`."""
+        return "colonnade"
+
+    def schema(self) -> StructType | str:
+        """The columns of the table."""
+        return self._source.schema()
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """A reader of these columns."""
+        return self._source.reader(schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """A writer of rows with these columns."""
+        return self._source.writer(schema, overwrite)

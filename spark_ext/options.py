@@ -1,0 +1,121 @@
+"""The options of the data source: read once on the driver, typed, and closed to unknown ones.
+
+Spark hands options over with lower-case keys and text values. Every option but `path` is ours, so
+a misspelt one is refused instead of ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from manifests.errors import InvalidInputError
+from tableformat.table import timestamp_ms
+from tableformat.write_job import WriteSettings
+
+_READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
+_WRITING = ("maxRecordsPerFile", "targetFileSize", "userMetadata")
+_SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
+
+_UNITS = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a read may choose.
+
+    `epoch` (Delta's name, `versionAsOf`, means the same) or `timestamp` (`timestampAsOf`) name the
+    state to read, the newest without either. A timestamp is ISO 8601, as Spark prints it; without
+    an offset it is UTC, because a Python data source does not learn the session's time zone.
+    `where` is a predicate in SQL text; only rows for which it is true are returned.
+    """
+
+    path: str
+    epoch: int | None = None
+    timestamp: str | None = None
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """What a write may choose.
+
+    `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
+    `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
+    """
+
+    path: str
+    settings: WriteSettings = field(default_factory=WriteSettings)
+    user_metadata: str | None = None
+
+
+def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
+    """Check the options of a read. Raises InvalidInputError that names the option at fault."""
+    path, given = _path_and_options(options, _READING, "reading")
+    if "versionasof" in given and "epoch" in given:
+        raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
+    epoch_option = "versionAsOf" if "versionasof" in given else "epoch"
+    epoch = _integer(epoch_option, given.get(epoch_option.lower()), 0)
+    timestamp = given.get("timestampasof")
+    if epoch is not None and timestamp is not None:
+        raise InvalidInputError(
+            f"Options {epoch_option} and timestampAsOf exclude each other; give only one."
+        )
+    if timestamp is not None:
+        timestamp_ms(timestamp)
+    return ReadOptions(path, epoch, timestamp, given.get("where"))
+
+
+def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
+    """Check the options of a write. Raises InvalidInputError that names the option at fault."""
+    path, given = _path_and_options(options, _WRITING, "writing")
+    settings = WriteSettings()
+    if (size := given.get("targetfilesize")) is not None:
+        settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
+    records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
+    return WriteOptions(
+        path, settings.model_copy(update={"max_records": records}), given.get("usermetadata")
+    )
+
+
+def _path_and_options(
+    options: Mapping[str, str], allowed: tuple[str, ...], purpose: str
+) -> tuple[str, dict[str, str]]:
+    given = {key.lower(): value for key, value in options.items()}
+    if "paths" in given:
+        raise InvalidInputError("Colonnade reads one table at a time; load each path by itself.")
+    path = given.pop("path", "")
+    if not path:
+        raise InvalidInputError("No path was given: name the table, as in .load(path).")
+    for key in given:
+        if key not in {name.lower() for name in allowed}:
+            raise InvalidInputError(_refusal(key, allowed, purpose))
+    return path, given
+
+
+def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
+    known = ", ".join(allowed)
+    if key in _SPELLING:
+        return f"Option {_SPELLING[key]} is not for {purpose}; the options for that are {known}."
+    near = get_close_matches(key, [name.lower() for name in allowed], n=1)
+    hint = f"did you mean {_SPELLING[near[0]]}? The" if near else "the"
+    return f"Option {key!r} is unknown; {hint} options for {purpose} are {known}."
+
+
+def _integer(name: str, text: str | None, least: int) -> int | None:
+    if text is None:
+        return None
+    if not re.fullmatch(r"\s*\d{1,18}\s*", text, re.ASCII) or int(text) < least:
+        raise InvalidInputError(f"Option {name} must be a whole number from {least}, not {text!r}.")
+    return int(text)
+
+
+def _byte_size(name: str, text: str) -> int:
+    match = re.fullmatch(r"(\d{1,18})\s*([a-z]*)", text.strip().lower(), re.ASCII)
+    if not match or match[2] not in _UNITS or int(match[1]) < 1:
+        raise InvalidInputError(
+            f"Option {name} must be a number of bytes, or like 64m or 1g, not {text!r}."
+        )
+    return int(match[1]) * _UNITS[match[2]]

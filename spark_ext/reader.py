@@ -1,0 +1,157 @@
+"""Reading: the driver plans one epoch into few tasks, each task yields record batches.
+
+A task costs Spark's Python source tens of milliseconds however little it reads, so tasks are cut
+by stored bytes: a thousand tiny RowSets become one task, a large RowSet several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import types as spark
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from manifests.errors import InvalidInputError
+from manifests.log import Log
+from manifests.schema import SchemaField, TableSchema
+from manifests.store import open_store
+from spark_ext.errors import one_sentence
+from spark_ext.options import ReadOptions
+from spark_ext.types import from_spark, same_type, type_text
+from tableformat.arrow_types import arrow_schema, relabel
+from tableformat.location import locate_existing
+from tableformat.predicate import parse_predicate
+from tableformat.scan import read_plan
+from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter, split_plan
+from tableformat.table import timestamp_ms
+
+MAX_TASK_BYTES = 32 * 2**20
+"""Stored bytes that a task reads of a large table: about a second of work."""
+
+MIN_TASK_BYTES = 2 * 2**20
+"""Stored bytes below which starting another task costs more than it saves."""
+
+SMALL_TABLE_TASKS = 8
+"""Tasks that a table of middling size is divided into; the source cannot ask for the cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedRead:
+    """One read, resolved once: which rows of which epoch, wherever it is carried."""
+
+    url: str
+    table: str
+    table_schema: TableSchema
+    epoch: int
+    where: str | None
+
+
+def pin_read(options: ReadOptions) -> PinnedRead:
+    """Resolve the epoch that a read will see from now on.
+
+    Raises NotFoundError for a path that is no table, an epoch that does not exist, or a time
+    before the first epoch.
+    """
+    location = locate_existing(options.path)
+    log = Log(location.store)
+    at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
+    snapshot = log.read_at(epoch=options.epoch, timestamp_ms=at_ms)
+    table = location.require(snapshot)
+    return PinnedRead(location.store.url, table.name, table.schema, snapshot.epoch, options.where)
+
+
+def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
+    """Plan a read of these columns as one share a task; reads the log, no data."""
+    store = open_store(read.url)
+    log = Log(store)
+    snapshot = log.read_at(epoch=read.epoch)
+    table = snapshot.table(read.table)
+    predicate = None if read.where is None else parse_predicate(read.where)
+    rowsets = log.read_rowsets(table, rowset_filter(table, predicate))
+    plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
+    return split_plan(plan, task_bytes(plan))
+
+
+def task_bytes(plan: ScanPlan) -> int:
+    """The stored bytes, over all columns, that one task should be given.
+
+    Columns that are not read cost nothing, so a task of few columns is given more rows.
+    """
+    read = max(len(plan.projection), 1) / len(plan.table_schema.fields)
+    wanted = plan.byte_count * read / SMALL_TABLE_TASKS
+    return int(min(max(wanted, MIN_TASK_BYTES), MAX_TASK_BYTES) / read)
+
+
+def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...]:
+    """The table's names of the columns that Spark asks for.
+
+    Raises NotFoundError for a column that does not exist, InvalidInputError for one of another
+    type, for one called NOT NULL that is nullable, and for year-month intervals.
+    """
+    names = []
+    for asked in requested.fields:
+        column = read.table_schema.field(asked.name)
+        refuse_year_months(column, column.name)
+        where = f"Column {column.name!r} of table {read.table!r} at epoch {read.epoch}"
+        if not same_type(asked.type, column.type):
+            raise InvalidInputError(
+                f"{where} has the type {type_text(column.type)}, not {type_text(asked.type)}; the"
+                " types given to .schema(...) must be those of the table."
+            )
+        if not _wide_enough(asked, column):
+            raise InvalidInputError(
+                f"{where} may hold NULL; do not call it or its fields NOT NULL in .schema(...)."
+            )
+        names.append(column.name)
+    return tuple(names)
+
+
+def refuse_year_months(field: SchemaField, path: str) -> None:
+    """Raises InvalidInputError for what Spark's Python data sources cannot carry."""
+    if isinstance(field.type, str) and field.type.startswith(("interval year", "interval month")):
+        raise InvalidInputError(
+            f"Column {path!r} has the type {field.type}, which Spark's Python data sources cannot"
+            " carry; leave it out by .schema(...), or use colonnade.open(path)."
+        )
+    for child in field.children():
+        refuse_year_months(child, f"{path}.{child.name}")
+
+
+def _wide_enough(asked: SchemaField, column: SchemaField) -> bool:
+    return (asked.nullable or not column.nullable) and all(
+        map(_wide_enough, asked.children(), column.children())
+    )
+
+
+class ColonnadeReader(DataSourceReader):
+    """Reads some columns of one epoch. Travels to every task, so it holds no plan."""
+
+    def __init__(self, read: PinnedRead, schema: spark.StructType) -> None:
+        requested = from_spark(schema)
+        self._read = read
+        self._columns = check_projection(requested, read)
+        self._output = arrow_schema(requested)
+
+    def partitions(self) -> list[InputPartition]:
+        """One partition a task: the share of the plan as JSON."""
+        with one_sentence():
+            shares = plan_shares(self._read, self._columns)
+            return [InputPartition(share.model_dump_json().encode()) for share in shares]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of one share, in exactly the schema that Spark was promised."""
+        with one_sentence():
+            plan = ScanPlan.model_validate_json(partition.value)
+            for batch in read_plan(open_store(self._read.url), plan):
+                yield self._labelled(batch)
+
+    def _labelled(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        if batch.schema.equals(self._output):
+            return batch
+        arrays = [
+            relabel(column, field.type)
+            for column, field in zip(batch.columns, self._output, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self._output)

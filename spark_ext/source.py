@@ -1,0 +1,67 @@
+"""The data source `colonnade` for Spark's Python API: `spark.read` and `df.write`.
+
+A read is fixed to one epoch when the DataFrame is made, in `__init__`, because that runs once for
+each `load()`, while `reader()` runs once for each part of a query that uses the DataFrame. So all
+parts of a query, and all later queries of the DataFrame, read the same epoch; `load()` again to
+see newer rows.
+
+There is no `pushFilters`: Spark would hand the filter of one use of a DataFrame to its other uses
+as well. The option `where` is this source's way to skip data, `.schema(...)` the way to read few
+columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+
+from pyspark.sql import types as spark
+from pyspark.sql.datasource import DataSource
+
+from manifests.errors import ColonnadeError
+from spark_ext.errors import one_sentence
+from spark_ext.options import parse_read_options, parse_write_options
+from spark_ext.reader import ColonnadeReader, PinnedRead, pin_read, refuse_year_months
+from spark_ext.types import to_spark
+from spark_ext.writer import ColonnadeWriter, plan_spark_write
+
+
+class ColonnadeDataSource(DataSource):
+    """Reads one epoch of a table, and appends to or overwrites a table."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self._outcome: PinnedRead | ColonnadeError
+        try:
+            self._outcome = pin_read(parse_read_options(options))
+        except ColonnadeError as error:
+            # Spark does not say yet whether this is a read; for a write it is no error.
+            self._outcome = error
+
+    @classmethod
+    def name(cls) -> str:
+        """The name for `spark.read.format` and `df.write.format`."""
+        return "colonnade"
+
+    def schema(self) -> spark.StructType:
+        """All columns of the table at the epoch that is read."""
+        with one_sentence():
+            read = self._pinned()
+            for field in read.table_schema.fields:
+                refuse_year_months(field, field.name)
+            return to_spark(read.table_schema)
+
+    def reader(self, schema: spark.StructType) -> ColonnadeReader:
+        """A reader of the columns in `schema`, checked against the table."""
+        with one_sentence():
+            return ColonnadeReader(self._pinned(), schema)
+
+    def writer(self, schema: spark.StructType, overwrite: bool) -> ColonnadeWriter:
+        """A writer of rows with these columns, checked against the table before any is written."""
+        with one_sentence():
+            options = parse_write_options(self.options)
+            return ColonnadeWriter(plan_spark_write(options, schema, overwrite))
+
+    def _pinned(self) -> PinnedRead:
+        if isinstance(self._outcome, ColonnadeError):
+            raise self._outcome
+        return self._outcome

@@ -1,0 +1,210 @@
+"""`colonnade.Table`: a table for users of a Spark session, by the names they know from Delta.
+
+The log is read where this code runs, and data frames are made through the session alone, so that
+classic Spark and Spark Connect are served alike; the path must mean the same to both sides.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as spark
+
+from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.schema import TableSchema
+from spark_ext.types import from_spark
+from tableformat.table import ArrowTable, HistoryEntry
+
+HISTORY_SCHEMA = (
+    "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"
+    " readVersion long, operationMetrics map<string,string>, userMetadata string,"
+    " engineInfo string"
+)
+"""Columns of `history()`; those of Delta that mean the same here."""
+
+DETAIL_SCHEMA = (
+    "format string, id string, name string, description string, location string,"
+    " createdAt timestamp, lastModified timestamp, partitionColumns array<string>,"
+    " clusteringColumns array<string>, numFiles long, numRows long, sizeInBytes long,"
+    " properties map<string,string>, sortKey array<string>, epoch long"
+)
+"""Columns of `detail()`: Delta's, then our own."""
+
+
+class Table:
+    """One table at one path. Use `Table.forPath` or `Table.create`."""
+
+    def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:
+        self._spark = spark_session
+        self._table = table
+
+    @classmethod
+    def forPath(cls, sparkSession: SparkSession, path: str) -> Table:
+        """Open the table at `path`, or `<database>/<table>`.
+
+        Raises NotFoundError when there is none.
+        """
+        return cls(sparkSession, ArrowTable.open(path))
+
+    @staticmethod
+    def isColonnadeTable(sparkSession: SparkSession, path: str) -> bool:
+        """Whether there is a table at `path`; errors other than that there is none are raised."""
+        try:
+            ArrowTable.open(path)
+        except NotFoundError:
+            return False
+        return True
+
+    @staticmethod
+    def create(sparkSession: SparkSession) -> TableBuilder:
+        """Begin to describe a new table."""
+        return TableBuilder(sparkSession)
+
+    @staticmethod
+    def createIfNotExists(sparkSession: SparkSession) -> TableBuilder:
+        """Begin to describe a table that may be there already; then it is opened as it is."""
+        return TableBuilder(sparkSession, open_existing=True)
+
+    @property
+    def path(self) -> str:
+        """Where the table is."""
+        return self._table.path
+
+    def toDF(self) -> DataFrame:
+        """The rows of the newest epoch. The DataFrame stays at that epoch."""
+        return self._spark.read.format("colonnade").load(self._table.path)
+
+    def history(self, limit: int | None = None) -> DataFrame:
+        """The epochs that changed the table, newest first."""
+        rows = [_history_row(entry) for entry in self._table.history(limit)]
+        return self._spark.createDataFrame(rows, HISTORY_SCHEMA)
+
+    def detail(self) -> DataFrame:
+        """One row about the table as it is now."""
+        snapshot = self._table.refresh()
+        state = self._table.state
+        names = {field.id: field.name for field in state.schema.fields}
+        partition_columns: list[str] = []
+        row = (
+            "colonnade",
+            state.id,
+            state.name,
+            state.comment,
+            self._table.path,
+            self._table.time_of(state.created_epoch),
+            self._table.time_of(state.changed_epoch),
+            partition_columns,
+            [names[field.column] for field in state.sort_key],
+            state.rowsets.rowset_count,
+            state.rowsets.row_count,
+            state.rowsets.byte_count,
+            dict(state.properties),
+            [
+                names[field.column] + (" desc" if field.descending else "")
+                for field in state.sort_key
+            ],
+            snapshot.epoch,
+        )
+        return self._spark.createDataFrame([row], DETAIL_SCHEMA)
+
+    def __repr__(self) -> str:
+        return f"Table({self._table.path!r})"
+
+
+class TableBuilder:
+    """Describes a new table; nothing is written before `execute()`. Methods can be chained."""
+
+    def __init__(
+        self,
+        spark_session: SparkSession,
+        path: str | None = None,
+        open_existing: bool = False,
+    ) -> None:
+        self._spark = spark_session
+        self._path = path
+        self._open_existing = open_existing
+        self._fields: list[spark.StructField] = []
+        self._sort_key: tuple[str, ...] = ()
+        self._properties: dict[str, str] = {}
+        self._comment: str | None = None
+
+    def location(self, location: str) -> TableBuilder:
+        """Where the table shall be: a path of its own, or `<database>/<name>`."""
+        self._path = location
+        return self
+
+    def comment(self, comment: str) -> TableBuilder:
+        """Say what the table is for."""
+        self._comment = comment
+        return self
+
+    def addColumn(
+        self,
+        colName: str,
+        dataType: str | spark.DataType,
+        nullable: bool = True,
+        comment: str | None = None,
+    ) -> TableBuilder:
+        """Add a column; the type is a Spark type or its text, such as `decimal(12,2)`."""
+        data_type = spark.DataType.fromDDL(dataType) if isinstance(dataType, str) else dataType
+        metadata = {} if comment is None else {"comment": comment}
+        self._fields.append(spark.StructField(colName, data_type, nullable, metadata))
+        return self
+
+    def addColumns(self, cols: spark.StructType | list[spark.StructField]) -> TableBuilder:
+        """Add columns as a Spark schema describes them, comments and NOT NULL included."""
+        self._fields += list(cols)
+        return self
+
+    def clusterBy(self, *colNames: str) -> TableBuilder:
+        """Set the sort key: each task's rows are stored in this order, `"a desc"` downwards."""
+        self._sort_key = colNames
+        return self
+
+    def property(self, key: str, value: str) -> TableBuilder:
+        """Set a property."""
+        self._properties[key] = value
+        return self
+
+    def execute(self) -> Table:
+        """Create the table in one epoch and open it.
+
+        Raises AlreadyExistsError when there is one (unless `createIfNotExists` began this),
+        InvalidInputError naming the column for a schema that cannot be stored.
+        """
+        if self._path is None:
+            raise InvalidInputError("The new table has no place yet; call location(path) first.")
+        schema: TableSchema = from_spark(spark.StructType(self._fields))
+        try:
+            table = ArrowTable.create(
+                self._path,
+                schema,
+                sort_key=self._sort_key,
+                properties=self._properties,
+                comment=self._comment,
+            )
+        except AlreadyExistsError:
+            if not self._open_existing:
+                raise
+            table = ArrowTable.open(self._path)
+        return Table(self._spark, table)
+
+
+def _history_row(entry: HistoryEntry) -> tuple[object, ...]:
+    metrics = {
+        "numFiles": entry.rowsets_added,
+        "numRemovedFiles": entry.rowsets_dropped,
+        "numOutputRows": entry.rows_added,
+        "numOutputBytes": entry.bytes_added,
+    }
+    parameters = dict(entry.parameters)
+    note = parameters.pop("userMetadata", None)
+    return (
+        entry.epoch,
+        entry.timestamp,
+        entry.operation,
+        parameters,
+        entry.base,
+        {name: str(count) for name, count in metrics.items()},
+        note,
+        entry.engine,
+    )

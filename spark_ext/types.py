@@ -1,0 +1,232 @@
+"""Spark types to Colonnade types and back; pure.
+
+Spark has two forms of `char(n)` and `varchar(n)`: types of their own in a declared schema, and
+`string` with a mark in the field's metadata wherever rows flow. Both are read; the second is what
+`to_spark` gives, because Spark refuses the first from a data source.
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql import types as spark
+
+from manifests.errors import InvalidInputError
+from manifests.schema import (
+    ArrayType,
+    DataType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
+from tableformat.arrow_types import base_type
+
+CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
+"""Where Spark keeps the declared type of a string column of limited length."""
+
+_COMMENT_KEY = "comment"
+_CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
+_INTERVAL_FIELDS = {
+    spark.DayTimeIntervalType: ("day", "hour", "minute", "second"),
+    spark.YearMonthIntervalType: ("year", "month"),
+}
+
+_TO_SPARK: dict[str, spark.DataType] = {
+    "boolean": spark.BooleanType(),
+    "byte": spark.ByteType(),
+    "short": spark.ShortType(),
+    "int": spark.IntegerType(),
+    "long": spark.LongType(),
+    "float": spark.FloatType(),
+    "double": spark.DoubleType(),
+    "string": spark.StringType(),
+    "binary": spark.BinaryType(),
+    "date": spark.DateType(),
+    "timestamp": spark.TimestampType(),
+    "timestamp_ntz": spark.TimestampNTZType(),
+    "variant": spark.VariantType(),
+}
+_FROM_SPARK = {type(data_type): name for name, data_type in _TO_SPARK.items() if name != "string"}
+
+
+def from_spark(schema: spark.StructType) -> TableSchema:
+    """Read a Spark schema as that of a table. Ids are left unassigned.
+
+    Raises InvalidInputError naming column and type for what cannot be stored.
+    """
+    return TableSchema(fields=tuple(_field_from_spark(field, field.name) for field in schema))
+
+
+def to_spark(schema: TableSchema) -> spark.StructType:
+    """The Spark schema of a table's rows, with comments and declared lengths in metadata."""
+    return spark.StructType([_field_to_spark(field) for field in schema.fields])
+
+
+def type_text(data_type: DataType) -> str:
+    """A type as Spark users write it, for messages."""
+    match data_type:
+        case ArrayType(element=element):
+            return f"array<{type_text(element.type)}>"
+        case MapType(key=key, value=value):
+            return f"map<{type_text(key.type)},{type_text(value.type)}>"
+        case StructType(fields=fields):
+            return f"struct<{','.join(f'{f.name}:{type_text(f.type)}' for f in fields)}>"
+        case str() as text:
+            return text
+
+
+def same_type(left: DataType, right: DataType) -> bool:
+    """Whether two types are the same to Spark: in names but for case, not in nullability.
+
+    Spark's rows have no char and varchar, only strings.
+    """
+    match left, right:
+        case str(), str():
+            return _without_length(left) == _without_length(right)
+        case ((ArrayType() | MapType() | StructType()), (ArrayType() | MapType() | StructType())):
+            ours, theirs = _children(left), _children(right)
+            return (
+                left.type == right.type
+                and len(ours) == len(theirs)
+                and all(
+                    a.name.casefold() == b.name.casefold() and same_type(a.type, b.type)
+                    for a, b in zip(ours, theirs, strict=True)
+                )
+            )
+        case _:
+            return False
+
+
+def _children(data_type: DataType) -> tuple[SchemaField, ...]:
+    return SchemaField(name="any", type=data_type).children()
+
+
+def _without_length(text: str) -> str:
+    return "string" if _CHAR.fullmatch(text) else text
+
+
+def same_values(left: DataType, right: DataType) -> bool:
+    """Whether two types hold the same kind of values, so that rows of one can be stored as other.
+
+    Lengths and collations of strings, fields of intervals and digits of times are left to the
+    values themselves; nested fields are matched by name in any order.
+    """
+    match left, right:
+        case ArrayType(), ArrayType():
+            return same_values(left.element.type, right.element.type)
+        case MapType(), MapType():
+            return same_values(left.key.type, right.key.type) and same_values(
+                left.value.type, right.value.type
+            )
+        case StructType(), StructType():
+            others = {field.name.casefold(): field.type for field in right.fields}
+            return len(left.fields) == len(right.fields) and all(
+                field.name.casefold() in others
+                and same_values(field.type, others[field.name.casefold()])
+                for field in left.fields
+            )
+        case str(), str():
+            return base_type(left) == base_type(right)
+        case _:
+            return False
+
+
+def _field_from_spark(field: spark.StructField, path: str) -> SchemaField:
+    data_type = _type_from_spark(field.dataType, path)
+    declared = field.metadata.get(CHAR_KEY)
+    if data_type == "string" and isinstance(declared, str) and _CHAR.fullmatch(declared):
+        data_type = declared
+    comment = field.metadata.get(_COMMENT_KEY)
+    return SchemaField(
+        name=field.name,
+        type=data_type,
+        nullable=field.nullable,
+        comment=comment if isinstance(comment, str) else None,
+    )
+
+
+def _type_from_spark(data_type: spark.DataType, path: str) -> DataType:
+    match data_type:
+        case spark.ArrayType():
+            element = _type_from_spark(data_type.elementType, f"{path}.element")
+            return ArrayType(
+                element=SchemaField(name="element", type=element, nullable=data_type.containsNull)
+            )
+        case spark.MapType():
+            key = _type_from_spark(data_type.keyType, f"{path}.key")
+            value = _type_from_spark(data_type.valueType, f"{path}.value")
+            return MapType(
+                key=SchemaField(name="key", type=key, nullable=False),
+                value=SchemaField(name="value", type=value, nullable=data_type.valueContainsNull),
+            )
+        case spark.StructType():
+            return StructType(
+                fields=tuple(_field_from_spark(f, f"{path}.{f.name}") for f in data_type)
+            )
+        case spark.DecimalType():
+            return f"decimal({data_type.precision},{data_type.scale})"
+        case spark.StringType() | spark.CharType() | spark.VarcharType() | spark.TimeType():
+            return data_type.simpleString()
+        case spark.DayTimeIntervalType() | spark.YearMonthIntervalType():
+            return data_type.simpleString()
+    try:
+        return _FROM_SPARK[type(data_type)]
+    except KeyError:
+        raise InvalidInputError(
+            f"Column {path!r} has the Spark type {_shown(data_type)}, which Colonnade cannot store;"
+            " leave it out or cast it to another type."
+        ) from None
+
+
+def _shown(data_type: spark.DataType) -> str:
+    """The name of a type that users know it by."""
+    if isinstance(data_type, spark.UserDefinedType):
+        return f"{type(data_type).__name__} (user-defined)"
+    return data_type.simpleString()
+
+
+def _field_to_spark(field: SchemaField) -> spark.StructField:
+    metadata = {}
+    if field.comment is not None:
+        metadata[_COMMENT_KEY] = field.comment
+    if isinstance(field.type, str) and _CHAR.fullmatch(field.type):
+        metadata[CHAR_KEY] = field.type
+    return spark.StructField(field.name, _type_to_spark(field.type), field.nullable, metadata)
+
+
+def _type_to_spark(data_type: DataType) -> spark.DataType:
+    match data_type:
+        case ArrayType(element=element):
+            return spark.ArrayType(_type_to_spark(element.type), element.nullable)
+        case MapType(key=key, value=value):
+            return spark.MapType(
+                _type_to_spark(key.type), _type_to_spark(value.type), value.nullable
+            )
+        case StructType(fields=fields):
+            return spark.StructType([_field_to_spark(field) for field in fields])
+        case str() as text:
+            return _primitive_to_spark(text)
+
+
+def _primitive_to_spark(text: str) -> spark.DataType:
+    if (plain := _TO_SPARK.get(text)) is not None:
+        return plain
+    if match := re.fullmatch(r"decimal\((\d+),(\d+)\)", text):
+        return spark.DecimalType(int(match[1]), int(match[2]))
+    if match := re.fullmatch(r"time\((\d)\)", text):
+        return spark.TimeType(int(match[1]))
+    if text.startswith("string collate "):
+        return spark.StringType(text.removeprefix("string collate "))
+    if _CHAR.fullmatch(text):
+        return spark.StringType()
+    return _interval_to_spark(text)
+
+
+def _interval_to_spark(text: str) -> spark.DataType:
+    start, _, end = text.removeprefix("interval ").partition(" to ")
+    for spark_type, names in _INTERVAL_FIELDS.items():
+        if start in names:
+            return spark_type(names.index(start), names.index(end or start))
+    raise AssertionError(f"{text!r} is no type of a table schema")
