@@ -98,8 +98,17 @@ _PLAIN = {
 
 _DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)", re.ASCII)
 
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
 _EXTENSION_NAME = b"ARROW:extension:name"
-_TRANSPARENT_EXTENSIONS = frozenset({"arrow.json", "arrow.uuid"})
+TRANSPARENT_EXTENSIONS = frozenset({"arrow.json", "arrow.uuid"})
+"""Extension types whose storage says all there is to say: text, and 16 bytes."""
 
 
 def base_type(text: str) -> str:
@@ -117,10 +126,21 @@ def base_type(text: str) -> str:
     return "interval day to second" if text.startswith("interval ") else text
 
 
+def type_name(data_type: DataType) -> str:
+    """What to call a type in a sentence: its text, or `array`, `map` or `struct`."""
+    return data_type if isinstance(data_type, str) else data_type.type
+
+
 @lru_cache(maxsize=4096)
 def storage_type(field: SchemaField) -> pa.DataType:
     """The Arrow type that blocks hold for a column. Requires: ids, where it is nested."""
     return _arrow_type(field.type, lambda child: pa.field(str(child.id), storage_type(child)))
+
+
+@lru_cache(maxsize=4096)
+def arrow_type(field: SchemaField) -> pa.DataType:
+    """The Arrow type that users see for a column or nested field."""
+    return _arrow_type(field.type, _user_field)
 
 
 @lru_cache(maxsize=256)
@@ -135,8 +155,9 @@ def _user_field(field: SchemaField) -> pa.Field:
         metadata[TYPE_KEY] = field.type.encode()
     if field.comment is not None:
         metadata[COMMENT_KEY] = field.comment.encode()
-    arrow_type = _arrow_type(field.type, _user_field)
-    return pa.field(field.name, arrow_type, nullable=field.nullable, metadata=metadata or None)
+    return pa.field(
+        field.name, arrow_type(field), nullable=field.nullable, metadata=metadata or None
+    )
 
 
 def _implied_type(text: str) -> str:
@@ -171,7 +192,7 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
 def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:
     metadata = field.metadata or {}
     extension = metadata.get(_EXTENSION_NAME, b"").decode(errors="replace")
-    if extension and extension not in _TRANSPARENT_EXTENSIONS:
+    if extension and extension not in TRANSPARENT_EXTENSIONS:
         raise InvalidInputError(
             f"Column {path!r} has the Arrow extension type {extension!r}, which Colonnade cannot"
             " store; cast it to its storage type and remove the mark from the field's metadata."
@@ -199,7 +220,7 @@ def _stated_type(stated: str, found: DataType, path: str) -> DataType:
     if not isinstance(found, str) or base_type(_implied_type(stated)) != base_type(found):
         raise InvalidInputError(
             f"Column {path!r} states the type {stated!r} in its field metadata, but its Arrow type"
-            f" is that of {found if isinstance(found, str) else found.type!r}; remove"
+            f" is that of {type_name(found)}; remove"
             f" {TYPE_KEY.decode()!r} from the metadata or cast the column."
         )
     return field.type
@@ -218,7 +239,7 @@ def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
         return "binary"
     if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
         return _type_from_arrow(arrow.value_type, path)
-    if isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name in _TRANSPARENT_EXTENSIONS:
+    if isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name in TRANSPARENT_EXTENSIONS:
         return _type_from_arrow(arrow.storage_type, path)
     if is_list(arrow):
         element = _field_from_arrow(arrow.value_field, f"{path}.element")
@@ -241,13 +262,7 @@ def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
 
 def is_list(arrow: pa.DataType) -> bool:
     """Whether an Arrow type is a list in any of its physical forms; a map is not."""
-    return (
-        pa.types.is_list(arrow)
-        or pa.types.is_large_list(arrow)
-        or pa.types.is_fixed_size_list(arrow)
-        or pa.types.is_list_view(arrow)
-        or pa.types.is_large_list_view(arrow)
-    )
+    return any(matches(arrow) for matches in _LISTS)
 
 
 def _decimal_from_arrow(arrow: Any, path: str) -> str:
@@ -308,14 +323,28 @@ def relabel(array: pa.Array, data_type: pa.DataType) -> pa.Array:
 
 
 def same_layout(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether two types differ in the labels of their nested fields at most."""
-    if left.id != right.id or not (
-        pa.types.is_struct(left) or pa.types.is_list(left) or pa.types.is_map(left)
-    ):
-        return left == right  # type: ignore[no-any-return]
+    """Whether two types differ in the labels of their nested fields at most.
+
+    A map is laid out as the list of its entries.
+    """
+    if pa.types.is_map(left) or pa.types.is_map(right):
+        left, right = _as_list(left), _as_list(right)
+    if left.id != right.id or not (pa.types.is_struct(left) or pa.types.is_list(left)):
+        return bool(left == right)
     return left.num_fields == right.num_fields and all(
         same_layout(left.field(i).type, right.field(i).type) for i in range(left.num_fields)
     )
+
+
+def _as_list(arrow: pa.DataType) -> pa.DataType:
+    if not pa.types.is_map(arrow):
+        return arrow
+    return pa.list_(pa.field("entries", pa.struct([arrow.key_field, arrow.item_field])))
+
+
+def map_entries(array: pa.Array) -> pa.Array:
+    """A map as the list of its entries, structs of key and value. Copies nothing."""
+    return relabel(array, _as_list(array.type))
 
 
 def to_storage(batch: pa.RecordBatch, schema: TableSchema) -> list[pa.Array]:

@@ -1,0 +1,59 @@
+"""Data from outside becomes data of a table, or is refused by name.
+
+Everything that is written passes here once, so the layers below may rely on exact types, on NOT
+NULL, on lengths and on valid text.
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+
+from manifests.errors import InvalidInputError
+from manifests.schema import SchemaField, TableSchema
+from tableformat.arrow_types import arrow_schema
+from tableformat.conversion import convert, match_fields
+from tableformat.value_checks import check_values, is_constrained
+
+
+def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBatch:
+    """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
+
+    Columns are found by name, exactly or but for case, in any order, in any physical form. What
+    already conforms is returned as it is; a table of several chunks is copied into one.
+
+    Requires: at most 2 GiB of text in each column; pass larger tables in slices.
+    Raises: InvalidInputError that names the column for one missing, extra or given twice, for
+    another type, a value that the type cannot hold exactly, and NULL where it is not allowed.
+    """
+    target = arrow_schema(schema)
+    batch = _one_batch(data) if isinstance(data, pa.Table) else data
+    if not batch.schema.equals(target, check_metadata=True):
+        order = match_fields(batch.schema.names, schema.names, "The data")
+        columns = [
+            convert(batch.column(index), field, field.name)
+            for index, field in zip(order, schema.fields, strict=True)
+        ]
+        batch = pa.RecordBatch.from_arrays(columns, schema=target)
+    for index, field in _constrained(schema):
+        check_values(batch.column(index), field, field.name)
+    return batch
+
+
+@lru_cache(maxsize=256)
+def _constrained(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
+    return tuple((i, field) for i, field in enumerate(schema.fields) if is_constrained(field))
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            columns.append(column.combine_chunks())
+        except pa.ArrowException as error:
+            raise InvalidInputError(
+                f"Column {name!r} does not fit into one batch; pass the table in smaller slices."
+            ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)
