@@ -75,21 +75,20 @@ reason_in_log() { # reason_in_log PATTERN: one sentence out of a failed installe
     fi
 }
 
-show_progress() { # says what pip is at: in place on a terminal, else one line of ten
+show_progress() { # says what pip is at: in place on a terminal, else a line for every tenth
     local count=0 line
     while IFS= read -r line; do
         printf '%s\n' "$line" >>"$log"
         case $line in
-            Collecting*) line=${line#Collecting } count=$((count + 1)) ;;
+            Collecting*) line="package $((++count)): ${line#Collecting }" ;;
             Building*) line='building pyspark' ;;
-            Installing*) line='copying everything into place' ;;
+            Installing*) line='copying into place' ;;
             *) continue ;;
         esac
-        line="$count packages: ${line%%[;(]*}"
         if [[ -t 2 ]]; then
-            printf '\r\033[K    %s' "$line" >&2
-        elif ((count % 10 == 0)) || [[ $line != *==* ]]; then
-            printf '    %s\n' "$line" >&2
+            printf '\r\033[K    %s' "${line%%[;(]*}" >&2
+        elif [[ $line != package* ]] || ((count % 10 == 0)); then
+            printf '    %s\n' "${line%%[;(]*}" >&2
         fi
     done
     if [[ -t 2 ]]; then printf '\r\033[K' >&2; fi

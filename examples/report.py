@@ -1,0 +1,67 @@
+"""What the examples show in the terminal: progress while working, then a table of measures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What one step cost on one format: wall time, and the bytes of the files it added."""
+
+    seconds: float
+    new_bytes: int = 0
+
+    def __add__(self, other: Measure) -> Measure:
+        return Measure(self.seconds + other.seconds, self.new_bytes + other.new_bytes)
+
+
+@dataclass
+class Report:
+    """The steps so far, each with its rows and its cost on both formats."""
+
+    console: Console
+    steps: list[tuple[str, int, Measure, Measure]] = field(default_factory=list)
+
+    def add(self, step: str, row_count: int, colonnade: Measure, parquet: Measure) -> None:
+        """Note one step."""
+        self.steps.append((step, row_count, colonnade, parquet))
+
+    def print(self) -> None:
+        """Print all steps as one table."""
+        table = Table(title="The same work on Colonnade and on Parquet (zstd), through Spark")
+        table.add_column("step")
+        for heading in ("rows", "Colonnade MB", "Parquet MB", "Colonnade s", "Parquet s"):
+            table.add_column(heading, justify="right")
+        for step, row_count, *costs in self.steps:
+            sizes = [f"{cost.new_bytes / 1e6:.2f}" if cost.new_bytes else "" for cost in costs]
+            table.add_row(
+                step, f"{row_count:,}", *sizes, *(f"{cost.seconds:.2f}" for cost in costs)
+            )
+        self.console.print(table)
+
+    def track(self, title: str, items: Sequence[str]) -> Iterator[str]:
+        """Yield the items: behind a progress bar on a terminal, one line each elsewhere."""
+        if not self.console.is_terminal:
+            for item in items:
+                self.console.print(f"{title}: {item}")
+                yield item
+            return
+        columns = (
+            TextColumn("{task.description:<36}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self.console) as progress:
+            task = progress.add_task(title, total=len(items))
+            for item in items:
+                progress.update(task, description=f"{title}: {item}")
+                yield item
+                progress.advance(task)
+            progress.update(task, description=title)

@@ -1,0 +1,44 @@
+"""What the README sends a newcomer to run, run as it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def run(*command: str | Path) -> str:
+    result = subprocess.run([sys.executable, *command], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_the_example_without_spark_finds_the_flights_of_both_epochs() -> None:
+    output = run(EXAMPLES / "arrow_only.py")
+    assert "1 166158" in output
+    assert "2 336776" in output
+
+
+@pytest.mark.spark
+def test_the_quickstart_runs_twice_in_one_folder(tmp_path: Path) -> None:
+    command = (EXAMPLES / "quickstart.py", "--scale", "0.01", "--folder", tmp_path)
+    for _ in range(2):
+        output = run(*command)
+        assert "336,776 and 328,521 rows" in output
+        assert "Every query gave the same rows on both." in output
+
+
+def test_the_quickstart_touches_no_folder_that_holds_other_files(tmp_path: Path) -> None:
+    (tmp_path / "database").mkdir()
+    result = subprocess.run(
+        [sys.executable, EXAMPLES / "quickstart.py", "--folder", tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "holds other files" in result.stderr
+    assert list(tmp_path.iterdir()) == [tmp_path / "database"]
