@@ -31,6 +31,8 @@ def cast_literal(literal: Literal, type_name: str) -> Literal:
     cast = _CASTS.get(family)
     try:
         result = None if cast is None else cast(literal, type_name)
+    except InvalidInputError:
+        raise
     except (ValueError, OverflowError, InvalidOperation) as error:
         raise InvalidInputError(f"{literal.value!r} is no {type_name}.") from error
     if result is None:

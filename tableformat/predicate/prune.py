@@ -117,31 +117,27 @@ def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: boo
     return may | (bounds.nans != 0) if nan_too else may
 
 
-def _comparable(array: Values, value: StorageValue) -> Values:
-    """The array such that numpy compares it with `value` exactly."""
-    if type(value) is int and array.dtype.kind == "i" and not -(2**63) <= value < 2**63:
-        return array.astype(object)
-    return array
+def _compare_test(operator: Operator, value: StorageValue) -> Test:
+    compare = _COMPARE[operator]
 
-
-def _compare_test(operator: Operator, value: Any) -> Test:
     def test(low: Values, high: Values) -> Mask:
-        low, high = _comparable(low, value), _comparable(high, value)
-        match operator:
-            case Operator.EQUAL:
-                return _mask((low <= value) & (high >= value))
-            case Operator.NOT_EQUAL:
-                return _mask((low != value) | (high != value))
-            case Operator.LESS:
-                return _mask(low < value)
-            case Operator.LESS_EQUAL:
-                return _mask(low <= value)
-            case Operator.GREATER:
-                return _mask(high > value)
-            case _:
-                return _mask(high >= value)
+        if low.dtype.kind == "i" and type(value) is int and not -(2**63) <= value < 2**63:
+            low, high = low.astype(object), high.astype(object)
+        # Given a bare text, numpy would drop the NUL characters at its end.
+        boxed = np.array(value, dtype=object if low.dtype == object else None)
+        return _mask(compare(low, high, boxed))
 
     return test
+
+
+_COMPARE: dict[Operator, Callable[[Values, Values, Values], Values]] = {
+    Operator.EQUAL: lambda low, high, value: (low <= value) & (high >= value),
+    Operator.NOT_EQUAL: lambda low, high, value: (low != value) | (high != value),
+    Operator.LESS: lambda low, high, value: low < value,
+    Operator.LESS_EQUAL: lambda low, high, value: low <= value,
+    Operator.GREATER: lambda low, high, value: high > value,
+    Operator.GREATER_EQUAL: lambda low, high, value: high >= value,
+}
 
 
 def _mask(values: object) -> Mask:

@@ -112,9 +112,12 @@ class _Reader:
             _only(node, "this", "expression")
             return self._compare(_OPERATORS[type(node)], node.this, node.expression)
         method = _CONDITIONS.get(type(node))
-        if method is None:
+        if method is not None:
+            return method(self, node)
+        literal = self._literal(node)
+        if literal is None or not isinstance(literal.value, bool | None):
             raise _unsupported(node)
-        return method(self, node)
+        return Constant(literal.value)
 
     def _compare(self, operator: Operator, left: exp.Expr, right: exp.Expr) -> Predicate:
         return Compare(operator, self._operand(left), self._operand(right))
@@ -130,12 +133,6 @@ class _Reader:
 
     def _paren(self, node: exp.Expr) -> Predicate:
         return self.predicate(node.this)
-
-    def _boolean(self, node: exp.Expr) -> Predicate:
-        return Constant(bool(node.this))
-
-    def _null(self, node: exp.Expr) -> Predicate:
-        return Constant(None)
 
     def _column_truth(self, node: exp.Expr) -> Predicate:
         return Compare(Operator.EQUAL, self._operand(node), make_literal(True))
@@ -288,8 +285,6 @@ _CONDITIONS: dict[type[exp.Expr], Callable[[_Reader, exp.Expr], Predicate]] = {
     exp.Or: _Reader._or,
     exp.Not: _Reader._not,
     exp.Paren: _Reader._paren,
-    exp.Boolean: _Reader._boolean,
-    exp.Null: _Reader._null,
     exp.Column: _Reader._column_truth,
     exp.Dot: _Reader._column_truth,
     exp.NullSafeNEQ: _Reader._null_safe_not_equal,

@@ -1,0 +1,340 @@
+"""Predicates as text: what is read, what is refused, and that another engine agrees."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from manifests.errors import InvalidInputError
+from manifests.schema import SchemaField, TableSchema
+from tableformat.arrow_types import arrow_schema
+from tableformat.predicate import (
+    Predicate,
+    bind,
+    col,
+    evaluate,
+    from_json,
+    parse_predicate,
+    to_json,
+)
+from tableformat.predicate import expressions as ex
+from tableformat.predicate.literals import Kind, Literal, make_literal
+from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
+
+
+def value_of(literal: str) -> Any:
+    """The kind and value of the literal in `x = <literal>`."""
+    predicate = parse_predicate(f"x = {literal}")
+    assert isinstance(predicate, ex.Compare)
+    assert isinstance(predicate.right, Literal)
+    return predicate.right.kind.value, predicate.right.value
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("10", "integer", 10),
+        ("-10", "integer", -10),
+        ("-9223372036854775808L", "integer", -(2**63)),
+        ("- (-3)", "integer", 3),
+        ("1.50", "decimal", Decimal("1.50")),
+        ("1.5BD", "decimal", Decimal("1.5")),
+        ("1e3", "double", 1000.0),
+        ("-1.5D", "double", -1.5),
+        ("0.1F", "double", 0.10000000149011612),
+        ("'it''s'", "string", "it's"),
+        (r"'it\'s'", "string", "it's"),
+        ("''", "string", ""),
+        ('"double"', "string", "double"),
+        (r"r'a\nb'", "string", "a\\nb"),
+        ("X'00fF'", "binary", b"\x00\xff"),
+        ("TRUE", "boolean", True),
+        ("NULL", "null", None),
+        ("DATE '1969-12-31'", "date", -1),
+        ("DATE '2024-2-3'", "date", 19756),
+        ("TIMESTAMP '1969-12-31 23:59:59.999999'", "timestamp", -1),
+        ("TIMESTAMP '1970-01-01 02:00:00+02:00'", "timestamp", 0),
+        ("TIMESTAMP '1970-01-01T01:00:00 Europe/Berlin'", "timestamp", 0),
+        ("TIMESTAMP_NTZ '1970-01-01 00:00:01'", "timestamp_ntz", 1_000_000),
+        ("TIME '00:00:01.5'", "time", 1_500_000_000),
+        ("INTERVAL '3' DAY", "duration", 3 * 86_400_000_000),
+        ("INTERVAL 1 DAY 2 HOURS", "duration", 26 * 3_600_000_000),
+        ("INTERVAL '1 day 2 hours'", "duration", 26 * 3_600_000_000),
+        ("INTERVAL '-1 02:03:04.5' DAY TO SECOND", "duration", -93_784_500_000),
+        ("INTERVAL '90:30' MINUTE TO SECOND", "duration", 5_430_000_000),
+        ("INTERVAL '1-2' YEAR TO MONTH", "months", 14),
+        ("-INTERVAL '2' YEARS", "months", -24),
+        ("CAST('2024-01-01' AS DATE)", "date", 19723),
+        ("CAST('-inf' AS DOUBLE)", "double", -math.inf),
+        ("CAST(1.005 AS DECIMAL(10,2))", "decimal", Decimal("1.01")),
+        ("CAST('7' AS INT)", "integer", 7),
+        ("CAST(DATE '1970-01-02' AS TIMESTAMP)", "timestamp", 86_400_000_000),
+    ],
+)
+def test_a_literal_is_read_with_its_type(text: str, kind: str, value: object) -> None:
+    assert value_of(text) == (kind, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "built"),
+    [
+        ("a = 1", col("a") == 1),
+        ("a == 1", col("a") == 1),
+        ("a <> 1", col("a") != 1),
+        ("a != 1", col("a") != 1),
+        ("a <=> NULL", col("a").eq_null_safe(None)),
+        ("a IS NOT DISTINCT FROM 1", col("a").eq_null_safe(1)),
+        ("a IS DISTINCT FROM b", ~col("a").eq_null_safe(col("b"))),
+        ("a IS NULL", col("a").is_null()),
+        ("a IS NOT NULL", col("a").is_not_null()),
+        ("a IN (1, NULL)", col("a").is_in([1, None])),
+        ("a NOT IN (1)", ~col("a").is_in([1])),
+        ("a BETWEEN 1 AND 2 AND b", col("a").between(1, 2) & col("b")),
+        ("a NOT BETWEEN 1 AND 2", ~col("a").between(1, 2)),
+        ("s LIKE 'a%'", col("s").like("a%")),
+        ("s NOT LIKE 'a!%' ESCAPE '!'", ~col("s").like("a!%", escape="!")),
+        ("startswith(s, 'a')", col("s").startswith("a")),
+        ("NOT a = 1 OR b AND c", ~(col("a") == 1) | (col("b") & col("c"))),
+        ("NOT (a > 1 OR ((b)))", ~((col("a") > 1) | col("b"))),
+        ("`a b`.c = 1", col("`a b`.c") == 1),
+        ("s.t.`u.v` = 1", col("s.t")["u.v"] == 1),
+        ("a.b.c.d.e < 1", col("a.b.c.d.e") < 1),
+        ("flag IS TRUE", col("flag").eq_null_safe(True)),
+        ("a < b", col("a") < col("b")),
+    ],
+)
+def test_text_and_builder_give_the_same_tree(text: str, built: Predicate) -> None:
+    parsed = parse_predicate(text)
+    assert parsed == built
+    assert from_json(to_json(parsed)) == built
+
+
+def test_a_long_or_is_read_without_nesting() -> None:
+    parsed = parse_predicate(" OR ".join(f"a = {n}" for n in range(2_000)))
+    assert isinstance(parsed, ex.Or)
+    assert len(parsed.parts) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("", "empty"),
+        ("a >", "'>'"),
+        ("a > 3 b", "'b'"),
+        ("a > 3; DROP TABLE t", "DROP"),
+        ("'open", "open"),
+        ("a + 1 > 3", "a + 1"),
+        ("upper(s) = 'A'", "UPPER(s)"),
+        ("CAST(a AS INT) = 1", "CAST(a AS INT)"),
+        ("a IN (SELECT 1)", "SELECT 1"),
+        ("a IN ()", "a IN ()"),
+        ("a = (SELECT 1)", "SELECT 1"),
+        ("s LIKE ANY ('a')", "LIKE ANY"),
+        ("s RLIKE 'a'", "RLIKE"),
+        ("s LIKE t", "s LIKE t"),
+        ("m['k'] = 1", "m['k']"),
+        ("a BETWEEN SYMMETRIC 2 AND 1", "BETWEEN"),
+        ("(a = 1) = TRUE", "a = 1"),
+        ("CASE WHEN a THEN b END", "CASE"),
+        ("a = ?", "?"),
+        ("s = 'a' 'b'", "side by side"),
+        ("a = 9223372036854775808L", "9223372036854775808"),
+        ("a = CAST('x' AS INT)", "'x'"),
+        ("a = CAST(1 AS DATE)", "date"),
+        ("a = CAST(12.5 AS DECIMAL(2,1))", "decimal(2,1)"),
+        ("d = DATE '2023-02-29'", "2023-02-29"),
+        ("d = DATE 'soon'", "soon"),
+        ("t = TIMESTAMP '2024-01-01 25:00:00'", "25:00:00"),
+        ("t = TIMESTAMP '2024-01-01 00:00:00 Mars/Base'", "Mars/Base"),
+        ("t = TIMESTAMP_NTZ '2024-01-01 00:00:00Z'", "time zone"),
+        ("i = INTERVAL '1 month 1 day'", "days"),
+        ("i = INTERVAL 'x' DAY", "INTERVAL"),
+        ("i = INTERVAL '1 25:00' DAY TO MINUTE", "DAY TO MINUTE"),
+        ("a = " + "9" * 39, "38 digits"),
+        ("(" * 5_000 + "a" + ")" * 5_000, "nested too deeply"),
+    ],
+)
+def test_what_is_not_supported_is_refused_in_one_sentence(text: str, named: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        parse_predicate(text)
+    assert named in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "combine",
+    [
+        lambda: (col("a") > 1) and col("b"),
+        lambda: col("a") or col("b"),
+        lambda: not col("a"),
+        lambda: 1 < col("a") < 3,
+    ],
+)
+def test_python_keywords_on_predicates_are_refused(combine: Any) -> None:
+    with pytest.raises(TypeError, match="&, | and ~".replace("|", r"\|")):
+        combine()
+
+
+def test_comparing_with_none_is_refused_because_it_never_matches() -> None:
+    with pytest.raises(InvalidInputError, match="is_null"):
+        _ = col("a") == None  # noqa: E711
+
+
+@pytest.mark.parametrize("name", ["", ".", "a.", ".a", "a..b", "`a", "a`b", "``"])
+def test_a_column_name_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(InvalidInputError):
+        col(name)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        None,
+        [],
+        {},
+        {"op": "xor", "parts": []},
+        {"op": "and"},
+        {"op": "and", "parts": [1]},
+        {"op": "=", "left": [], "right": "integer:1"},
+        {"op": "=", "left": ["a"], "right": "integer:x"},
+        {"op": "=", "left": ["a"], "right": "1"},
+        {"op": "=", "left": ["a"], "right": "null:1"},
+        {"op": "=", "left": ["a"], "right": "boolean:yes"},
+        {"op": "=", "left": ["a"], "right": "integer:1", "more": 1},
+        {"op": "in", "column": ["a"], "values": [1]},
+        {"op": "constant", "value": "true"},
+    ],
+)
+def test_broken_json_is_refused(broken: object) -> None:
+    with pytest.raises(InvalidInputError):
+        from_json(broken)
+
+
+# --- a second opinion
+
+DUCKDB_TYPES = {
+    "i": "int",
+    "l": "long",
+    "d": "double",
+    "m": "decimal(10,2)",
+    "s": "string",
+    "day": "date",
+    "moment": "timestamp_ntz",
+    "b": "boolean",
+}
+
+
+def test_duckdb_reads_the_same_text_and_selects_the_same_rows() -> None:
+    seed = 7
+    rng = random.Random(seed)
+    fields = (SchemaField(id=i, name=n, type=t) for i, (n, t) in enumerate(DUCKDB_TYPES.items(), 1))
+    schema = TableSchema(fields=tuple(fields))
+    columns = [
+        pa.array([random_value(rng, t) if rng.random() < 0.8 else None for _ in range(60)], f.type)
+        for t, f in zip(DUCKDB_TYPES.values(), arrow_schema(schema), strict=True)
+    ]
+    batch = pa.RecordBatch.from_arrays(columns, schema=arrow_schema(schema))
+    predicates = [p for p in (random_predicate(rng, DUCKDB_TYPES) for _ in range(900)) if plain(p)]
+    assert len(predicates) >= 300
+    with duckdb.connect() as connection:
+        connection.register("t", pa.table(batch))
+        for predicate in predicates:
+            text = sql(predicate)
+            theirs = text.replace("TIMESTAMP_NTZ", "TIMESTAMP")
+            (rows,) = connection.sql(f"SELECT list({theirs}) FROM t").fetchall()
+            ours = evaluate(bind(parse_predicate(text), schema), batch)
+            assert ours.to_pylist() == rows[0], f"seed {seed}: {text}"
+
+
+def plain(node: Predicate) -> bool:
+    """Whether the two engines mean the same by a predicate: no casts that they do differently."""
+    match node:
+        case ex.And(parts) | ex.Or(parts):
+            return all(map(plain, parts))
+        case ex.Not(part):
+            return plain(part)
+        case ex.Like(pattern=text) | ex.StartsWith(prefix=text):
+            return plain_text(text)
+        case ex.Compare(left=left, right=right):
+            return all(map(plain_operand, (left, right))) and same_types(left, right)
+        case ex.In(column=column, values=values):
+            return all(plain_operand(v) and same_types(column, v) for v in values)
+    return True
+
+
+def plain_text(text: str) -> bool:
+    return text.isprintable() and "\\" not in text
+
+
+def plain_operand(operand: ex.Operand) -> bool:
+    if not isinstance(operand, Literal):
+        return True
+    if isinstance(operand.value, str):
+        return plain_text(operand.value)
+    if operand.kind is Kind.TIMESTAMP_NTZ:
+        return abs(operand.value) < 50_000 * DAY  # type: ignore[arg-type]
+    if operand.kind is Kind.TIMESTAMP:
+        return False
+    return operand.kind not in (Kind.INTEGER, Kind.DECIMAL) or abs(operand.value) < 10**9  # type: ignore[arg-type,operator]
+
+
+def same_types(left: ex.Operand, right: ex.Operand) -> bool:
+    """DuckDB rounds decimals and large integers in other ways where doubles take part."""
+    kinds = set()
+    for each in (left, right):
+        if isinstance(each, Literal):
+            kinds.add("double" if each.kind is Kind.DOUBLE else "exact")
+        else:
+            kinds.add("double" if DUCKDB_TYPES[each.path[0]] == "double" else "exact")
+    return len(kinds) == 1
+
+
+def sql(node: Predicate) -> str:
+    """A predicate in the SQL that Spark and DuckDB share."""
+    match node:
+        case ex.And(parts):
+            return "(" + " AND ".join(map(sql, parts)) + ")"
+        case ex.Or(parts):
+            return "(" + " OR ".join(map(sql, parts)) + ")"
+        case ex.Not(part):
+            return f"(NOT {sql(part)})"
+        case ex.Constant(value):
+            return f"CAST({'NULL' if value is None else str(value)} AS BOOLEAN)"
+        case ex.IsNull(operand):
+            return f"({operand_sql(operand)} IS NULL)"
+        case ex.Compare(ex.Operator.NULL_SAFE_EQUAL, left, right):
+            return f"({operand_sql(left)} IS NOT DISTINCT FROM {operand_sql(right)})"
+        case ex.Compare(operator, left, right):
+            return f"({operand_sql(left)} {operator.value} {operand_sql(right)})"
+        case ex.In(column, values):
+            return f"({column} IN ({', '.join(map(operand_sql, values))}))"
+        case ex.StartsWith(column, prefix):
+            return f"({column} LIKE {operand_sql(make_literal(prefix + '%'))})"
+        case ex.Like(column, pattern):
+            return f"({column} LIKE {operand_sql(make_literal(pattern))})"
+    raise AssertionError(node)
+
+
+def operand_sql(operand: ex.Operand) -> str:
+    if isinstance(operand, ex.Column):
+        return str(operand)
+    value = operand.value
+    match operand.kind:
+        case Kind.STRING:
+            return "'" + str(value).replace("'", "''") + "'"
+        case Kind.DOUBLE:
+            return f"CAST('{value!r}' AS DOUBLE)"
+        case Kind.DATE:
+            return f"DATE '{pa.scalar(value, pa.date32())}'"
+        case Kind.TIMESTAMP_NTZ:
+            text = str(pa.scalar(value, pa.timestamp("us")))
+            return f"CAST('{text}' AS TIMESTAMP_NTZ)"
+        case Kind.DECIMAL:
+            return f"{value:f}"
+    return "NULL" if value is None else str(value)
