@@ -1,0 +1,181 @@
+"""A block: some rows of one column as bytes, and what its index says about them.
+
+The bytes are one Arrow IPC stream of one column, named by the column's id. Encodings `constant`
+and `null` need none. What the stream looks like, how large it becomes and its CRC32C are in the
+index, and are compared before and after Arrow reads it.
+Spec: docs/spec/rowset.md#block
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from google_crc32c import value as crc32c
+
+from manifests.errors import InvalidInputError
+from tableformat import ipc_stream
+from tableformat.block_statistics import Statistics, measure
+from tableformat.column import Column, Order
+from tableformat.encodings import constant, dictionary, narrowed, null, plain
+from tableformat.encodings.encoded import Encoded
+
+MANY_ROWS_LIMIT = 64 * 2**20
+"""No block of more than one row is larger when decoded, in bytes, not even a forged one."""
+
+ONE_ROW_LIMIT = 2**31 + 2**20
+"""No block at all is larger when decoded, in bytes: Arrow's own limit for one value."""
+
+ENCODINGS = (plain.NAME, dictionary.NAME, narrowed.NAME, constant.NAME, null.NAME)
+
+_DISTINCT_TEXT = 0.9
+_DISTINCT_NUMBERS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEntry:
+    """What the index knows about a block. `length` and `crc32c` are those of the stored bytes;
+    `decoded` bounds the bytes that the rows take as an Arrow array."""
+
+    rows: int
+    length: int
+    decoded: int
+    crc32c: int
+    encoding: str
+    base: int | None
+    statistics: Statistics
+
+
+def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+    """Encode rows of a column; no bytes where the index alone says everything.
+
+    Requires: at least one row, in the column's storage type.
+    Raises InvalidInputError for a row that no block can hold.
+    """
+    rows, size = len(array), array.nbytes
+    if size > ONE_ROW_LIMIT:
+        raise InvalidInputError(
+            f"Column {column.name!r} has a value of {size} bytes; one value may take 2 GiB."
+        )
+    encoded, statistics = _encode(array, column)
+    if encoded.stream is None:
+        entry = BlockEntry(rows, 0, size, 0, encoded.encoding, None, statistics)
+        return entry, None
+    batch = pa.RecordBatch.from_arrays([encoded.stream], [str(column.id)])
+    data = ipc_stream.encode_batch(batch, encoded.stream.nbytes)
+    crc = int(crc32c(data))
+    return (
+        BlockEntry(rows, data.size, size, crc, encoded.encoding, encoded.base, statistics),
+        data,
+    )
+
+
+def _encode(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
+    nulls = array.null_count
+    if nulls == len(array):
+        return null.encode(), Statistics(nulls, exact=column.order is not Order.NONE)
+    if pa.types.is_nested(column.type):
+        return plain.encode(array), Statistics(nulls, exact=False)
+    if narrowed.applies(column.type):
+        return _encode_integers(array, column)
+    encoded: Encoded | None = None
+    if not pa.types.is_boolean(column.type):
+        share = _DISTINCT_NUMBERS if column.order is Order.FLOAT else _DISTINCT_TEXT
+        encoded = dictionary.encode(array, share, array.nbytes)
+    encoded = encoded or plain.encode(array)
+    # Floats are measured whole: equal bits are one value, but NaNs are counted.
+    whole = encoded.encoding == plain.NAME or column.order is Order.FLOAT
+    values = array if whole else encoded.stream.dictionary  # type: ignore[union-attr]
+    statistics = measure(values, column.order, nulls)
+    if not nulls and _is_constant(array, statistics):
+        return constant.encode(), statistics
+    return encoded, statistics
+
+
+def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
+    integers = narrowed.as_integers(array)
+    bounds = pc.min_max(integers)
+    low, high = bounds["min"].as_py(), bounds["max"].as_py()
+    statistics = Statistics(array.null_count, 0, low, high)
+    if low == high and not statistics.nulls:
+        return constant.encode(), statistics
+    encoded = narrowed.encode(integers, low, high, column.type)
+    if encoded is not None and encoded.stream.type.bit_width < 32:  # type: ignore[union-attr]
+        return encoded, statistics
+    encoded = encoded or plain.encode(array)
+    if integers.type.bit_width >= 32:
+        size = encoded.stream.nbytes  # type: ignore[union-attr]
+        encoded = dictionary.encode(array, _DISTINCT_NUMBERS, size) or encoded
+    return encoded, statistics
+
+
+def _is_constant(array: pa.Array, statistics: Statistics) -> bool:
+    low, high = statistics.low, statistics.high
+    if low is None or low != high or not statistics.exact or statistics.nans:
+        return False
+    # 0.0 equals -0.0, but is not the same value.
+    return not isinstance(low, float) or low != 0.0 or len(set(np.signbit(array))) == 1
+
+
+def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+    """Decode the rows of a block.
+
+    Requires: `data` has the length that the entry states. Raises ValueError that says what is
+    wrong: the checksum, a size beyond the stated one, another type or row count than stated.
+    """
+    limit = ONE_ROW_LIMIT if entry.rows == 1 else MANY_ROWS_LIMIT
+    if entry.decoded > limit:
+        raise ValueError(f"its index states {entry.decoded} decoded bytes; {limit} is the most")
+    if entry.encoding == null.NAME:
+        array = null.decode(column.type, entry.rows)
+    elif entry.encoding == constant.NAME:
+        array = _decode_constant(entry, column)
+    else:
+        array = _decode_stream(data, entry, column)
+    if len(array) != entry.rows:
+        raise ValueError(f"it holds {len(array)} rows where its index states {entry.rows}")
+    return array
+
+
+def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
+    statistics = entry.statistics
+    if statistics.low is None or not statistics.exact or column.order is Order.NONE:
+        raise ValueError("its index does not state the one value that it holds")
+    try:
+        return constant.decode(statistics.low, column.type, entry.rows)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"its index states a value that is no {column.type}") from error
+
+
+def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+    if data is None or data.size != entry.length or int(crc32c(data)) != entry.crc32c:
+        raise ValueError("its bytes do not match their checksum")
+    batch = ipc_stream.decode_batch(data, entry.decoded)
+    expected = _schemas(column, entry.encoding)
+    if batch.schema not in expected or batch.num_rows != entry.rows:
+        raise ValueError(
+            f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
+            f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
+        )
+    stream = batch.column(0)
+    if entry.encoding == dictionary.NAME:
+        return dictionary.decode(stream, entry.decoded)
+    if entry.encoding == narrowed.NAME:
+        if entry.base is None:
+            raise ValueError("its index lacks the base of its values")
+        return narrowed.decode(stream, entry.base, column.type)
+    return plain.decode(stream)
+
+
+@lru_cache(maxsize=4096)
+def _schemas(column: Column, encoding: str) -> tuple[pa.Schema, ...]:
+    """Every schema that the stream of a block may have."""
+    types: dict[str, tuple[pa.DataType, ...]] = {
+        plain.NAME: plain.stream_types(column.type),
+        dictionary.NAME: dictionary.stream_types(column.type),
+        narrowed.NAME: narrowed.stream_types(column.type),
+    }
+    return tuple(pa.schema([pa.field(str(column.id), each)]) for each in types[encoding])

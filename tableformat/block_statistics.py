@@ -1,0 +1,148 @@
+"""Bounds and counts of one block, and how long values become short bounds.
+
+A bound may be too wide, never too narrow. Cutting a string or binary short makes a smaller lower
+bound; an upper bound is then raised to the next value of that length.
+Spec: docs/spec/rowset.md#bounds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Context
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from manifests.entries import ColumnStatistics
+from manifests.statistics import Bound, decode_bound, encode_bound
+from tableformat.column import Order
+
+INDEX_BOUND_LENGTH = 64
+"""Code points or bytes that a bound keeps in the index and the footer."""
+
+LOG_BOUND_LENGTH = 32
+"""Code points or bytes that a bound keeps in the log."""
+
+_EXACT = Context(prec=76)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known about some rows of a column; `low` and `high` are both set or both None.
+
+    `exact` says that both are values that occur (or that there is no value at all).
+    """
+
+    nulls: int
+    nans: int = 0
+    low: Bound | None = None
+    high: Bound | None = None
+    exact: bool = True
+
+
+def measure(array: pa.Array, order: Order, nulls: int) -> Statistics:
+    """Statistics of rows of which `array` holds every different value at least once.
+
+    That makes the dictionary of a dictionary array do for the whole. `nulls` counts the NULLs of
+    the rows. Integers are measured where they are encoded.
+    """
+    if order is Order.NONE:
+        return Statistics(nulls, exact=False)
+    if order is Order.FLOAT:
+        return _measure_floats(array, nulls)
+    bounds = pc.min_max(array)
+    low, high = (_value(bounds[side], order) for side in ("min", "max"))
+    return shorten(Statistics(nulls, 0, low, high), INDEX_BOUND_LENGTH)
+
+
+def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
+    values = np.asarray(array.drop_null() if array.null_count else array)
+    nans = int(np.isnan(values).sum())
+    if nans == len(values):
+        return Statistics(nulls, nans)
+    low, high = (
+        (np.fmin.reduce(values), np.fmax.reduce(values))
+        if nans
+        else (
+            values.min(),
+            values.max(),
+        )
+    )
+    return Statistics(nulls, nans, float(low), float(high))
+
+
+def _value(scalar: pa.Scalar, order: Order) -> Bound:
+    value = scalar.as_py()
+    if order is Order.DECIMAL:
+        return int(value.scaleb(scalar.type.scale, _EXACT))
+    return int(value) if order is Order.INTEGER else value  # type: ignore[no-any-return]
+
+
+def shorten(statistics: Statistics, length: int) -> Statistics:
+    """Cut string and binary bounds to `length` code points or bytes.
+
+    Both bounds go when no value of that length is as large as the largest one.
+    """
+    low, high = statistics.low, statistics.high
+    if not isinstance(low, str | bytes) or not isinstance(high, str | bytes):
+        return statistics
+    if len(low) <= length and len(high) <= length:
+        return statistics
+    above = high if len(high) <= length else _next(high[:length])
+    if above is None:
+        return replace(statistics, low=None, high=None, exact=False)
+    return replace(statistics, low=low[:length], high=above, exact=False)
+
+
+def _next(prefix: str | bytes) -> str | bytes | None:
+    """The smallest value that is larger than everything beginning with `prefix`."""
+    if isinstance(prefix, bytes):
+        stem = prefix.rstrip(b"\xff")
+        return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
+    text = prefix.rstrip("\U0010ffff")
+    if not text:
+        return None
+    # No string holds the code points from U+D800 to U+DFFF.
+    following = 0xE000 if text[-1] == "\ud7ff" else ord(text[-1]) + 1
+    return text[:-1] + chr(following)
+
+
+def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
+    """Statistics of the union of parts with that many rows each."""
+    nulls, nans = sum(part.nulls for part in parts), sum(part.nans for part in parts)
+    bounded = [part for part in parts if part.low is not None]
+    for part, count in zip(parts, rows, strict=True):
+        if part.low is None and part.nulls + part.nans < count:
+            return Statistics(nulls, nans, exact=False)
+    exact = all(part.exact for part in parts)
+    if not bounded:
+        return Statistics(nulls, nans, exact=exact)
+    low = min(part.low for part in bounded)  # type: ignore[type-var]
+    high = max(part.high for part in bounded)  # type: ignore[type-var]
+    return Statistics(nulls, nans, low, high, exact)
+
+
+def to_log(statistics: Statistics) -> ColumnStatistics:
+    """As the footer and the log write them."""
+    low, high = statistics.low, statistics.high
+    return ColumnStatistics(
+        min=None if low is None else encode_bound(low),
+        max=None if high is None else encode_bound(high),
+        nulls=statistics.nulls,
+        nans=statistics.nans,
+        exact=statistics.exact,
+    )
+
+
+def from_log(statistics: ColumnStatistics) -> Statistics:
+    """Read what `to_log` made. Raises CorruptionError for a malformed bound."""
+    known = statistics.min is not None and statistics.max is not None
+    return Statistics(
+        statistics.nulls,
+        statistics.nans,
+        decode_bound(statistics.min) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.max) if known else None,  # type: ignore[arg-type]
+        statistics.exact,
+    )

@@ -1,0 +1,65 @@
+"""One column as blocks see it: its id, its storage type, and what order its values have."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pyarrow as pa
+
+from manifests.schema import SchemaField
+from tableformat.arrow_types import storage_type
+
+
+class Order(enum.Enum):
+    """How the values of a column compare, which decides what its bounds are made of."""
+
+    INTEGER = "integer"
+    """int64: integers, boolean, date, timestamps, time, intervals, decimals of <= 18 digits."""
+
+    FLOAT = "float"
+    """float64; NaN is counted, not bounded."""
+
+    DECIMAL = "decimal"
+    """Unscaled values of up to 38 digits."""
+
+    STRING = "string"
+    """By code point."""
+
+    BINARY = "binary"
+    """Byte by byte."""
+
+    NONE = "none"
+    """No bounds: nested types, variant, and strings whose collation orders them otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A top-level column. `name` serves error messages only; files know the id."""
+
+    id: int
+    name: str
+    type: pa.DataType
+    order: Order
+
+
+@lru_cache(maxsize=4096)
+def column_of(field: SchemaField) -> Column:
+    """Lay out a column. Requires: ids, nested ones included."""
+    arrow = storage_type(field)
+    return Column(field.id, field.name, arrow, _order(field, arrow))
+
+
+def _order(field: SchemaField, arrow: pa.DataType) -> Order:
+    if pa.types.is_nested(arrow):
+        return Order.NONE
+    if pa.types.is_string(arrow):
+        return Order.NONE if " collate " in str(field.type) else Order.STRING
+    if pa.types.is_binary(arrow):
+        return Order.BINARY
+    if pa.types.is_floating(arrow):
+        return Order.FLOAT
+    if pa.types.is_decimal(arrow) and arrow.precision > 18:
+        return Order.DECIMAL
+    return Order.INTEGER

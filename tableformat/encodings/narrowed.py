@@ -1,0 +1,122 @@
+"""Integers as their distance from the smallest one, in 1, 2 or 4 bytes.
+
+Dates, timestamps, times, intervals and decimals of at most 18 digits are integers here. Decimals
+whose range needs more than 4 bytes are kept as 8 instead of 16, with base 0.
+
+Spec: docs/spec/rowset.md#narrowed
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from tableformat.encodings.encoded import Encoded
+
+NAME = "narrowed"
+
+_WIDTHS = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
+
+
+def applies(data_type: pa.DataType) -> bool:
+    """Whether values of a type are integers of at most 64 bits; booleans are not."""
+    return (
+        pa.types.is_integer(data_type)
+        or (pa.types.is_temporal(data_type) and not pa.types.is_interval(data_type))
+        or (pa.types.is_decimal128(data_type) and data_type.precision <= 18)
+    )
+
+
+def integer_type(data_type: pa.DataType) -> pa.DataType:
+    """The integer type that a type is, decimals apart, which are int64."""
+    if pa.types.is_integer(data_type):
+        return data_type
+    return pa.int32() if pa.types.is_date32(data_type) else pa.int64()
+
+
+def as_integers(array: pa.Array) -> pa.Array:
+    """The same rows as integers; what lies under a NULL is undefined.
+
+    Requires: `applies(array.type)`.
+    """
+    if not pa.types.is_decimal(array.type):
+        return array.view(integer_type(array.type))
+    words = np.frombuffer(array.buffers()[1], np.int64)
+    low = words[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
+    return _from_numpy(low, pa.int64(), _validity(array))
+
+
+def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> Encoded | None:
+    """Encode what `as_integers` gave for a column of `data_type` with these bounds.
+
+    None when its values already have the width they need.
+    """
+    is_decimal = pa.types.is_decimal(data_type)
+    for arrow, native in _WIDTHS:
+        if high - low < 2**arrow.bit_width and arrow.bit_width < integers.type.bit_width:
+            values = _values(integers).astype(native)
+            # Modulo 2**width, so that nothing wider is needed in between.
+            values -= native(low % 2**arrow.bit_width)
+            return Encoded(NAME, _masked(values, arrow, integers), low)
+    if is_decimal:
+        return Encoded(NAME, _masked(_values(integers).copy(), pa.int64(), integers), 0)
+    return None
+
+
+def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
+    """The types that the stream of a narrowed block may have."""
+    if not applies(data_type):
+        return ()
+    narrow = tuple(arrow for arrow, _ in _WIDTHS)
+    return (*narrow, pa.int64()) if pa.types.is_decimal(data_type) else narrow
+
+
+def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
+    """The array that was encoded."""
+    validity = _validity(stream)
+    if pa.types.is_decimal(data_type):
+        return _from_numpy(_decimal_words(_values(stream), base), data_type, validity)
+    native = np.int32 if data_type.bit_width == 32 else np.int64
+    if data_type.bit_width < 32:
+        native = np.int8 if data_type.bit_width == 8 else np.int16  # type: ignore[assignment]
+    values = _values(stream).astype(native)
+    values += np.int64(base).astype(native)
+    return _from_numpy(values, data_type, validity)
+
+
+def _decimal_words(values: NDArray[np.generic], base: int) -> NDArray[np.int64]:
+    """16-byte little-endian two's complement, as pairs of words."""
+    never_negative = base >= 0 and values.dtype != np.int64
+    words = (np.zeros if never_negative else np.empty)(2 * len(values), np.int64)
+    low = words[::2]
+    np.add(values, np.int64(base), out=low, dtype=np.int64, casting="unsafe")
+    if not never_negative:
+        np.right_shift(low, 63, out=words[1::2])
+    return words
+
+
+def _values(array: pa.Array) -> NDArray[np.generic]:
+    native = np.dtype(array.type.to_pandas_dtype())
+    return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
+
+
+def _validity(array: pa.Array) -> pa.Buffer | None:
+    """The validity bitmap of exactly these rows; None when no row is NULL."""
+    if not array.null_count:
+        return None
+    return array.buffers()[0] if array.offset == 0 else array.is_valid().buffers()[1]
+
+
+def _masked(values: NDArray[np.generic], arrow: pa.DataType, source: pa.Array) -> pa.Array:
+    if source.null_count:
+        # What lies under a NULL is anyone's: zeros compress, and say nothing.
+        values[source.is_null().to_numpy(zero_copy_only=False)] = 0
+    return _from_numpy(values, arrow, _validity(source))
+
+
+def _from_numpy(
+    values: NDArray[np.generic], arrow: pa.DataType, validity: pa.Buffer | None
+) -> pa.Array:
+    rows = values.nbytes * 8 // arrow.bit_width
+    return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])

@@ -1,0 +1,241 @@
+"""Rows of one RowSet: its footer, the indexes of the columns needed, the blocks needed.
+
+Nothing is parsed before its checksum was compared, and whatever does not agree is a
+CorruptionError that names file, column and block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+from google_crc32c import value as crc32c
+from numpy.typing import NDArray
+
+from manifests.bounds import BoundsTable
+from manifests.entries import RowSetEntry
+from manifests.errors import CorruptionError, InvalidInputError
+from manifests.schema import SchemaField, TableSchema
+from manifests.store import ObjectStore
+from tableformat.arrow_types import from_storage
+from tableformat.block import decode_block
+from tableformat.block_statistics import Statistics, merge
+from tableformat.column import Column, column_of
+from tableformat.footer import Segment, entry_of
+from tableformat.rowset_source import RowSetSource
+from tableformat.sparse_index import SparseIndex, bounds_of, decode_index, index_of
+from tableformat.write_options import MIB
+
+Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+
+_WINDOW_BYTES = 8 * MIB
+"""About so many stored bytes are read ahead at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """The blocks of a column; those of cut i are `at_cut[i]` up to `at_cut[i + 1]`."""
+
+    column: Column
+    name: str
+    offset: int
+    index: SparseIndex
+    at_cut: NDArray[np.int64]
+
+    def extent(self, cut: int) -> tuple[int, int]:
+        """Offset in the object and length of the blocks between two cuts."""
+        start, end = self.index.offsets[self.at_cut[cut : cut + 2]]
+        return self.offset + int(start), int(end - start)
+
+
+@dataclass(slots=True)
+class RowSetReader:
+    """Reads one RowSet. Making one reads and verifies its footer.
+
+    Raises CorruptionError when the footer is not the one that the log means, StoreError.
+    """
+
+    store: ObjectStore
+    prefix: str
+    entry: RowSetEntry
+    _source: RowSetSource = field(init=False)
+    _segments: dict[int, Segment] = field(init=False)
+    _cuts: NDArray[np.int64] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._source = RowSetSource(self.store, self.prefix, self.entry)
+        self._segments = self._source.footer().columns
+        rows, cuts = self.entry.rows, self.entry.cuts
+        inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
+        self._cuts = np.array([0, *inner, rows], np.int64)
+        if (np.diff(self._cuts) < 1).any() or (not isinstance(cuts, int) and cuts[-1] != rows):
+            raise CorruptionError(f"RowSet {self.entry.object} has cuts that are no cuts.")
+
+    def read(
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        keep: Keep | None = None,
+        keep_columns: Collection[int] = (),
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield (first row, batch) for every stretch between two cuts, in row order.
+
+        `ranges` are ascending (first, end) rows whose ends are cuts (None: all). `keep` is asked
+        once, with the bounds of those of `columns` whose ids are in `keep_columns`, which
+        stretches can matter. A column that the RowSet does not have is NULL. Holds one read-ahead
+        of about 8 MiB and one batch.
+        Raises CorruptionError before any row of a damaged block is yielded.
+        """
+        schema = TableSchema(fields=tuple(columns))
+        layout = [column_of(column) for column in columns]
+        blocks = [self._open(column) for column in layout]
+        chosen = self._chosen_cuts(ranges)
+        if keep is not None and len(chosen):
+            known = {each.column.id: each for each in blocks if each is not None}
+            wanted = [column for column in layout if column.id in keep_columns]
+            chosen = chosen[keep(self._bounds(chosen, wanted, known))]
+        for window in self._windows(chosen, [each for each in blocks if each is not None]):
+            data = self._fetch(window, blocks)
+            for cut in window:
+                first, end = int(self._cuts[cut]), int(self._cuts[cut + 1])
+                if not columns:
+                    yield first, _rows_alone(end - first)
+                    continue
+                arrays = [
+                    pa.nulls(end - first, column.type)
+                    if each is None
+                    else self._decode(each, cut, data.pop((column.id, cut)))
+                    for column, each in zip(layout, blocks, strict=True)
+                ]
+                yield first, from_storage(arrays, schema)
+
+    def _open(self, column: Column) -> _Blocks | None:
+        """Load the index of a column; None when the RowSet does not have it."""
+        segment = self._segments.get(column.id)
+        if segment is None:
+            return None
+        index = self._index(column, segment)
+        if index.first_rows[-1] != self.entry.rows or index.offsets[-1] != segment.length:
+            self._damaged(column, "its index describes other rows or bytes than the footer")
+        at_cut = np.searchsorted(index.first_rows, self._cuts)
+        if not np.array_equal(index.first_rows[at_cut], self._cuts):
+            self._damaged(column, "a block lies across a cut")
+        name = self._source.segment_name(column.id)
+        return _Blocks(column, name, segment.offset, index, at_cut)
+
+    def _index(self, column: Column, segment: Segment) -> SparseIndex:
+        extent = segment.index
+        if (extent is None) == (segment.block is None):
+            self._damaged(column, "the footer must name either an index or a block")
+        if extent is None:
+            assert segment.block is not None
+            return index_of([entry_of(segment.block, segment, self.entry.rows)])
+        name = self._source.index_name(column.id)
+        data = bytes(self._source.read(name, [(extent.offset, extent.length)])[0])
+        if crc32c(data) != extent.crc32c:
+            self._damaged(column, f"the index in {self._source.locate(name)} is damaged")
+        try:
+            return decode_index(data, column.order)
+        except ValueError as error:
+            self._damaged(column, f"the index in {self._source.locate(name)}: {error}", error)
+
+    def _damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
+        location = self._source.locate(self._source.segment_name(column.id))
+        raise CorruptionError(
+            f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
+        ) from cause
+
+    def _chosen_cuts(self, ranges: Sequence[tuple[int, int]] | None) -> NDArray[np.int64]:
+        """The stretches that make up the ranges."""
+        count = len(self._cuts) - 1
+        if ranges is None:
+            return np.arange(count)
+        rows = np.array(ranges, np.int64).reshape(-1)
+        at = np.searchsorted(self._cuts, rows)
+        if (at > count).any() or not np.array_equal(self._cuts[at], rows):
+            raise InvalidInputError(f"Row ranges {list(ranges)} do not begin and end at cuts.")
+        if (np.diff(at) < 0).any():
+            raise InvalidInputError(f"Row ranges {list(ranges)} are not ascending.")
+        parts = [np.arange(first, end) for first, end in at.reshape(-1, 2)]
+        return np.concatenate(parts) if parts else np.arange(0)
+
+    def _bounds(
+        self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, _Blocks]
+    ) -> BoundsTable:
+        rows = np.diff(self._cuts)[chosen]
+        statistics = {
+            column.id: [
+                self._cut_statistics(known.get(column.id), int(cut), int(count))
+                for cut, count in zip(chosen, rows, strict=True)
+            ]
+            for column in wanted
+        }
+        return BoundsTable(rows, {each: bounds_of(found) for each, found in statistics.items()})
+
+    @staticmethod
+    def _cut_statistics(blocks: _Blocks | None, cut: int, rows: int) -> Statistics:
+        """What is known of a column between two cuts, whose blocks may be several."""
+        if blocks is None:
+            return Statistics(nulls=rows)
+        parts = blocks.index.entries[blocks.at_cut[cut] : blocks.at_cut[cut + 1]]
+        if len(parts) == 1:
+            return parts[0].statistics
+        return merge([part.statistics for part in parts], [part.rows for part in parts])
+
+    @staticmethod
+    def _windows(chosen: NDArray[np.int64], blocks: Sequence[_Blocks]) -> Iterator[list[int]]:
+        """Divide stretches into groups that are read at once."""
+        window: list[int] = []
+        size = 0
+        for cut in chosen.tolist():
+            more = sum(each.extent(cut)[1] for each in blocks)
+            if window and size + more > _WINDOW_BYTES:
+                yield window
+                window, size = [], 0
+            window.append(cut)
+            size += more
+        if window:
+            yield window
+
+    def _fetch(
+        self, window: Sequence[int], blocks: Sequence[_Blocks | None]
+    ) -> dict[tuple[int, int], memoryview]:
+        """The stored bytes by column id and stretch."""
+        wanted: dict[str, list[tuple[_Blocks, int]]] = {}
+        found: dict[tuple[int, int], memoryview] = {}
+        for each in blocks:
+            for cut in window if each is not None else ():
+                assert each is not None
+                if each.extent(cut)[1]:
+                    wanted.setdefault(each.name, []).append((each, cut))
+                else:
+                    found[each.column.id, cut] = memoryview(b"")
+        for name, pieces in wanted.items():
+            data = self._source.read(name, [each.extent(cut) for each, cut in pieces])
+            for (each, cut), part in zip(pieces, data, strict=True):
+                found[each.column.id, cut] = part
+        return found
+
+    def _decode(self, blocks: _Blocks, cut: int, data: memoryview) -> pa.Array:
+        """Decode the blocks between two cuts from their bytes."""
+        arrays, position = [], 0
+        for number in range(blocks.at_cut[cut], blocks.at_cut[cut + 1]):
+            entry = blocks.index.entries[number]
+            part = pa.py_buffer(data[position : position + entry.length])
+            position += entry.length
+            try:
+                arrays.append(decode_block(part, entry, blocks.column))
+            except ValueError as error:
+                first, end = blocks.index.first_rows[number : number + 2]
+                self._damaged(
+                    blocks.column, f"block {number} (rows {first} to {end - 1}): {error}", error
+                )
+        return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def _rows_alone(count: int) -> pa.RecordBatch:
+    """A batch without columns, which still has a number of rows."""
+    return pa.RecordBatch.from_struct_array(pa.nulls(count, pa.struct([])))

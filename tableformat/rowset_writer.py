@@ -1,0 +1,204 @@
+"""Rows in, RowSets out: what one task of a write does.
+
+Rows are collected up to the next cut, encoded column by column and forgotten. With a sort key
+they are collected up to a run instead, sorted, and each run becomes RowSets of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from types import TracebackType
+
+import pyarrow as pa
+
+from manifests.entries import RowSetEntry, SortField
+from manifests.errors import InvalidInputError
+from manifests.ids import new_object_id
+from manifests.schema import TableSchema
+from manifests.store import ObjectStore
+from tableformat.arrow_types import to_storage
+from tableformat.column import column_of
+from tableformat.rowset_output import RowSetOutput
+from tableformat.sort import sort_indices
+from tableformat.write_options import MIB, WriteOptions
+
+__all__ = ["RowSetWriter", "WriteOptions"]
+
+_CUT_BYTES = 128 * MIB
+"""Wide rows are cut before there are `block_rows` of them, so that memory stays bounded."""
+
+
+class RowSetWriter:
+    """Writes the rows of one task. As a context manager it aborts unless `close` was reached.
+
+    Holds about one cut of every column, and what a packed RowSet may take; with a sort key one
+    run and its largest column once more. Object ids begin with `job`.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefix: str,
+        job: str,
+        schema: TableSchema,
+        sort_key: Sequence[SortField] = (),
+        options: WriteOptions | None = None,
+    ) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._job = job
+        self._schema = schema
+        self._columns = [column_of(field) for field in schema.fields]
+        self._sort_key = tuple(sort_key)
+        self._options = options or WriteOptions()
+        self._limit_bytes = self._options.run_bytes if self._sort_key else _CUT_BYTES
+        self._pending: deque[pa.RecordBatch] = deque()
+        self._pending_rows = 0
+        self._pending_bytes = 0
+        self._output: RowSetOutput | None = None
+        self._finished: list[RowSetOutput] = []
+        self._entries: list[RowSetEntry] = []
+        self._open = True
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows. Requires: a batch that `conform` made for the schema.
+
+        Raises InvalidInputError for a value that no block can hold, StoreError; the writer has
+        then aborted.
+        """
+        if not self._open:
+            raise InvalidInputError("This writer is closed: rows cannot be added any more.")
+        names = [str(column.id) for column in self._columns]
+        stored = pa.RecordBatch.from_arrays(to_storage(batch, self._schema), names)
+        try:
+            for piece in _pieces(stored, self._limit_bytes):
+                self._collect(piece)
+        except BaseException:
+            self.abort()
+            raise
+
+    def close(self) -> tuple[RowSetEntry, ...]:
+        """Write what is pending; the entries of all RowSets, none when there were no rows.
+
+        Raises as `write`.
+        """
+        try:
+            if self._open:
+                self._flush()
+                self._end_rowset()
+        except BaseException:
+            self.abort()
+            raise
+        self._open = False
+        return tuple(self._entries)
+
+    def abort(self) -> None:
+        """Remove everything that this writer wrote. Requires: no commit of it was tried."""
+        self._open = False
+        self._pending.clear()
+        if self._output is not None:
+            self._finished.append(self._output)
+            self._output = None
+        for output in self._finished:
+            output.abort()
+        self._finished.clear()
+        self._entries.clear()
+
+    def __enter__(self) -> RowSetWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._open:
+            self.abort()
+
+    def _collect(self, piece: pa.RecordBatch) -> None:
+        size = piece.nbytes
+        if self._pending_bytes + size > self._limit_bytes:
+            self._flush()
+        self._pending.append(piece)
+        self._pending_rows += piece.num_rows
+        self._pending_bytes += size
+        if not self._sort_key:
+            while self._pending_rows >= self._cut_rows():
+                self._add_cut(self._take(self._cut_rows()))
+
+    def _flush(self) -> None:
+        """Hand over all pending rows."""
+        if not self._pending_rows:
+            return
+        if not self._sort_key:
+            self._add_cut(self._take(self._pending_rows))
+            return
+        arrays = [pa.concat_arrays(chunks) for chunks in self._take(self._pending_rows)]
+        by_id = {column.id: array for column, array in zip(self._columns, arrays, strict=True)}
+        order = sort_indices(by_id, self._sort_key)
+        start = 0
+        while start < len(order):
+            rows = order.slice(start, self._cut_rows())
+            self._add_cut([[array.take(rows)] for array in arrays])
+            start += len(rows)
+        # Only the rows of one run are in order.
+        self._end_rowset()
+
+    def _take(self, rows: int) -> list[list[pa.Array]]:
+        """Remove the first pending rows; for every column the arrays that make them up."""
+        chunks: list[list[pa.Array]] = [[] for _ in self._columns]
+        self._pending_rows -= rows
+        while rows:
+            batch = self._pending.popleft()
+            if batch.num_rows > rows:
+                self._pending.appendleft(batch.slice(rows))
+                batch = batch.slice(0, rows)
+            rows -= batch.num_rows
+            self._pending_bytes -= batch.nbytes
+            for arrays, array in zip(chunks, batch.columns, strict=True):
+                arrays.append(array)
+        if not self._pending:
+            self._pending_bytes = 0
+        return chunks
+
+    def _cut_rows(self) -> int:
+        """The most rows that the next cut may have."""
+        limit, rows = self._options.max_records, self._options.block_rows
+        if limit is None:
+            return rows
+        return min(rows, limit - (self._output.rows if self._output else 0))
+
+    def _add_cut(self, chunks: list[list[pa.Array]]) -> None:
+        rows = sum(len(array) for array in chunks[0])
+        output = self._output
+        if output is None:
+            object_id = new_object_id(self._job)
+            output = RowSetOutput(
+                self._store, self._prefix, object_id, self._columns, self._options
+            )
+            self._output = output
+        output.add_cut(chunks, rows)
+        options = self._options
+        if output.byte_count >= options.target_bytes or output.rows == options.max_records:
+            self._end_rowset()
+
+    def _end_rowset(self) -> None:
+        if self._output is None:
+            return
+        self._entries.append(self._output.finish())
+        self._finished.append(self._output)
+        self._output = None
+
+
+def _pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Divide a batch into runs of rows below a size; a larger row is alone."""
+    if not batch.num_rows:
+        return
+    if batch.num_rows == 1 or batch.nbytes <= limit_bytes:
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _pieces(batch.slice(0, half), limit_bytes)
+    yield from _pieces(batch.slice(half), limit_bytes)

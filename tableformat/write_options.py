@@ -1,0 +1,31 @@
+"""How RowSets are cut, sized and placed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+KIB = 2**10
+MIB = 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """What a writer may choose; readers understand every choice.
+
+    `target_bytes` is the stored size at which a RowSet ends, `max_records` the most rows that it
+    gets (None: no limit). `block_rows` is the distance of cuts; `block_bytes` bounds a decoded
+    block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
+    those of at most `packed_bytes` in one object, larger ones in a directory. `run_bytes` is the
+    decoded size up to which rows are collected to be sorted. `indexed_columns` are the ids whose
+    statistics the log keeps.
+    """
+
+    target_bytes: int = 128 * MIB
+    max_records: int | None = None
+    block_rows: int = 65_536
+    block_bytes: int = 8 * MIB
+    packed_bytes: int = 4 * MIB
+    inline_bytes: int = 16 * KIB
+    run_bytes: int = 256 * 10**6
+    sync: bool = True
+    indexed_columns: frozenset[int] = frozenset()
