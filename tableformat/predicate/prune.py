@@ -121,8 +121,6 @@ def _compare_test(operator: Operator, value: StorageValue) -> Test:
     compare = _COMPARE[operator]
 
     def test(low: Values, high: Values) -> Mask:
-        if low.dtype.kind == "i" and type(value) is int and not -(2**63) <= value < 2**63:
-            low, high = low.astype(object), high.astype(object)
         # Given a bare text, numpy would drop the NUL characters at its end.
         boxed = np.array(value, dtype=object if low.dtype == object else None)
         return _mask(compare(low, high, boxed))
