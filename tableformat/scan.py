@@ -15,7 +15,7 @@ from tableformat.arrow_types import arrow_schema
 from tableformat.deletion_vector import DeletionVector, read_deletion_vector
 from tableformat.predicate import BoundPredicate, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import RowSetScan, ScanPlan, split_plan
+from tableformat.scan_plan import Keep, RowSetScan, ScanPlan, split_plan
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
 
@@ -71,7 +71,7 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
                 future.cancel()
 
 
-def _block_filter(predicate: BoundPredicate):  # type: ignore[no-untyped-def]
+def _block_filter(predicate: BoundPredicate) -> Keep:
     return lambda bounds: prune(predicate, bounds)
 
 

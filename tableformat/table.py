@@ -17,7 +17,7 @@ from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.location import Location, StorageOptions, locate, locate_existing
-from tableformat.predicate import Predicate, parse_predicate
+from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
 from tableformat.scan import read_plan, read_plan_parallel
 from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter
 from tableformat.write_job import (
@@ -153,7 +153,7 @@ class ArrowTable:
     def scan(
         self,
         columns: Sequence[str] | None = None,
-        where: str | Predicate | None = None,
+        where: str | Predicate | ColumnBuilder | None = None,
         *,
         epoch: int | None = None,
         timestamp: datetime | str | None = None,
@@ -166,7 +166,7 @@ class ArrowTable:
         """
         snapshot = self.snapshot_at(epoch, timestamp)
         table = self._location.require(snapshot)
-        predicate = parse_predicate(where) if isinstance(where, str) else where
+        predicate = None if where is None else parse_predicate(where)
         rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
         plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
         return Scan(self._location, plan)
@@ -191,7 +191,7 @@ class ArrowTable:
         """The epochs that changed this table, newest first; reads one file an epoch."""
         head = self.refresh()
         table = self._location.require(head)
-        entries = []
+        entries: list[HistoryEntry] = []
         for epoch in self._log.read_epochs(head.epoch):
             if limit is not None and len(entries) >= limit:
                 break
@@ -274,7 +274,8 @@ def record_batches(data: Any) -> Iterable[pa.RecordBatch]:
     if isinstance(data, pa.RecordBatch):
         return (data,)
     if hasattr(data, "__arrow_c_stream__"):
-        return pa.RecordBatchReader.from_stream(data)
+        batches: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(data)
+        return batches
     if hasattr(data, "__arrow_c_array__"):
         return (pa.record_batch(data),)
     raise InvalidInputError(

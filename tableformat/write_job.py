@@ -151,11 +151,15 @@ def plan_write(
     """
     location.store.require_writable()
     table = None if base is None else location.find(base)
-    if table is None and create is None:
+    if table is not None:
+        target = _target(table)
+    elif create is not None:
+        target = _new_target(create, location)
+    else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
     return WriteJob(
         url=location.store.url,
-        target=_new_target(create, location) if table is None else _target(table),
+        target=target,
         mode=mode,
         create=create if table is None else None,
         create_database=base is None,
@@ -212,12 +216,13 @@ def commit_write(
     base = base or log.read_at(epoch=job.base)
     ops: list[Operation] = [] if job.create is None else [job.create]
     if job.mode == "overwrite" and job.create is None:
-        ops += _drop_all(log, base, job.target.table)
-    ops += [AddRowSet(table=job.target.table, rowset=entry) for entry in entries]
+        ops.append(_drop_all(log, base, job.target.table))
+    rowsets = [AddRowSet(table=job.target.table, rowset=entry) for entry in entries]
+    ops.extend(rowsets)
     return log.commit(
         Change(
             transaction=job.transaction,
-            operation=job.mode if job.create is None else f"create_table_{job.mode}",
+            operation=job.mode if rowsets or job.create is None else "create_table",
             parameters=job.parameters,
             ops=tuple(ops),
         ),
@@ -268,10 +273,10 @@ def _new_target(create: CreateTable, location: Location) -> Target:
     )
 
 
-def _drop_all(log: Log, base: Snapshot, table: str) -> list[Operation]:
+def _drop_all(log: Log, base: Snapshot, table: str) -> DropRowSet:
+    """Without ranges where the table is empty: that tells an overwrite from an append."""
     live = log.read_rowsets(base.tables[TableId(table)])
-    ranges = id_ranges(rowset.id for rowset in live)
-    return [DropRowSet(table=table, rowsets=ranges)] if ranges else []
+    return DropRowSet(table=table, rowsets=id_ranges(rowset.id for rowset in live))
 
 
 def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:

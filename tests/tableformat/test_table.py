@@ -1,0 +1,240 @@
+"""Tables and databases through Arrow: what a user without Spark does and what may go wrong."""
+
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+
+import duckdb
+import polars
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import col
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), nullable=False),
+        pa.field("name", pa.string()),
+        pa.field("amount", pa.float64()),
+    ]
+)
+
+
+def rows(*ids: int) -> pa.Table:
+    return pa.table(
+        {"id": ids, "name": [f"n{i}" for i in ids], "amount": [i / 2 for i in ids]}, SCHEMA
+    )
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> colonnade.ArrowTable:
+    return colonnade.create(tmp_path / "trips", SCHEMA, properties={"owner": "me"})
+
+
+def ids(scan: colonnade.Scan) -> list[int]:
+    return scan.to_arrow()["id"].to_pylist()
+
+
+def test_appended_rows_come_back_in_order(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2))
+    table.append(rows(3))
+    assert ids(table.scan()) == [1, 2, 3]
+    assert colonnade.open(table.path).scan().to_arrow() == pa.concat_tables([rows(1, 2), rows(3)])
+
+
+def test_an_overwrite_replaces_every_row_and_the_epoch_before_stays(
+    table: colonnade.ArrowTable,
+) -> None:
+    before = table.append(rows(1, 2))
+    table.overwrite(rows(7))
+    assert ids(table.scan()) == [7]
+    assert ids(table.scan(epoch=before)) == [1, 2]
+
+
+def test_an_overwrite_with_no_rows_empties_the_table(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    table.overwrite(rows())
+    assert ids(table.scan()) == []
+
+
+def test_a_scan_reads_the_epoch_it_was_made_at(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    scan = table.scan()
+    table.overwrite(rows(2))
+    assert ids(scan) == [1]
+
+
+def test_a_timestamp_finds_the_last_epoch_not_after_it(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    first = table.history()[0].timestamp
+    table.append(rows(2))
+    second = table.history()[0].timestamp
+    assert ids(table.scan(timestamp=first)) == [1]
+    assert ids(table.scan(timestamp=(second - timedelta(milliseconds=1)).isoformat())) == [1]
+    assert ids(table.scan(timestamp=second)) == [1, 2]
+    assert ids(table.scan(timestamp=datetime.now(timezone.utc) + timedelta(days=1))) == [1, 2]
+
+
+def test_columns_and_where_narrow_a_scan(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2, 3, 4))
+    scan = table.scan(["amount", "ID"], where="id > 1 AND name <> 'n3'")
+    assert scan.to_arrow().to_pydict() == {"amount": [1.0, 2.0], "id": [2, 4]}
+    assert ids(table.scan(where=(col("id") > 3) | col("name").is_in(["n1"]))) == [1, 4]
+    assert table.scan([], where="id > 1").to_arrow().num_rows == 3
+
+
+def test_rowsets_that_cannot_match_are_not_planned(table: colonnade.ArrowTable) -> None:
+    for start in range(0, 50, 10):
+        table.append(rows(*range(start, start + 10)))
+    assert len(table.scan(where="id = 25").plan.rowsets) == 1
+
+
+def test_duckdb_and_polars_read_a_scan(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2, 3))
+    scan = table.scan(where="id >= 2")
+    assert duckdb.sql("SELECT sum(id) FROM scan").fetchone() == (5,)
+    assert polars.DataFrame(scan)["id"].sum() == 5
+
+
+def test_what_speaks_arrow_can_be_appended(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1).to_batches()[0])
+    table.append(rows(2).to_reader())
+    table.append(rows(3).to_pandas())
+    table.append(polars.DataFrame(rows(4)))
+    assert ids(table.scan()) == [1, 2, 3, 4]
+    with pytest.raises(colonnade.InvalidInputError, match="list offers no Arrow interface"):
+        table.append([1, 2])
+
+
+def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2))
+    table.overwrite(rows(3))
+    newest, middle, oldest = table.history()
+    assert (newest.operation, newest.rows_added, newest.rowsets_dropped) == ("overwrite", 1, 1)
+    assert (middle.operation, middle.rows_added, middle.base) == ("append", 2, oldest.epoch)
+    assert oldest.operation == "create_table"
+    assert table.history(limit=1) == [newest]
+
+
+def test_a_sort_key_orders_the_rows_of_a_rowset(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "sorted", SCHEMA, sort_key=["name desc", "id"])
+    table.append(rows(2, 3, 1))
+    assert ids(table.scan()) == [3, 2, 1]
+
+
+def test_a_bad_column_changes_nothing(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    epoch = table.epoch
+    with pytest.raises(colonnade.InvalidInputError, match="amount"):
+        table.append(rows(2).drop_columns(["amount"]))
+    with pytest.raises(colonnade.InvalidInputError, match="extra"):
+        table.append(rows(2).append_column("extra", pa.array([1])))
+    with pytest.raises(colonnade.InvalidInputError, match="id"):
+        table.append(pa.table({"id": [None], "name": ["a"], "amount": [1.0]}))
+    assert (table.refresh().epoch, ids(table.scan())) == (epoch, [1])
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "match"),
+    [
+        ({"epoch": 99}, colonnade.NotFoundError, "99"),
+        ({"epoch": -1}, colonnade.NotFoundError, "-1"),
+        ({"timestamp": "1999-01-01"}, colonnade.NotFoundError, "1999"),
+        ({"timestamp": "yesterday"}, colonnade.InvalidInputError, "yesterday"),
+        ({"epoch": 1, "timestamp": "2026-01-01"}, colonnade.InvalidInputError, "both"),
+        ({"columns": ["nope"]}, colonnade.NotFoundError, "nope"),
+        ({"columns": ["id", "ID"]}, colonnade.InvalidInputError, "more than once"),
+        ({"where": "nope = 1"}, colonnade.ColonnadeError, "nope"),
+        ({"where": "id = "}, colonnade.InvalidInputError, "id ="),
+    ],
+)
+def test_a_scan_that_cannot_be_says_why(
+    table: colonnade.ArrowTable, ask: dict, error: type, match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        table.scan(**ask)
+
+
+def test_an_overwrite_loses_against_a_change_since_it_looked(tmp_path: Path) -> None:
+    ours = colonnade.create(tmp_path / "t", SCHEMA)
+    theirs = colonnade.open(tmp_path / "t")
+    theirs.append(rows(1))
+    with pytest.raises(colonnade.ConflictError, match="'t'"):
+        ours.overwrite(rows(2))
+    assert ours.append(rows(3)) == 3
+    assert ids(theirs.scan()) == [1, 3]
+
+
+def test_an_overwrite_of_an_empty_table_is_still_an_overwrite(tmp_path: Path) -> None:
+    ours = colonnade.create(tmp_path / "t", SCHEMA)
+    colonnade.open(tmp_path / "t").append(rows(1))
+    with pytest.raises(colonnade.ConflictError):
+        ours.overwrite(rows(2))
+
+
+def test_a_path_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(colonnade.NotFoundError, match="no Colonnade database or table"):
+        colonnade.open(tmp_path / "nothing")
+
+
+def test_a_table_is_created_once(table: colonnade.ArrowTable) -> None:
+    with pytest.raises(colonnade.AlreadyExistsError, match="trips"):
+        colonnade.create(table.path, SCHEMA)
+
+
+def test_a_table_below_a_table_is_refused(table: colonnade.ArrowTable) -> None:
+    for below in ("inner", "inner/deeper"):
+        with pytest.raises(colonnade.InvalidInputError, match="inside"):
+            colonnade.create(f"{table.path}/{below}", SCHEMA)
+
+
+def test_a_database_holds_tables_by_name(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("a", SCHEMA).append(rows(1))
+    colonnade.create(tmp_path / "db" / "b", SCHEMA).append(rows(2))
+    assert database.tables() == ["a", "b"]
+    assert ids(colonnade.open(tmp_path / "db" / "a").scan()) == [1]
+    assert ids(colonnade.open_database(tmp_path / "db").table("b").scan()) == [2]
+    with pytest.raises(colonnade.InvalidInputError, match="a database, not a table"):
+        colonnade.open(tmp_path / "db")
+    with pytest.raises(colonnade.NotFoundError, match=r"'c' .* a, b"):
+        colonnade.open(tmp_path / "db" / "c")
+
+
+def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("a", SCHEMA)
+    before = table.append(rows(1))
+    database.drop_table("a")
+    assert database.tables() == []
+    with pytest.raises(colonnade.NotFoundError):
+        database.table("a")
+    database.create_table("a", SCHEMA).append(rows(2))
+    again = database.table("a")
+    assert (ids(again.scan()), ids(again.scan(epoch=before))) == ([2], [1])
+    with pytest.raises(colonnade.ConflictError):
+        table.append(rows(3))
+
+
+def test_a_database_can_be_moved_as_it_is(tmp_path: Path) -> None:
+    colonnade.create(tmp_path / "old", SCHEMA).append(rows(1))
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert ids(colonnade.open(tmp_path / "new").scan()) == [1]
+
+
+def test_other_stores_can_be_read_and_say_why_they_are_not_written(
+    table: colonnade.ArrowTable,
+) -> None:
+    table.append(rows(1))
+    remote = colonnade.open(f"simplecache::file://{table.path}")
+    assert ids(remote.scan()) == [1]
+    with pytest.raises(colonnade.InvalidInputError, match="read-only"):
+        remote.append(rows(2))
+
+
+def test_a_schema_that_cannot_be_stored_is_refused_by_column_and_type(tmp_path: Path) -> None:
+    with pytest.raises(colonnade.InvalidInputError, match=r"void.*null|'void'"):
+        colonnade.create(tmp_path / "t", pa.schema([("void", pa.null())]))
+    assert not (tmp_path / "t").exists()
+    with pytest.raises(colonnade.InvalidInputError, match="case only"):
+        colonnade.create(tmp_path / "t", pa.schema([("a", pa.int8()), ("A", pa.int8())]))
