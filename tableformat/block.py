@@ -33,6 +33,7 @@ ENCODINGS = (plain.NAME, dictionary.NAME, narrowed.NAME, constant.NAME, null.NAM
 
 _DISTINCT_TEXT = 0.9
 _DISTINCT_NUMBERS = 0.5
+_DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +104,13 @@ def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statisti
     if low == high and not statistics.nulls:
         return constant.encode(), statistics
     encoded = narrowed.encode(integers, low, high, column.type)
-    if encoded is not None and encoded.stream.type.bit_width < 32:  # type: ignore[union-attr]
-        return encoded, statistics
     encoded = encoded or plain.encode(array)
-    if integers.type.bit_width >= 32:
-        size = encoded.stream.nbytes  # type: ignore[union-attr]
-        encoded = dictionary.encode(array, _DISTINCT_NUMBERS, size) or encoded
+    assert encoded.stream is not None
+    width = encoded.stream.type.bit_width
+    if width > 8:
+        # An index must be narrower than what it stands for, and 8 bits tell 128 values apart.
+        share = _DISTINCT_NUMBERS if width > 16 else _DISTINCT_BYTES
+        encoded = dictionary.encode(array, share, encoded.stream.nbytes) or encoded
     return encoded, statistics
 
 

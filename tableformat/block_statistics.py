@@ -77,7 +77,7 @@ def _value(scalar: pa.Scalar, order: Order) -> Bound:
     value = scalar.as_py()
     if order is Order.DECIMAL:
         return int(value.scaleb(scalar.type.scale, _EXACT))
-    return int(value) if order is Order.INTEGER else value  # type: ignore[no-any-return]
+    return int(value) if order is Order.INTEGER else value
 
 
 def shorten(statistics: Statistics, length: int) -> Statistics:

@@ -7,14 +7,19 @@ Spec: docs/spec/rowset.md#dictionary
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from tableformat.encodings.encoded import Encoded
 
 NAME = "dictionary"
 
-_SAMPLE_ROWS = 4096
+SAMPLE_ROWS = 4096
+"""So many first rows are looked at before anything large is tried."""
+
 _CLEARLY_LESS = 0.8
 _INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
 _BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
@@ -27,9 +32,9 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
     `distinct_share`.
     """
     bits = array.view(_BITS[array.type]) if array.type in _BITS else array
-    if len(bits) > 2 * _SAMPLE_ROWS:
-        sample = bits.slice(0, _SAMPLE_ROWS)
-        if len(sample.unique()) > distinct_share * _SAMPLE_ROWS:
+    if len(bits) > 2 * SAMPLE_ROWS:
+        sample = bits.slice(0, SAMPLE_ROWS)
+        if len(sample.unique()) > distinct_share * SAMPLE_ROWS:
             return None
     encoded = bits.dictionary_encode()
     values, indices = encoded.dictionary, encoded.indices
@@ -62,7 +67,7 @@ def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
     return stream.dictionary_decode()
 
 
-def _check_size(values: pa.Array, used: np.ndarray, limit: int) -> None:
+def _check_size(values: pa.Array, used: NDArray[np.signedinteger[Any]], limit: int) -> None:
     """A few bytes can stand for many: look before they are made."""
     if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
         return

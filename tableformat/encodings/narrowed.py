@@ -8,6 +8,8 @@ Spec: docs/spec/rowset.md#narrowed
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -15,6 +17,9 @@ from numpy.typing import NDArray
 from tableformat.encodings.encoded import Encoded
 
 NAME = "narrowed"
+
+Integers = NDArray[Any]
+"""A numpy array of some integer type."""
 
 _WIDTHS = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
 
@@ -57,7 +62,7 @@ def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> E
         if high - low < 2**arrow.bit_width and arrow.bit_width < integers.type.bit_width:
             values = _values(integers).astype(native)
             # Modulo 2**width, so that nothing wider is needed in between.
-            values -= native(low % 2**arrow.bit_width)
+            np.subtract(values, native(low % 2**arrow.bit_width), out=values)
             return Encoded(NAME, _masked(values, arrow, integers), low)
     if is_decimal:
         return Encoded(NAME, _masked(_values(integers).copy(), pa.int64(), integers), 0)
@@ -81,11 +86,11 @@ def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
     if data_type.bit_width < 32:
         native = np.int8 if data_type.bit_width == 8 else np.int16  # type: ignore[assignment]
     values = _values(stream).astype(native)
-    values += np.int64(base).astype(native)
+    np.add(values, np.int64(base).astype(native), out=values)
     return _from_numpy(values, data_type, validity)
 
 
-def _decimal_words(values: NDArray[np.generic], base: int) -> NDArray[np.int64]:
+def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
     """16-byte little-endian two's complement, as pairs of words."""
     never_negative = base >= 0 and values.dtype != np.int64
     words = (np.zeros if never_negative else np.empty)(2 * len(values), np.int64)
@@ -96,7 +101,7 @@ def _decimal_words(values: NDArray[np.generic], base: int) -> NDArray[np.int64]:
     return words
 
 
-def _values(array: pa.Array) -> NDArray[np.generic]:
+def _values(array: pa.Array) -> Integers:
     native = np.dtype(array.type.to_pandas_dtype())
     return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
 
@@ -108,15 +113,13 @@ def _validity(array: pa.Array) -> pa.Buffer | None:
     return array.buffers()[0] if array.offset == 0 else array.is_valid().buffers()[1]
 
 
-def _masked(values: NDArray[np.generic], arrow: pa.DataType, source: pa.Array) -> pa.Array:
+def _masked(values: Integers, arrow: pa.DataType, source: pa.Array) -> pa.Array:
     if source.null_count:
         # What lies under a NULL is anyone's: zeros compress, and say nothing.
         values[source.is_null().to_numpy(zero_copy_only=False)] = 0
     return _from_numpy(values, arrow, _validity(source))
 
 
-def _from_numpy(
-    values: NDArray[np.generic], arrow: pa.DataType, validity: pa.Buffer | None
-) -> pa.Array:
+def _from_numpy(values: Integers, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
     rows = values.nbytes * 8 // arrow.bit_width
     return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])
