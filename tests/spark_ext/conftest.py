@@ -1,0 +1,56 @@
+"""One Spark session for all tests of this folder; nothing in it says where Colonnade lies.
+
+Workers find the sources by PYTHONPATH and the data source by its name, as for users. The session's
+time zone is not UTC and tasks are tried twice, because both are where mistakes hide.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+ROOT = Path(__file__).parent.parent.parent
+
+os.environ["PYSPARK_PYTHON"] = sys.executable
+os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT))))
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """A classic session, `local[2]`, in which a task is tried twice."""
+    session = (
+        SparkSession.builder.master("local[2,2]")
+        .appName("colonnade tests")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "America/New_York")
+        .config("spark.sql.timeType.enabled", "true")
+        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+        .getOrCreate()
+    )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def error_of() -> Callable[[Callable[[], object]], str]:
+    """Runs what must fail with one of our sentences, and returns that sentence with its code."""
+
+    def run(action: Callable[[], object]) -> str:
+        with pytest.raises(Exception, match=r"\[COLONNADE_[A-Z_]+\] ") as caught:
+            action()
+        text = str(caught.value)
+        assert "Traceback" not in text
+        assert 'File "' not in text
+        sentence = text[text.index("[COLONNADE_") :].splitlines()[0]
+        assert sentence.endswith("."), sentence
+        return sentence
+
+    return run

@@ -1,0 +1,92 @@
+"""Options are read once, typed, and closed to what nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+from manifests.errors import InvalidInputError
+from spark_ext.options import (
+    ReadOptions,
+    WriteOptions,
+    parse_read_options,
+    parse_write_options,
+)
+from tableformat.write_job import WriteSettings
+
+
+def read(**options: str) -> ReadOptions:
+    return parse_read_options({"path": "/t", **options})
+
+
+def write(**options: str) -> WriteOptions:
+    return parse_write_options({"path": "/t", **options})
+
+
+def test_a_path_is_enough() -> None:
+    assert read() == ReadOptions("/t")
+    assert write() == WriteOptions("/t", WriteSettings())
+
+
+@pytest.mark.parametrize("name", ["versionAsOf", "versionasof", "epoch", "EPOCH"])
+def test_an_epoch_has_two_names_in_any_case(name: str) -> None:
+    assert read(**{name: " 12 "}).epoch == 12
+    assert read(**{name: "0"}).epoch == 0
+
+
+def test_the_other_options_of_a_read() -> None:
+    assert read(timestampAsOf="2026-01-31", where="a > 1") == ReadOptions(
+        "/t", None, "2026-01-31", "a > 1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1", 1), ("4096", 4096), ("64m", 2**26), ("64 MB", 2**26), ("1g", 2**30)]
+)
+def test_a_file_size_is_bytes_or_has_a_unit(text: str, size: int) -> None:
+    assert write(targetFileSize=text).settings.target_bytes == size
+
+
+def test_the_other_options_of_a_write() -> None:
+    options = write(maxRecordsPerFile="10", userMetadata="nightly")
+    assert options.settings.max_records == 10
+    assert options.user_metadata == "nightly"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"versionAsOf": "1", "epoch": "1"}, "versionAsOf and epoch mean the same"),
+        ({"versionAsOf": "1", "timestampAsOf": "2026-01-01"}, "versionAsOf and timestampAsOf"),
+        ({"epoch": "1", "timestampAsOf": "2026-01-01"}, "epoch and timestampAsOf exclude"),
+        ({"epoch": "-1"}, "Option epoch must be a whole number from 0, not '-1'"),
+        ({"versionAsOf": "1.5"}, "Option versionAsOf must be a whole number"),
+        ({"versionAsOf": "٣"}, "Option versionAsOf must be a whole number"),
+        ({"epoch": ""}, "Option epoch must be a whole number"),
+        ({"timestampAsOf": "yesterday"}, "'yesterday' is not a time"),
+        ({"versionAsOff": "1"}, "'versionasoff' is unknown; did you mean versionAsOf?"),
+        ({"mergeSchema": "true"}, "'mergeschema' is unknown; the options for reading are"),
+        ({"maxRecordsPerFile": "5"}, "maxRecordsPerFile is not for reading"),
+        ({"paths": '["/a","/b"]'}, "one table at a time"),
+        ({"path": ""}, "No path was given"),
+    ],
+)
+def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        read(**options)
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"where": "a > 1"}, "Option where is not for writing"),
+        ({"targetFileSize": "0"}, "Option targetFileSize must be a number of bytes"),
+        ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
+        ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
+        ({"maxRecordPerFile": "9"}, "did you mean maxRecordsPerFile?"),
+    ],
+)
+def test_a_wrong_write_is_refused_naming_the_option(options: dict[str, str], sentence: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        write(**options)
+    assert sentence in str(caught.value)
