@@ -60,6 +60,8 @@ def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0
             f"Column {path!r} is NOT NULL, but the data has {array.null_count - hidden} NULL."
         )
     match field.type:
+        case str() as text if text != "variant":
+            _check_primitive(array, text, path)
         case ArrayType(element=element):
             _check_below(array.flatten(), element, path)
         case MapType(key=key, value=value):
@@ -69,8 +71,6 @@ def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0
         case StructType() | "variant":
             for child, below in zip(array.flatten(), _children(field), strict=True):
                 _check_below(child, below, path, array.null_count)
-        case str() as text:
-            _check_primitive(array, text, path)
 
 
 def _check_below(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:

@@ -10,6 +10,7 @@ import random
 import string
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -56,50 +57,57 @@ _EDGES: dict[str, Sequence[Any]] = {
 }
 
 
+_BOOLEANS = st.booleans()
+_COMMENTS = st.sampled_from((None, None, None, "a comment", ""))
+_NESTED = st.sampled_from(("array", "map", "struct", None, None, None, None))
+_FEW = st.integers(1, 3)
+
+
+@st.composite
 def schemas(
-    primitives: Sequence[str] = PRIMITIVES, max_columns: int = 4, nested: bool = True
-) -> st.SearchStrategy[TableSchema]:
+    draw: st.DrawFn,
+    primitives: Sequence[str] = PRIMITIVES,
+    max_columns: int = 4,
+    nested: bool = True,
+) -> TableSchema:
     """Schemas with ids, comments, NOT NULL and, unless told otherwise, nested types."""
-    types = _types(tuple(primitives)) if nested else st.sampled_from(tuple(primitives))
-    columns = st.lists(_fields(types), min_size=1, max_size=max_columns).map(_rename)
-    return columns.map(lambda fields: assign_ids(TableSchema(fields=fields), 1)[0])
+    # Recursion by hand: `st.recursive` and `st.builds` take ten times as long.
+    texts = _sampled(tuple(primitives))
+
+    def make_type(depth: int) -> DataType:
+        match draw(_NESTED) if depth else None:
+            case "array":
+                return ArrayType(element=make_field("element", depth - 1))
+            case "map":
+                key = SchemaField(name="key", type=draw(texts), nullable=False)
+                return MapType(key=key, value=make_field("value", depth - 1))
+            case "struct":
+                count = draw(_FEW)
+                return StructType(
+                    fields=tuple(make_field(_name(i), depth - 1) for i in range(count))
+                )
+            case _:
+                text: str = draw(texts)
+                return text
+
+    def make_field(name: str, depth: int) -> SchemaField:
+        return SchemaField(
+            name=name, type=make_type(depth), nullable=draw(_BOOLEANS), comment=draw(_COMMENTS)
+        )
+
+    count = draw(_sampled(tuple(range(1, max_columns + 1))))
+    fields = tuple(make_field(_name(i), 3 if nested else 0) for i in range(count))
+    return assign_ids(TableSchema(fields=fields), 1)[0]
 
 
-def _fields(types: st.SearchStrategy[DataType], name: str = "x") -> st.SearchStrategy[SchemaField]:
-    comments = st.sampled_from((None, None, None, "a comment", ""))
-    return st.builds(
-        SchemaField, name=st.just(name), type=types, nullable=st.booleans(), comment=comments
-    )
+@lru_cache
+def _sampled(values: tuple[Any, ...]) -> st.SearchStrategy[Any]:
+    return st.sampled_from(values)
 
 
-def _types(primitives: tuple[str, ...]) -> st.SearchStrategy[DataType]:
-    return st.recursive(
-        st.sampled_from(primitives),
-        lambda inner: st.one_of(
-            st.builds(ArrayType, element=_fields(inner, "element")),
-            st.builds(
-                MapType,
-                key=_fields(st.sampled_from(primitives), "key").map(_not_null),
-                value=_fields(inner, "value"),
-            ),
-            st.builds(
-                StructType, fields=st.lists(_fields(inner), min_size=1, max_size=3).map(_rename)
-            ),
-        ),
-        max_leaves=4,
-    )
-
-
-def _not_null(field: SchemaField) -> SchemaField:
-    return field.model_copy(update={"nullable": False})
-
-
-def _rename(fields: list[SchemaField]) -> tuple[SchemaField, ...]:
+def _name(index: int) -> str:
     names = ("a", "B b", "ç.d", "value", "metadata", "key")
-    return tuple(
-        field.model_copy(update={"name": names[i % len(names)] + str(i // len(names) or "")})
-        for i, field in enumerate(fields)
-    )
+    return names[index % len(names)] + str(index // len(names) or "")
 
 
 @st.composite
