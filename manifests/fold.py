@@ -66,7 +66,7 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
     create = epoch.ops[0] if len(epoch.ops) == 1 else None
     if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
         raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
-    _check_features(create.reader_features)
+    check_reader_features(create.reader_features)
     return Snapshot(
         database=TableId(create.database),
         lone_table=create.lone_table,
@@ -81,7 +81,8 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
     )
 
 
-def _check_features(features: Iterable[str]) -> None:
+def check_reader_features(features: Iterable[str]) -> None:
+    """Raises UnsupportedFormatError naming those that this code does not know."""
     unknown = sorted(set(features) - READER_FEATURES)
     if unknown:
         raise UnsupportedFormatError(
@@ -140,7 +141,7 @@ class _Fold:
                     self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
                 self._anchors = (*self._anchors, operation)
             case EnableFeatures():
-                _check_features(operation.reader)
+                check_reader_features(operation.reader)
                 self._reader_features |= frozenset(operation.reader)
                 self._writer_features |= frozenset(operation.writer)
             case CreateDatabase():

@@ -1,47 +1,46 @@
-"""The epoch log of one database: what reads it, and the only code that commits to it.
+"""The epoch log of one database: the only code that commits to it.
 
-Spec: docs/spec/epoch-log.md
+Spec: docs/spec/epoch-log.md#writer-requirements
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from manifests.bounds import BoundsTable, bounds_table
 from manifests.change import Change
+from manifests.checkpoint_writer import write_checkpoint
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_change, check_epoch, check_head
 from manifests.creation import create_database
 from manifests.entries import Epoch, Stub
 from manifests.errors import (
+    ColonnadeError,
     CommitUnknownError,
     CorruptionError,
     InvalidInputError,
-    NotFoundError,
 )
 from manifests.fold import apply_epoch
+from manifests.log_reader import LogReader
 from manifests.slots import read_slot, take_slot
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import Snapshot
+from manifests.spill import spill
 from manifests.store.base import ObjectStore
 
 __all__ = ["Change", "Log", "create_database"]
 
-Keep = Callable[[BoundsTable], NDArray[np.bool_]]
-
 ENGINE = "colonnade-python"
 
+_log = logging.getLogger(__name__)
 
-class Log:
+
+class Log(LogReader):
     """Reads and commits epochs of the database in `store`. Holds no state of the database.
 
-    `clock_ms` dates epochs, `pause` waits between tries of a slot whose outcome is unknown.
-    Every method raises StoreError when the store fails, CorruptionError when an epoch is damaged
-    and UnsupportedFormatError when it comes from a newer version.
+    `clock_ms` dates epochs; `pause` waits (seconds) between tries of a slot whose outcome is
+    unknown; `engine` is what history shows as the writer.
     """
 
     def __init__(
@@ -53,25 +52,11 @@ class Log:
         pause: Callable[[float], None] = time.sleep,
         engine: str = ENGINE,
     ) -> None:
-        self.store = store
+        super().__init__(store)
         self._clock_ms = clock_ms
         self._interval = checkpoint_interval
         self._pause = pause
         self._engine = engine
-
-    def read_head(self) -> Snapshot:
-        """The newest state. Raises NotFoundError where no database is."""
-        first = read_slot(self.store, 0)
-        if not isinstance(first, Epoch):
-            raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
-        return self.refresh(apply_epoch(None, first))
-
-    def refresh(self, snapshot: Snapshot) -> Snapshot:
-        """The newest state, from one read earlier. Costs one GET an epoch since, and one."""
-        while epoch := read_slot(self.store, snapshot.epoch + 1):
-            assert isinstance(epoch, Epoch)
-            snapshot = apply_epoch(snapshot, epoch)
-        return snapshot
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change that was planned on `base` the next epoch; returns the state after it.
@@ -85,6 +70,7 @@ class Log:
         CommitUnknownError: it may have been; delete no file that the change names.
         """
         check_change(change, base)
+        change = spill(self.store, change)
         head = base
         while True:
             check_head(change, base, head)
@@ -93,10 +79,10 @@ class Log:
             after = _fold_own(head, epoch)
             found = take_slot(self.store, epoch, data, self._pause)
             if found is epoch:
-                return after
+                return self._checkpoint_if_due(after)
             head, done = self._follow(change, base, head, found)
             if done:
-                return head
+                return self._checkpoint_if_due(head)
 
     def _follow(
         self, change: Change, base: Snapshot, head: Snapshot, found: Epoch | Stub | None
@@ -111,6 +97,17 @@ class Log:
             head = apply_epoch(head, found)
             found = read_slot(self.store, head.epoch + 1)
         return head, False
+
+    def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
+        """The same state, stored as a checkpoint when its epoch is a multiple of the interval."""
+        if snapshot.epoch % self._interval:
+            return snapshot
+        try:
+            return write_checkpoint(self.store, snapshot)
+        except ColonnadeError as error:
+            # The epoch is committed and nobody needs a checkpoint to read it.
+            _log.warning("No checkpoint of epoch %d: %s", snapshot.epoch, error)
+            return snapshot
 
     def _outdated(self, change: Change, base: Snapshot, stub: Stub) -> CommitUnknownError:
         # Whether the removed epoch was this very change, sent before, nobody can tell any more.
@@ -132,60 +129,6 @@ class Log:
             engine=self._engine,
             ops=change.ops,
         )
-
-    def read_at(
-        self,
-        epoch: int | None = None,
-        timestamp_ms: int | None = None,
-        head: Snapshot | None = None,
-    ) -> Snapshot:
-        """The state at an epoch, or at the last one not after a time; the head without either.
-
-        `head`, where the caller has a recent state, saves looking for it. Raises NotFoundError
-        for an epoch that does not exist or was removed, or a time before the first.
-        """
-        first = read_slot(self.store, 0)
-        if not isinstance(first, Epoch):
-            raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
-        state = apply_epoch(None, first)
-        while epoch is None or state.epoch < epoch:
-            following = read_slot(self.store, state.epoch + 1)
-            if not isinstance(following, Epoch):
-                break
-            if timestamp_ms is not None and following.time_ms > timestamp_ms:
-                break
-            state = apply_epoch(state, following)
-        if epoch is not None and state.epoch != epoch:
-            raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
-        if timestamp_ms is not None and state.time_ms > timestamp_ms:
-            raise NotFoundError(f"{self.store.url} did not exist at that time.")
-        return state
-
-    def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
-        """The live RowSets of a table, in the order of their ids.
-
-        `keep` says from row counts and bounds which of many things may matter; it is asked about
-        segments first, and those that it leaves out are not read.
-        """
-        added = table.rowsets.added
-        if keep is None:
-            return list(added)
-        bounds = bounds_table([r.entry.statistics for r in added], [r.entry.rows for r in added])
-        return [r for r, wanted in zip(added, keep(bounds), strict=True) if wanted]
-
-    def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
-        """Epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
-
-        Raises NotFoundError when `newest` does not exist.
-        """
-        oldest = 0 if limit is None else max(0, newest - limit + 1)
-        for number in range(newest, oldest - 1, -1):
-            epoch = read_slot(self.store, number)
-            if epoch is None:
-                raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
-            if isinstance(epoch, Stub):
-                return
-            yield epoch
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:

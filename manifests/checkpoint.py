@@ -1,0 +1,267 @@
+"""Checkpoints: a snapshot stored as a root and immutable segments of entries. Pure.
+
+The root names the segments with what they add up to, so that a reader loads those that it needs,
+and a new checkpoint keeps those that did not change.
+Spec: docs/spec/checkpoint.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from manifests.codec import decode_model, encode_model
+from manifests.entries import (
+    Anchor,
+    ByteCheck,
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    ObjectIdText,
+    RowSetNumber,
+    SegmentEntry,
+    SortField,
+    TableIdText,
+    TransactionIdText,
+)
+from manifests.errors import CorruptionError
+from manifests.fold import check_reader_features
+from manifests.ids import TableId
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
+
+LARGE_SEGMENT = 8_192
+"""A segment of at least so many entries is kept as it is while most of them live."""
+
+LARGE_INLINE = 2**19
+"""So is one that holds about so many bytes of inline RowSets and vectors."""
+
+REPLACED_LIMIT = 16
+"""A segment is written again once the root holds newer vectors for so many of its RowSets."""
+
+_ENTRY_BYTES = 128
+
+
+class CheckpointRef(Model):
+    """Where the state after an epoch is stored."""
+
+    epoch: Count
+    root: ObjectIdText
+    check: ByteCheck
+
+
+class Hint(CheckpointRef):
+    """The newest checkpoint that its writer knew of; may be stale, missing or wrong."""
+
+    format_version: Literal[1] = 1
+
+
+class SegmentRecord(Model):
+    """One segment of a table; `epoch` is set where all its RowSets were added by that one."""
+
+    segment: SegmentEntry
+    first_id: RowSetNumber
+    last_id: RowSetNumber
+    epoch: Count | None = None
+
+
+class TableRecord(Model):
+    """One table with its RowSets; the fields are those of `TableState` and `RowSets`."""
+
+    id: TableIdText
+    name: str
+    table_schema: TableSchema
+    schema_id: Count
+    next_column_id: ColumnNumber
+    sort_key: tuple[SortField, ...]
+    properties: dict[str, str]
+    comment: str | None = None
+    created_epoch: Count
+    changed_epoch: Count
+    next_rowset_id: Annotated[int, Field(ge=0, le=2**32)]
+    segments: tuple[SegmentRecord, ...]
+    dropped: tuple[tuple[RowSetNumber, RowSetNumber], ...]
+    vectors: dict[RowSetNumber, DeletionVectorEntry]
+    rowset_count: Count
+    row_count: Count
+    byte_count: Count
+
+
+class Root(Model):
+    """The root of a checkpoint: a snapshot whose RowSets are all in segments.
+
+    `earlier` names older checkpoints, fewer the older they are, so that an old epoch is reached
+    without reading the log from its beginning.
+    """
+
+    format_version: Literal[1] = 1
+    checkpoint: Count
+    transaction: TransactionIdText
+    time_ms: Count
+    floor: Count
+    anchors: tuple[Anchor, ...]
+    database: TableIdText
+    lone_table: bool
+    reader_features: tuple[str, ...]
+    writer_features: tuple[str, ...]
+    tables: tuple[TableRecord, ...]
+    earlier: tuple[CheckpointRef, ...] = ()
+
+
+def encode_root(snapshot: Snapshot, earlier: Sequence[CheckpointRef]) -> bytes:
+    """Write the root of a snapshot. Requires: no table has RowSets outside segments."""
+    return encode_model(
+        Root(
+            checkpoint=snapshot.epoch,
+            transaction=snapshot.transaction,
+            time_ms=snapshot.time_ms,
+            floor=snapshot.floor,
+            anchors=snapshot.anchors,
+            database=snapshot.database,
+            lone_table=snapshot.lone_table,
+            reader_features=tuple(sorted(snapshot.reader_features)),
+            writer_features=tuple(sorted(snapshot.writer_features)),
+            tables=tuple(_table_record(table) for table in snapshot.tables.values()),
+            earlier=tuple(earlier),
+        )
+    )
+
+
+def decode_root(data: bytes, epoch: int, name: str) -> Root:
+    """Read the root of the checkpoint of an epoch.
+
+    Raises CorruptionError, UnsupportedFormatError when it comes from a newer version.
+    """
+    root = decode_model(Root, data, name)
+    if root.checkpoint != epoch:
+        raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
+    return root
+
+
+def root_snapshot(root: Root) -> Snapshot:
+    """The state that a root stores. Raises UnsupportedFormatError for unknown reader features."""
+    check_reader_features(root.reader_features)
+    return Snapshot(
+        database=TableId(root.database),
+        lone_table=root.lone_table,
+        epoch=root.checkpoint,
+        transaction=root.transaction,
+        time_ms=root.time_ms,
+        floor=root.floor,
+        anchors=root.anchors,
+        reader_features=frozenset(root.reader_features),
+        writer_features=frozenset(root.writer_features),
+        tables={TableId(t.id): _table_state(t, root.lone_table) for t in root.tables},
+    )
+
+
+def _table_record(table: TableState) -> TableRecord:
+    rowsets = table.rowsets
+    assert not rowsets.added
+    assert rowsets.row_count is not None
+    assert rowsets.byte_count is not None
+    return TableRecord(
+        id=table.id,
+        name=table.name,
+        table_schema=table.schema,
+        schema_id=table.schema_id,
+        next_column_id=table.next_column_id,
+        sort_key=table.sort_key,
+        properties=dict(table.properties),
+        comment=table.comment,
+        created_epoch=table.created_epoch,
+        changed_epoch=table.changed_epoch,
+        next_rowset_id=table.next_rowset_id,
+        segments=tuple(
+            SegmentRecord(segment=s.segment, first_id=s.first_id, last_id=s.last_id, epoch=s.epoch)
+            for s in rowsets.segments
+        ),
+        dropped=rowsets.dropped,
+        vectors=dict(rowsets.vectors),
+        rowset_count=rowsets.rowset_count,
+        row_count=rowsets.row_count,
+        byte_count=rowsets.byte_count,
+    )
+
+
+def _table_state(record: TableRecord, lone_table: bool) -> TableState:
+    rowsets = RowSets(
+        segments=tuple(
+            SegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
+        ),
+        dropped=record.dropped,
+        vectors=record.vectors,
+        rowset_count=record.rowset_count,
+        row_count=record.row_count,
+        byte_count=record.byte_count,
+    )
+    return TableState(
+        id=TableId(record.id),
+        name=record.name,
+        at_root=lone_table,
+        schema=record.table_schema,
+        schema_id=record.schema_id,
+        next_column_id=record.next_column_id,
+        sort_key=record.sort_key,
+        properties=record.properties,
+        comment=record.comment,
+        created_epoch=record.created_epoch,
+        changed_epoch=record.changed_epoch,
+        next_rowset_id=record.next_rowset_id,
+        rowsets=rowsets,
+    )
+
+
+def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointRef, ...]:
+    """Which older checkpoints the one of `epoch` names, newest first.
+
+    At distance d only epochs stay that are multiples of the largest power of two up to d / 4:
+    about four for each doubling of the distance, and a checkpoint that names an old one is itself
+    within reach of those near it.
+    """
+    kept = {
+        ref.epoch: ref
+        for ref in refs
+        if ref.epoch < epoch
+        and ref.epoch % (1 << max(0, (epoch - ref.epoch).bit_length() - 3)) == 0
+    }
+    return tuple(kept[e] for e in sorted(kept, reverse=True))
+
+
+def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
+    """Segments whose RowSets may have been dropped or got a vector since they were written."""
+    return tuple(
+        ref
+        for ref in rowsets.segments
+        if any(a <= ref.last_id and ref.first_id <= b for a, b in rowsets.dropped)
+        or any(ref.first_id <= rowset <= ref.last_id for rowset in rowsets.vectors)
+    )
+
+
+def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int) -> bool:
+    """Whether a segment stays as it is although RowSets in it were dropped or got a vector."""
+    few = 8 * dropped <= ref.segment.rowset_count and replaced <= REPLACED_LIMIT
+    return _is_large(ref) and few
+
+
+def plan_merge(untouched: Iterable[SegmentRef], gathered: int) -> tuple[SegmentRef, ...]:
+    """Which small segments to rewrite together with `gathered` entries that are written anyway.
+
+    One is taken while it is at most twice as large as what was gathered before it, so an entry
+    is rewritten only a logarithmic number of times. None when nothing is written.
+    """
+    chosen = []
+    small = (ref for ref in untouched if not _is_large(ref))
+    for ref in sorted(small, key=lambda r: (r.segment.rowset_count, r.first_id)):
+        if ref.segment.rowset_count > 2 * gathered:
+            break
+        chosen.append(ref)
+        gathered += ref.segment.rowset_count
+    return tuple(chosen)
+
+
+def _is_large(ref: SegmentRef) -> bool:
+    inline = ref.segment.check.length - _ENTRY_BYTES * ref.segment.rowset_count
+    return ref.segment.rowset_count >= LARGE_SEGMENT or inline >= LARGE_INLINE

@@ -1,0 +1,97 @@
+"""Checkpoints that are found and read; every object is checked before it is used.
+
+Above the floor a checkpoint is only a cache: whatever is wrong with one, the log says the same.
+Spec: docs/spec/checkpoint.md
+"""
+
+from __future__ import annotations
+
+from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
+from manifests.codec import decode_model, verify
+from manifests.entries import Epoch
+from manifests.entry_block import EntryBlock
+from manifests.errors import (
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from manifests.names import HINT, checkpoint_name
+from manifests.segment import decode_segment
+from manifests.slots import read_slot
+from manifests.snapshot import SegmentRef, Snapshot
+from manifests.store.base import ObjectStore
+
+HINT_LIMIT = 4096
+
+UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError, StoreError)
+"""Errors after which a checkpoint above the floor is left alone and the log is read instead."""
+
+
+def read_root(store: ObjectStore, ref: CheckpointRef) -> Root:
+    """Read the root of a checkpoint.
+
+    Raises NotFoundError, CorruptionError, StoreError, UnsupportedFormatError when it comes from
+    a newer version.
+    """
+    name = checkpoint_name(ref.root)
+    data = store.get(name, limit=ref.check.length)
+    verify(data, ref.check, store.locate(name))
+    return decode_root(data, ref.epoch, store.locate(name))
+
+
+def read_segment(store: ObjectStore, table: str, ref: SegmentRef) -> EntryBlock:
+    """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
+    name = checkpoint_name(ref.segment.object)
+    try:
+        data = store.get(name, limit=ref.segment.check.length)
+    except NotFoundError as error:
+        raise CorruptionError(f"{store.locate(name)}, a part of the log, is missing.") from error
+    return decode_segment(data, table, ref, store.locate(name))
+
+
+def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
+    """The newest checkpoint by the hint, once the log agrees that it is one of its own.
+
+    None on any doubt: the hint may be missing, stale, damaged, or name what never happened.
+    """
+    try:
+        data = store.get(HINT, limit=HINT_LIMIT)
+        hint = decode_model(Hint, data, store.locate(HINT))
+        root = read_root(store, hint)
+        epoch = read_slot(store, hint.epoch)
+    except UNUSABLE:
+        return None
+    if not isinstance(epoch, Epoch) or epoch.transaction != root.transaction:
+        return None
+    return CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check), root
+
+
+def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
+    """The state of a usable checkpoint near epoch `target` and not after it (None: the newest)."""
+    found = read_hint(store)
+    root = found[1] if found else None
+    before: list[CheckpointRef] = []
+    while root is not None and target is not None and root.checkpoint > target:
+        # Going back from checkpoint to checkpoint, each names those near itself more closely.
+        older = [ref for ref in root.earlier if ref.epoch < root.checkpoint]
+        before += [ref for ref in older if ref.epoch <= target]
+        after = [ref for ref in older if ref.epoch > target]
+        root = _try_root(store, min(after, key=_epoch)) if after else None
+    if root is None and before:
+        root = _try_root(store, max(before, key=_epoch))
+    try:
+        return root_snapshot(root) if root else None
+    except UnsupportedFormatError:
+        return None
+
+
+def _epoch(ref: CheckpointRef) -> int:
+    return ref.epoch
+
+
+def _try_root(store: ObjectStore, ref: CheckpointRef) -> Root | None:
+    try:
+        return read_root(store, ref)
+    except UNUSABLE:
+        return None

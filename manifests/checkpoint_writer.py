@@ -1,0 +1,132 @@
+"""Checkpoints that are written, reusing the segments that did not change.
+
+Spec: docs/spec/checkpoint.md
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from manifests.checkpoint import (
+    Hint,
+    encode_root,
+    is_worth_keeping,
+    plan_earlier,
+    plan_merge,
+    touched_segments,
+)
+from manifests.checkpoint_reader import read_hint, read_segment
+from manifests.codec import byte_check, encode_model
+from manifests.entries import SegmentEntry
+from manifests.entry_block import EntryBlock, block_of, concat_blocks
+from manifests.errors import StoreError
+from manifests.ids import new_job_id, new_object_id
+from manifests.names import HINT, checkpoint_name
+from manifests.segment import describe_segment, encode_segment, split_block
+from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
+from manifests.store.base import ObjectStore, PutOutcome
+
+
+def write_segment(
+    store: ObjectStore, table: str, block: EntryBlock, *, job: str, with_ids: bool
+) -> SegmentEntry:
+    """Store one segment, durably, and return what describes it. Raises StoreError."""
+    data = encode_segment(table, block, with_ids=with_ids)
+    return describe_segment(write_object(store, job, data), data, block)
+
+
+def write_object(store: ObjectStore, job: str, data: bytes) -> str:
+    """Store bytes under a new object id, durably, and return the id.
+
+    Raises StoreError; what was written, if anything, is named by nothing.
+    """
+    object_id = new_object_id(job)
+    name = checkpoint_name(object_id)
+    for _ in range(2):
+        outcome = store.put_if_absent(name, data)
+        if outcome is PutOutcome.CREATED:
+            return object_id
+        # The id is random: what exists under it is this very object, sent twice.
+        if outcome is PutOutcome.EXISTS and store.get(name, limit=len(data)) == data:
+            return object_id
+    raise StoreError(f"It is not known whether {store.locate(name)} was written.", retryable=True)
+
+
+def write_checkpoint(store: ObjectStore, snapshot: Snapshot) -> Snapshot:
+    """Store a snapshot as a checkpoint; returns the same state with its RowSets in segments.
+
+    Costs one object for each table that changed since the checkpoint before, one or few more
+    where small segments are merged, the root and the hint. Raises StoreError, and
+    CorruptionError or NotFoundError where an old segment is damaged or gone; what was written
+    until then is named by nothing.
+    """
+    job = new_job_id()
+    tables = {key: _rewritten(store, table, job) for key, table in snapshot.tables.items()}
+    stored = replace(snapshot, tables=tables)
+    previous = read_hint(store)
+    earlier = (previous[0], *previous[1].earlier) if previous else ()
+    data = encode_root(stored, plan_earlier(earlier, snapshot.epoch))
+    root = write_object(store, job, data)
+    if previous is None or previous[0].epoch < snapshot.epoch:
+        new = Hint(epoch=snapshot.epoch, root=root, check=byte_check(data))
+        store.put(HINT, encode_model(new), sync=False)
+    return stored
+
+
+def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
+    """The table with all its RowSets in segments, written where they are new."""
+    rowsets = table.rowsets
+    if not (rowsets.added or rowsets.dropped or rowsets.vectors):
+        return table
+    touched = touched_segments(rowsets)
+    kept: list[SegmentRef] = []
+    blocks: list[EntryBlock] = [block_of(rowsets.added)] if rowsets.added else []
+    row_count = byte_count = 0
+    for ref in touched:
+        block = read_segment(store, table.id, ref)
+        live = block.updated(rowsets.dropped, rowsets.vectors)
+        replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
+        if is_worth_keeping(ref, len(block) - len(live), replaced):
+            kept.append(ref)
+            row_count += int((live.rows - live.deleted).sum())
+            byte_count += int(live.byte_counts.sum())
+        elif len(live):
+            blocks.append(live)
+    untouched = [ref for ref in rowsets.segments if ref not in touched]
+    merged = plan_merge(untouched, sum(map(len, blocks)))
+    blocks += [read_segment(store, table.id, ref) for ref in merged]
+    untouched = [ref for ref in untouched if ref not in merged]
+    written = _write_blocks(store, table, blocks, job)
+    whole = [*untouched, *written]
+    ids = [(ref.first_id, ref.last_id) for ref in kept]
+    return replace(
+        table,
+        rowsets=RowSets(
+            segments=tuple(sorted((*whole, *kept), key=lambda ref: ref.first_id)),
+            dropped=tuple(
+                r for r in rowsets.dropped if any(r[0] <= b and a <= r[1] for a, b in ids)
+            ),
+            vectors={k: v for k, v in rowsets.vectors.items() if any(a <= k <= b for a, b in ids)},
+            rowset_count=rowsets.rowset_count,
+            row_count=row_count + sum(ref.live_row_count for ref in whole),
+            byte_count=byte_count + sum(ref.segment.byte_count for ref in whole),
+        ),
+    )
+
+
+def _write_blocks(
+    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job: str
+) -> list[SegmentRef]:
+    if not blocks:
+        return []
+    parts = split_block(concat_blocks(blocks), table.sort_key)
+    return [
+        SegmentRef(
+            write_segment(store, table.id, part, job=job, with_ids=True),
+            int(part.ids.min()),
+            int(part.ids.max()),
+        )
+        for part in parts
+    ]

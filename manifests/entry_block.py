@@ -1,0 +1,245 @@
+"""Entries of many RowSets as arrays: what a segment holds in memory.
+
+A `LiveRowSet` is made of one row only when it is asked for, so a table of a million RowSets is
+pruned and counted without a million objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.bounds import Bounds, BoundsTable, bounds_table
+from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.snapshot import LiveRowSet
+from manifests.statistics_block import StatisticsBlock, concat_statistics
+from manifests.vectors import Integers
+
+PLACES = ("directory", "packed", "inline")
+
+NUMBERS = (
+    *("ids", "epochs", "places", "rows", "bytes", "cuts", "footer_lengths", "footer_crc32cs"),
+    *("schema_ids", "partition_layout_ids", "sort_order_ids", "unsynced"),
+)
+"""The numbers of an entry. `places` indexes PLACES; `cuts` is 0 where cuts are irregular."""
+
+
+class Entries(Protocol):
+    """Some RowSets of one table; every array has one element for each."""
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at."""
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedEntries:
+    """RowSets that are in memory one by one already."""
+
+    rowsets: Sequence[LiveRowSet]
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+        return np.array([r.id for r in self.rowsets], np.int64)
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+        return np.array([r.entry.rows for r in self.rowsets], np.int64)
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+        return np.array([r.entry.bytes for r in self.rowsets], np.int64)
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+        return np.array([r.entry.rows - r.row_count for r in self.rowsets], np.int64)
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at."""
+        rows = [r.entry.rows for r in self.rowsets]
+        return bounds_table([r.entry.statistics for r in self.rowsets], rows)
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+        return [self.rowsets[index] for index in indexes.tolist()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntryBlock:
+    """RowSets as arrays. What few of them have is kept by row: `irregular_cuts`, `data`, `vectors`.
+
+    `objects` has 16 bytes a row.
+    """
+
+    numbers: Mapping[str, Integers]
+    objects: NDArray[np.uint8]
+    irregular_cuts: Mapping[int, tuple[int, ...]]
+    data: Mapping[int, str]
+    vectors: Mapping[int, DeletionVectorEntry]
+    columns: Mapping[int, StatisticsBlock]
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+        return self.numbers["ids"]
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+        return self.numbers["rows"]
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+        return self.numbers["bytes"]
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+        counts = np.zeros(len(self), np.int64)
+        for row, vector in self.vectors.items():
+            counts[row] = vector.cardinality
+        return counts
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at."""
+        columns: dict[int, Bounds] = {c: s.bounds() for c, s in self.columns.items()}
+        return BoundsTable(self.rows, columns)
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+        rows = indexes.tolist()
+        numbers = zip(*(self.numbers[name][indexes].tolist() for name in NUMBERS), strict=True)
+        objects = self.objects[indexes].tobytes().hex()
+        columns = [(c, s.statistics(indexes)) for c, s in self.columns.items()]
+        found = []
+        for place, (row, values) in enumerate(zip(rows, numbers, strict=True)):
+            entry = dict(zip(NUMBERS, values, strict=True))
+            rowset, epoch = entry.pop("ids"), entry.pop("epochs")
+            entry["object"] = objects[32 * place : 32 * place + 32]
+            entry["place"] = PLACES[entry.pop("places")]
+            entry["cuts"] = entry["cuts"] or self.irregular_cuts[row]
+            entry["footer"] = {
+                "length": entry.pop("footer_lengths"),
+                "crc32c": entry.pop("footer_crc32cs"),
+            }
+            for name in ("schema_id", "partition_layout_id", "sort_order_id"):
+                entry[name] = entry.pop(f"{name}s")
+            entry["unsynced"] = bool(entry["unsynced"])
+            entry["statistics"] = {c: s[place] for c, s in columns if s[place] is not None}
+            entry["data"] = self.data.get(row)
+            model = RowSetEntry.model_validate(entry)
+            found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
+        return found
+
+    def take(self, rows: Integers) -> EntryBlock:
+        """The entries at these indexes, in this order."""
+        place = {int(old): new for new, old in enumerate(rows)} if self._sparse else {}
+        return EntryBlock(
+            {name: array[rows] for name, array in self.numbers.items()},
+            self.objects[rows],
+            {place[old]: cuts for old, cuts in self.irregular_cuts.items() if old in place},
+            {place[old]: data for old, data in self.data.items() if old in place},
+            {place[old]: vector for old, vector in self.vectors.items() if old in place},
+            {column: block.take(rows) for column, block in self.columns.items()},
+        )
+
+    @property
+    def _sparse(self) -> bool:
+        return bool(self.irregular_cuts or self.data or self.vectors)
+
+    def updated(
+        self, dropped: Sequence[tuple[int, int]], vectors: Mapping[int, DeletionVectorEntry]
+    ) -> EntryBlock:
+        """The entries that are left, by what became of the RowSets since the block was written."""
+        block = self
+        if dropped:
+            ranges = np.array(dropped, np.int64)
+            before = np.searchsorted(ranges[:, 0], self.ids, side="right") - 1
+            gone = (before >= 0) & (self.ids <= ranges[before, 1])
+            if gone.any():
+                block = self.take(np.flatnonzero(~gone))
+        if vectors:
+            rows = np.flatnonzero(np.isin(block.ids, np.fromiter(vectors, np.int64, len(vectors))))
+            changed = {int(row): vectors[int(block.ids[row])] for row in rows}
+            block = replace(block, vectors={**block.vectors, **changed})
+        return block
+
+
+def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
+    """Arrange RowSets as arrays."""
+    entries = [rowset.entry for rowset in rowsets]
+    numbers = {
+        "ids": [r.id for r in rowsets],
+        "epochs": [r.epoch for r in rowsets],
+        "places": [PLACES.index(e.place) for e in entries],
+        "rows": [e.rows for e in entries],
+        "bytes": [e.bytes for e in entries],
+        "cuts": [e.cuts if isinstance(e.cuts, int) else 0 for e in entries],
+        "footer_lengths": [e.footer.length for e in entries],
+        "footer_crc32cs": [e.footer.crc32c for e in entries],
+        "schema_ids": [e.schema_id for e in entries],
+        "partition_layout_ids": [e.partition_layout_id for e in entries],
+        "sort_order_ids": [e.sort_order_id for e in entries],
+        "unsynced": [int(e.unsynced) for e in entries],
+    }
+    columns = sorted({column for e in entries for column in e.statistics})
+    objects = np.frombuffer(bytes.fromhex("".join(e.object for e in entries)), np.uint8)
+    return EntryBlock(
+        {name: np.array(numbers[name], np.int64) for name in NUMBERS},
+        objects.reshape(len(entries), 16),
+        {i: e.cuts for i, e in enumerate(entries) if not isinstance(e.cuts, int)},
+        {i: e.data for i, e in enumerate(entries) if e.data is not None},
+        {i: r.vector for i, r in enumerate(rowsets) if r.vector is not None},
+        {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
+    )
+
+
+def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
+    """The entries of several blocks, one after another. Requires: at least one block."""
+    if len(blocks) == 1:
+        return blocks[0]
+    starts = np.cumsum([0, *map(len, blocks)]).tolist()
+    columns = sorted({column for block in blocks for column in block.columns})
+    lengths = [len(block) for block in blocks]
+    return EntryBlock(
+        {name: np.concatenate([b.numbers[name] for b in blocks]) for name in NUMBERS},
+        np.concatenate([b.objects for b in blocks]),
+        {
+            s + i: v
+            for s, b in zip(starts, blocks, strict=False)
+            for i, v in b.irregular_cuts.items()
+        },
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.data.items()},
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
+        {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
+    )

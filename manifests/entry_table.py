@@ -1,0 +1,75 @@
+"""The RowSets of a table that a query may need, made into objects one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.bounds import BoundsTable
+from manifests.entry_block import Entries
+from manifests.snapshot import LiveRowSet
+from manifests.vectors import Integers
+
+Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+"""Says of many things at once which may matter, from row counts and bounds."""
+
+
+class EntryTable(Sequence[LiveRowSet]):
+    """RowSets in the order of their ids. The arrays have one element for each."""
+
+    ids: Integers
+    """RowSet ids, ascending."""
+    rows: Integers
+    """Rows as stored, deleted ones included."""
+    deleted: Integers
+    """Rows that the deletion vector deletes."""
+    byte_counts: Integers
+    """Stored bytes."""
+
+    def __init__(self, parts: Sequence[Entries], keep: Keep | None = None) -> None:
+        """Prune `parts` by `keep` and put what is left in order."""
+        chosen = [_kept(part, keep) for part in parts]
+        self._parts: tuple[Entries, ...] = tuple(parts)
+        ids = _join([p.ids[rows] for p, rows in zip(parts, chosen, strict=True)])
+        order = np.argsort(ids, kind="stable")
+        self.ids = ids[order]
+        self.rows = _join([p.rows[r] for p, r in zip(parts, chosen, strict=True)])[order]
+        self.deleted = _join([p.deleted[r] for p, r in zip(parts, chosen, strict=True)])[order]
+        self.byte_counts = _join([p.byte_counts[r] for p, r in zip(parts, chosen, strict=True)])[
+            order
+        ]
+        numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows in chosen])
+        self._part = numbers[order]
+        self._row = _join(chosen)[order]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: int) -> LiveRowSet:  # type: ignore[override]
+        """One RowSet, made anew at each call. Slices are for the arrays."""
+        part = self._parts[int(self._part[index])]
+        return part.live(np.array([self._row[index]]))[0]
+
+    def __iter__(self) -> Iterator[LiveRowSet]:
+        return iter(self.to_list())
+
+    def to_list(self) -> list[LiveRowSet]:
+        """All of them, made at once."""
+        rowsets: list[LiveRowSet | None] = [None] * len(self)
+        for number, part in enumerate(self._parts):
+            places = np.flatnonzero(self._part == number)
+            for place, rowset in zip(places.tolist(), part.live(self._row[places]), strict=True):
+                rowsets[place] = rowset
+        return [rowset for rowset in rowsets if rowset is not None]
+
+
+def _kept(part: Entries, keep: Keep | None) -> Integers:
+    if keep is None or not len(part.ids):
+        return np.arange(len(part.ids))
+    return np.flatnonzero(keep(part.bounds()))
+
+
+def _join(arrays: Sequence[Integers]) -> Integers:
+    return np.concatenate([np.zeros(0, np.int64), *arrays])

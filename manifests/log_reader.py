@@ -1,0 +1,206 @@
+"""Reading the epoch log of one database: its head, any epoch, and the RowSets of a table.
+
+Spec: docs/spec/epoch-log.md#reader-requirements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from manifests.bounds import bounds_table
+from manifests.checkpoint import CheckpointRef, root_snapshot
+from manifests.checkpoint_reader import UNUSABLE, find_checkpoint, read_root, read_segment
+from manifests.entries import Epoch, Stub
+from manifests.entry_block import AddedEntries, Entries
+from manifests.entry_table import EntryTable, Keep
+from manifests.errors import CorruptionError, NotFoundError
+from manifests.fold import apply_epoch, apply_epochs
+from manifests.names import checkpoint_name, epoch_name
+from manifests.slots import read_slot
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.store.base import ObjectStore
+
+
+class LogReader:
+    """Reads epochs of the database in `store`. Holds no state of the database.
+
+    Every method raises StoreError when the store fails, CorruptionError when an epoch is damaged
+    and UnsupportedFormatError when it comes from a newer version.
+    """
+
+    def __init__(self, store: ObjectStore) -> None:
+        self.store = store
+
+    def read_head(self) -> Snapshot:
+        """The newest state. Costs the hint, a checkpoint, and one GET an epoch since.
+
+        Raises NotFoundError where no database is.
+        """
+        return self._advance(self._begin(None))
+
+    def refresh(self, snapshot: Snapshot) -> Snapshot:
+        """The newest state, from one read earlier. Costs one GET an epoch since, and one."""
+        return self._advance(snapshot)
+
+    def read_at(
+        self,
+        epoch: int | None = None,
+        timestamp_ms: int | None = None,
+        head: Snapshot | None = None,
+    ) -> Snapshot:
+        """The state at an epoch, or at the last one not after a time; the head without either.
+
+        `head`, where the caller has a recent state, saves looking for it. Raises NotFoundError
+        for an epoch that does not exist or is below the floor, or a time before the oldest.
+        """
+        if timestamp_ms is not None:
+            head = head or self.read_head()
+            epoch = self._find_epoch(timestamp_ms, head)
+        if epoch is None:
+            return head or self.read_head()
+        if head is not None and epoch == head.epoch:
+            return head
+        state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
+        if state is None or state.epoch < epoch:
+            raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
+        if state.epoch > epoch:
+            raise self._removed(f"epoch {epoch}", state)
+        return state
+
+    def _find_epoch(self, timestamp_ms: int, head: Snapshot) -> int:
+        """The last epoch up to `head` whose time is not after `timestamp_ms`, by bisection."""
+        if head.time_ms <= timestamp_ms:
+            return head.epoch
+        low, high = -1, head.epoch - 1  # `low` is early enough or before all, `high` yet to try
+        while low < high:
+            middle = (low + high + 1) // 2
+            item = read_slot(self.store, middle)
+            if item is None:
+                raise CorruptionError(f"{self.store.locate(epoch_name(middle))} is missing.")
+            early = not isinstance(item, Epoch) or item.time_ms <= timestamp_ms
+            low, high = (middle, high) if early else (low, middle - 1)
+        if low < 0:
+            raise NotFoundError(f"{self.store.url} did not exist yet at {_utc(timestamp_ms)} UTC.")
+        if low and isinstance(stub := read_slot(self.store, low), Stub):
+            floor, _ = self._read_anchored(stub)
+            if floor.time_ms > timestamp_ms:
+                raise self._removed(f"the state at {_utc(timestamp_ms)} UTC", floor)
+            return floor.epoch
+        return low
+
+    def _removed(self, what: str, floor: Snapshot) -> NotFoundError:
+        return NotFoundError(
+            f"{what[0].upper()}{what[1:]} of {self.store.url} was removed by retention; the oldest"
+            f" readable epoch is {floor.epoch}."
+        )
+
+    def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
+        """A state to go on from: a checkpoint not after `target`, else epoch 0."""
+        state = find_checkpoint(self.store, target) if use_hint else None
+        if state is not None:
+            return state
+        first = read_slot(self.store, 0)
+        if first is None:
+            raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
+        if isinstance(first, Stub):
+            raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
+        return apply_epoch(None, first)
+
+    def _advance(self, state: Snapshot, target: int | None = None) -> Snapshot:
+        """Apply the epochs after `state` up to `target`, or all; past it when stubs lead there."""
+        pending: list[Epoch] = []
+        number = state.epoch + 1
+        while target is None or number <= target:
+            item = read_slot(self.store, number)
+            if item is None:
+                break
+            if isinstance(item, Stub):
+                state, pending = self._anchored(state, item), []
+                number = state.epoch + 1
+            else:
+                pending.append(item)
+                number += 1
+        return apply_epochs(state, pending) if pending else state
+
+    def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
+        """The state at the floor, which replaces the epochs that retention removed."""
+        floor, _ = self._read_anchored(stub)
+        if floor.database != state.database:
+            raise CorruptionError(f"The anchored checkpoint of {self.store.url} is another's.")
+        return floor
+
+    def _read_anchored(self, stub: Stub) -> tuple[Snapshot, Stub]:
+        """The state of the checkpoint that a stub names, or of the one that replaced it."""
+        while True:
+            anchor = stub.anchor
+            ref = CheckpointRef(epoch=stub.floor, root=anchor.root, check=anchor.check)
+            try:
+                return replace(root_snapshot(read_root(self.store, ref)), floor=stub.floor), stub
+            except NotFoundError as error:
+                following = read_slot(self.store, stub.floor + 1)
+                if not isinstance(following, Stub) or following.floor <= stub.floor:
+                    raise CorruptionError(
+                        f"{self.store.locate(checkpoint_name(anchor.root))} is missing, and the"
+                        f" state at epoch {stub.floor} is nowhere else."
+                    ) from error
+                stub = following
+
+    def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
+        """The live RowSets of a table that `keep` leaves (None: all), in the order of their ids.
+
+        `keep` is asked about segments first; those that it leaves out are not read. Reads
+        nothing where the table has no segments. A million RowSets take seconds to make into
+        objects: `read_entries` does not.
+        """
+        return self.read_entries(table, keep).to_list()
+
+    def read_entries(self, table: TableState, keep: Keep | None = None) -> EntryTable:
+        """The same RowSets as arrays, made into objects one by one."""
+        try:
+            return self._read_entries(table, keep)
+        except UNUSABLE:
+            # Above the floor a segment is only a cache: the log tells the same without it.
+            state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
+            again = state.tables.get(table.id)
+            if again is None or again.changed_epoch != table.changed_epoch:
+                raise
+            if again.rowsets.segments == table.rowsets.segments:
+                raise
+            return self._read_entries(again, keep)
+
+    def _read_entries(self, table: TableState, keep: Keep | None) -> EntryTable:
+        rowsets = table.rowsets
+        refs = rowsets.segments
+        if keep is not None and refs:
+            counts = [ref.segment.row_count for ref in refs]
+            wanted = keep(bounds_table([ref.segment.statistics for ref in refs], counts))
+            refs = tuple(ref for ref, each in zip(refs, wanted, strict=True) if each)
+        blocks = [read_segment(self.store, table.id, ref) for ref in refs]
+        parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.vectors) for b in blocks]
+        if rowsets.added:
+            parts.append(AddedEntries(rowsets.added))
+        return EntryTable(parts, keep)
+
+    def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
+        """Epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
+
+        Raises NotFoundError when `newest` does not exist.
+        """
+        oldest = 0 if limit is None else max(0, newest - limit + 1)
+        for number in range(newest, oldest - 1, -1):
+            epoch = read_slot(self.store, number)
+            if epoch is None:
+                raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
+            if isinstance(epoch, Stub):
+                return
+            yield epoch
+
+
+def _utc(timestamp_ms: int) -> str:
+    seconds, ms = divmod(timestamp_ms, 1000)
+    try:
+        return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{ms:03d}"
+    except (OverflowError, ValueError, OSError):
+        return f"{timestamp_ms} ms since 1970"

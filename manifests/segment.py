@@ -1,0 +1,258 @@
+"""Segments: many entries in one sealed JSON object of arrays, read only when needed. Pure.
+
+Spec: docs/spec/checkpoint.md#segments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from manifests.bounds import bound_array
+from manifests.codec import byte_check, decode_model, encode_model, verify
+from manifests.entries import (
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    RowCount,
+    SegmentEntry,
+    SortField,
+    TableIdText,
+)
+from manifests.entry_block import NUMBERS, PLACES, EntryBlock
+from manifests.errors import CorruptionError
+from manifests.schema import Model
+from manifests.snapshot import SegmentRef
+from manifests.statistics import decode_bound, encode_bound
+from manifests.statistics_block import HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
+from manifests.vectors import (
+    BoundVector,
+    FloatVector,
+    Integers,
+    IntegerVector,
+    TaggedVector,
+    decode_floats,
+    decode_integers,
+    decode_objects,
+    encode_floats,
+    encode_integers,
+    encode_objects,
+)
+
+ENTRY_LIMIT = 16_384
+"""A segment holds at most so many entries."""
+
+INLINE_LIMIT = 2**20
+"""A segment takes no further entry once it holds so many bytes of inline RowSets and vectors."""
+
+_LIMITS = {
+    "ids": (0, 2**32 - 1),
+    "places": (0, len(PLACES) - 1),
+    "rows": (1, 2**32 - 1),
+    "cuts": (0, 2**32 - 1),
+    "footer_crc32cs": (0, 2**32 - 1),
+    "unsynced": (0, 1),
+}
+
+
+class StatisticsVectors(Model):
+    """Statistics of one column. `flags`: 1 present, 2 has `min`, 4 has `max`, 8 exact."""
+
+    flags: IntegerVector
+    min: BoundVector
+    max: BoundVector
+    nulls: IntegerVector
+    nans: IntegerVector
+
+
+class SegmentBody(Model):
+    """What a segment stores; arrays have `count` elements, maps are keyed by element.
+
+    `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names: ids are then
+    consecutive from the one that the fold gives it, and the epoch is the operation's own.
+    """
+
+    format_version: Literal[1] = 1
+    segment: TableIdText
+    count: RowCount
+    objects: str
+    ids: IntegerVector | None = None
+    epochs: IntegerVector | None = None
+    places: IntegerVector
+    rows: IntegerVector
+    bytes: IntegerVector
+    cuts: IntegerVector
+    footer_lengths: IntegerVector
+    footer_crc32cs: IntegerVector
+    schema_ids: IntegerVector
+    partition_layout_ids: IntegerVector
+    sort_order_ids: IntegerVector
+    unsynced: IntegerVector
+    irregular_cuts: dict[Count, tuple[RowCount, ...]] = {}
+    data: dict[Count, str] = {}
+    vectors: dict[Count, DeletionVectorEntry] = {}
+    columns: dict[ColumnNumber, StatisticsVectors] = {}
+
+
+def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
+    """Write a block as a segment; without ids and epochs for an `add_rowsets` operation."""
+    names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
+    numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
+    body = SegmentBody(
+        segment=table,
+        count=len(block),
+        objects=encode_objects(block.objects),
+        irregular_cuts=dict(block.irregular_cuts),
+        data=dict(block.data),
+        vectors=dict(block.vectors),
+        columns={column: _encode_statistics(s) for column, s in block.columns.items()},
+        **numbers,
+    )
+    return encode_model(body)
+
+
+def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentEntry:
+    """What the log says about a segment whose bytes are `data`."""
+    summaries = {c: s.summary(block.rows) for c, s in block.columns.items()}
+    return SegmentEntry(
+        object=object_id,
+        check=byte_check(data),
+        rowset_count=len(block),
+        row_count=int(block.rows.sum()),
+        deleted_count=int(block.deleted.sum()),
+        byte_count=int(block.byte_counts.sum()),
+        statistics={column: s for column, s in summaries.items() if s is not None},
+    )
+
+
+def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> EntryBlock:
+    """Read a segment of a table.
+
+    Raises CorruptionError when it is not the one that `ref` means, or is malformed;
+    UnsupportedFormatError when it comes from a newer version.
+    """
+    verify(data, ref.segment.check, name)
+    body = decode_model(SegmentBody, data, name)
+    count = body.count
+    if body.segment != table or count != ref.segment.rowset_count:
+        raise CorruptionError(f"{name} is a segment of another table or size.")
+    vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
+    if ref.epoch is not None:
+        first = np.arange(ref.first_id, ref.first_id + count, dtype=np.int64)
+        given = {"ids": first, "epochs": np.broadcast_to(np.int64(ref.epoch), (count,))}
+    else:
+        given = {}
+    numbers = {n: given.get(n, _decode_number(n, vectors[n], count, name)) for n in NUMBERS}
+    block = EntryBlock(
+        numbers,
+        decode_objects(body.objects, count, name),
+        body.irregular_cuts,
+        body.data,
+        body.vectors,
+        {column: _decode_statistics(s, count, name) for column, s in body.columns.items()},
+    )
+    _check_block(block, ref, name)
+    return block
+
+
+def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
+    if vector is None:
+        return np.zeros(0, np.int64)
+    values = decode_integers(vector, count, name)
+    low, high = _LIMITS.get(field, (0, 2**53 - 1))
+    if int(values.min()) < low or int(values.max()) > high:
+        raise CorruptionError(f"{name} is malformed: {field} are not between {low} and {high}.")
+    return values
+
+
+def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
+    """What the arrays say together: one entry needs what another array holds."""
+    count = len(block)
+    irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
+    inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
+    keys = (*block.irregular_cuts, *block.data, *block.vectors)
+    if (
+        any(len(array) != count for array in block.numbers.values())
+        or set(irregular) != set(block.irregular_cuts)
+        or set(inline) != set(block.data)
+        or any(key >= count for key in keys)
+        or int(block.ids.min()) < ref.first_id
+        or int(block.ids.max()) > ref.last_id
+    ):
+        raise CorruptionError(f"{name} is malformed: its arrays do not belong together.")
+
+
+def split_block(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Iterator[EntryBlock]:
+    """Divide entries into blocks fit for a segment each, so that neighbours in key order meet."""
+    ordered = block.take(_key_order(block, sort_key))
+    inline = np.zeros(len(block), np.int64)
+    for row, data in ordered.data.items():
+        inline[row] += len(data)
+    for row, vector in ordered.vectors.items():
+        inline[row] += len(vector.data or "")
+    filled = np.cumsum(inline)
+    start = 0
+    while start < len(ordered):
+        before = int(filled[start - 1]) if start else 0
+        by_bytes = int(np.searchsorted(filled, before + INLINE_LIMIT)) + 1
+        end = min(len(ordered), start + ENTRY_LIMIT, by_bytes)
+        yield ordered.take(np.arange(start, end))
+        start = end
+
+
+def _key_order(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Integers:
+    """Indexes by the first key column's minimum, else by id; unknown ones last."""
+    column = block.columns.get(sort_key[0].column) if sort_key else None
+    if column is None:
+        return np.argsort(block.ids, kind="stable")
+    missing = column.flags & HAS_MIN == 0
+    known = np.flatnonzero(~missing)
+    by_key = known[np.argsort(column.low[known], kind="stable")]
+    return np.concatenate([by_key, np.flatnonzero(missing)])
+
+
+def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
+    return StatisticsVectors(
+        flags=encode_integers(block.flags),
+        min=_encode_bounds(block.low, block.flags & HAS_MIN),
+        max=_encode_bounds(block.high, block.flags & HAS_MAX),
+        nulls=encode_integers(block.nulls),
+        nans=encode_integers(block.nans),
+    )
+
+
+def _decode_statistics(vectors: StatisticsVectors, count: int, name: str) -> StatisticsBlock:
+    flags = decode_integers(vectors.flags, count, name)
+    return StatisticsBlock(
+        flags,
+        _decode_bounds(vectors.min, flags & HAS_MIN, name),
+        _decode_bounds(vectors.max, flags & HAS_MAX, name),
+        decode_integers(vectors.nulls, count, name),
+        decode_integers(vectors.nans, count, name),
+    )
+
+
+def _encode_bounds(
+    bounds: BoundArray, present: Integers
+) -> IntegerVector | FloatVector | TaggedVector:
+    if bounds.dtype.kind == "i":
+        return encode_integers(bounds.astype(np.int64))
+    if bounds.dtype.kind == "f":
+        return encode_floats(bounds.astype(np.float64))
+    pairs = zip(bounds.tolist(), present.tolist(), strict=True)
+    return TaggedVector(values=tuple(encode_bound(v) if there else None for v, there in pairs))
+
+
+def _decode_bounds(
+    vector: IntegerVector | FloatVector | TaggedVector, present: Integers, name: str
+) -> BoundArray:
+    if isinstance(vector, IntegerVector):
+        return decode_integers(vector, len(present), name)
+    if isinstance(vector, FloatVector):
+        return decode_floats(vector, len(present), name)
+    there = [value is not None for value in vector.values]
+    if there != (present != 0).tolist():
+        raise CorruptionError(f"{name} is malformed: its bounds are not where its flags say.")
+    return bound_array([None if value is None else decode_bound(value) for value in vector.values])

@@ -1,0 +1,54 @@
+"""Changes that add too many RowSets for one epoch file keep their entries in segments.
+
+Spec: docs/spec/operations.md#add_rowsets
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+
+from manifests.change import Change
+from manifests.checkpoint_writer import write_segment
+from manifests.entries import AddRowSet, AddRowSets, Operation
+from manifests.entry_block import block_of
+from manifests.segment import split_block
+from manifests.snapshot import LiveRowSet
+from manifests.store.base import ObjectStore
+
+SPILL_COUNT = 1024
+"""An epoch lists at most so many RowSets of a table one by one."""
+
+SPILL_BYTES = 2**20
+"""And at most so many bytes of inline RowSets."""
+
+
+def spill(store: ObjectStore, change: Change) -> Change:
+    """The change with long lists of `add_rowset` stored as segments, which it names instead.
+
+    Costs nothing for a short list. Raises StoreError; what was written is named by nothing.
+    """
+    added: defaultdict[str, list[AddRowSet]] = defaultdict(list)
+    for operation in change.ops:
+        if isinstance(operation, AddRowSet):
+            added[operation.table].append(operation)
+    long = {table: ops for table, ops in added.items() if _is_long(ops)}
+    if not long:
+        return change
+    kept = [op for op in change.ops if not (isinstance(op, AddRowSet) and op.table in long)]
+    stored = [op for table, ops in long.items() for op in _write(store, table, ops)]
+    return replace(change, ops=(*kept, *stored))
+
+
+def _is_long(ops: list[AddRowSet]) -> bool:
+    return len(ops) > SPILL_COUNT or sum(len(op.rowset.data or "") for op in ops) > SPILL_BYTES
+
+
+def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:
+    # The ids are the fold's to give; here they only keep the order.
+    block = block_of([LiveRowSet(i, 0, op.rowset) for i, op in enumerate(ops)])
+    job = ops[0].rowset.object[:16]
+    return [
+        AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))
+        for b in split_block(block, ())
+    ]
