@@ -1,0 +1,138 @@
+"""A fault at every store call of every write: the table is as before or as after, never between.
+
+What a writer was told must hold too: a commit that was acknowledged is there, one that was
+refused is not and never comes, and once the fault is gone the same work succeeds.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from manifests.errors import ColonnadeError, CommitUnknownError
+from manifests.log import Log
+from manifests.store import MemoryStore, ObjectStore
+from tableformat.location import Location
+from tableformat.table import ArrowTable, as_table_schema
+from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tests.faults import Fault, FaultyStore, Stopped
+
+SCHEMA = pa.schema([("id", pa.int64()), ("noise", pa.float64())])
+SIZES = {"inline": 5, "packed": 20_000, "directory": 700_000}
+FAULTS = list(Fault)
+
+
+def rows(first: int, count: int) -> pa.Table:
+    noise = np.random.default_rng(first).random(count)
+    return pa.table({"id": np.arange(first, first + count), "noise": noise}, SCHEMA)
+
+
+def log_of(store: ObjectStore) -> Log:
+    # A checkpoint at every second epoch, so that its calls are visited too.
+    return Log(store, checkpoint_interval=2, pause=lambda seconds: None)
+
+
+def open_table(store: ObjectStore) -> ArrowTable:
+    log = log_of(store)
+    return ArrowTable(Location(store, None, exists=True), log, log.read_head())
+
+
+def create(store: ObjectStore, data: pa.Table) -> None:
+    """A lone table and its first rows, as a write to a missing path makes them."""
+    location = Location(store, None, exists=False)
+    design = new_table("t", as_table_schema(SCHEMA))
+    job = plan_write(location, None, "append", create=design)
+    commit_write(job, write_rows(job, data.to_batches(), store), log_of(store))
+
+
+def append(store: ObjectStore, data: pa.Table) -> None:
+    open_table(store).append(data)
+
+
+def overwrite(store: ObjectStore, data: pa.Table) -> None:
+    open_table(store).overwrite(data)
+
+
+def read(store: ObjectStore) -> list[int]:
+    """The ids in the table, all bytes of its rows verified; nothing where no table is."""
+    try:
+        return open_table(store).scan().to_arrow()["id"].to_pylist()
+    except ColonnadeError as error:
+        if error.kind == "NOT_FOUND":
+            return []
+        raise
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.name for fault in FAULTS])
+@pytest.mark.parametrize("place", SIZES)
+@pytest.mark.parametrize("work", [create, append, overwrite])
+def test_a_write_happens_wholly_or_not_at_all(
+    work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault
+) -> None:
+    new = rows(100, SIZES[place])
+    kept = [] if work is not append else [1, 2]
+    after = kept + new["id"].to_pylist()
+    call = 0
+    while True:
+        call += 1
+        disk = MemoryStore()
+        if work is not create:
+            create(disk, rows(1, 2))
+        before = read(disk)
+        store = FaultyStore(disk, {call: fault})
+        told = outcome(lambda store=store: work(store, new))
+        if call > len(store.trace):
+            assert told == "done"
+            return
+        store.land()
+        found = read(disk)
+        assert found in (before, after), f"{store.trace[call - 1]} left {len(found)} rows"
+        if told == "done":
+            assert found == after, f"{store.trace[call - 1]} lost an acknowledged commit"
+        if told == "refused":
+            assert found == before, f"{store.trace[call - 1]} committed what was refused"
+        if found == before:
+            work(disk, new)
+            assert read(disk) == after
+
+
+def outcome(work: Callable[[], None]) -> str:
+    """What the writer knows afterwards."""
+    try:
+        work()
+    except CommitUnknownError:
+        return "unknown"
+    except ColonnadeError:
+        return "refused"
+    except Stopped:
+        return "unknown"
+    return "done"
+
+
+@pytest.mark.parametrize("place", ["packed", "directory"])
+def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
+    disk = MemoryStore()
+    create(disk, rows(1, 2))
+    before = {info.name for info in disk.list("")}
+    count = len(trace_of(disk, place))
+    for call in range(1, count):
+        store = FaultyStore(disk, {call: Fault.DISK_FULL})
+        job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
+        told = outcome(lambda s=store, j=job: write_rows(j, rows(5, SIZES[place]).to_batches(), s))
+        if store.fired:
+            assert told == "refused"
+            assert {info.name for info in disk.list("")} == before
+    assert read(disk) == [1, 2]
+
+
+def trace_of(disk: ObjectStore, place: str) -> list[object]:
+    """The calls that writing one RowSet makes; what it writes is removed again."""
+    store = FaultyStore(disk)
+    before = {info.name for info in disk.list("")}
+    job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
+    write_rows(job, rows(5, SIZES[place]).to_batches(), store)
+    for info in list(disk.list("")):
+        if info.name not in before:
+            disk.delete(info.name)
+    return list(store.trace)
