@@ -21,6 +21,7 @@ SAMPLE_ROWS = 4096
 """So many first rows are looked at before anything large is tried."""
 
 _CLEARLY_LESS = 0.8
+_OVERHEAD_BYTES = 256  # what one more message in the stream costs
 _INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
 _BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
@@ -31,6 +32,8 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
     Nothing more is tried when the share of different values among the first rows is above
     `distinct_share`.
     """
+    if rival_bytes < _OVERHEAD_BYTES:
+        return None
     bits = array.view(_BITS[array.type]) if array.type in _BITS else array
     if len(bits) > 2 * SAMPLE_ROWS:
         sample = bits.slice(0, SAMPLE_ROWS)
@@ -39,7 +42,8 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
     encoded = bits.dictionary_encode()
     values, indices = encoded.dictionary, encoded.indices
     width = 8 if len(values) <= 2**7 else 16 if len(values) <= 2**15 else 32
-    if values.nbytes + len(bits) * width // 8 > _CLEARLY_LESS * rival_bytes:
+    size = values.nbytes + len(bits) * width // 8 + _OVERHEAD_BYTES
+    if size > _CLEARLY_LESS * rival_bytes:
         return None
     if width < 32:
         indices = indices.cast(_INDEX_TYPES[width // 16], safe=False)

@@ -23,6 +23,14 @@ Integers = NDArray[Any]
 
 _WIDTHS = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
 
+_NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
+    **dict(_WIDTHS),
+    pa.int8(): np.int8,
+    pa.int16(): np.int16,
+    pa.int32(): np.int32,
+    pa.int64(): np.int64,
+}
+
 
 def applies(data_type: pa.DataType) -> bool:
     """Whether values of a type are integers of at most 64 bits; booleans are not."""
@@ -82,9 +90,7 @@ def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
     validity = _validity(stream)
     if pa.types.is_decimal(data_type):
         return _from_numpy(_decimal_words(_values(stream), base), data_type, validity)
-    native = np.int32 if data_type.bit_width == 32 else np.int64
-    if data_type.bit_width < 32:
-        native = np.int8 if data_type.bit_width == 8 else np.int16  # type: ignore[assignment]
+    native = _NATIVE[integer_type(data_type)]
     values = _values(stream).astype(native)
     np.add(values, np.int64(base).astype(native), out=values)
     return _from_numpy(values, data_type, validity)
@@ -102,7 +108,7 @@ def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
 
 
 def _values(array: pa.Array) -> Integers:
-    native = np.dtype(array.type.to_pandas_dtype())
+    native = _NATIVE[array.type]
     return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
 
 

@@ -1,0 +1,64 @@
+"""Deletion vectors say of any stretch of rows which are still there."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests.errors import InvalidInputError
+from manifests.store import MemoryStore
+from tableformat.deletion_vector import (
+    DeletionVector,
+    encode_deletion_vector,
+    read_deletion_vector,
+    write_deletion_vector,
+)
+
+JOB = "0123456789abcdef"
+ROWS = st.frozensets(st.one_of(st.integers(0, 300), st.integers(65_400, 65_700)), min_size=1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(ROWS, ROWS, st.integers(0, 65_800), st.integers(0, 400))
+def test_masks_agree_with_a_set_of_rows(
+    rows: frozenset[int], more: frozenset[int], first: int, count: int
+) -> None:
+    store = MemoryStore()
+    vector = DeletionVector.of(rows).union(DeletionVector.of(more))
+    entry = write_deletion_vector(store, "t/", JOB, vector)
+    found = read_deletion_vector(store, "t/", entry, 65_800)
+    gone = rows | more
+    assert found == vector
+    assert entry.cardinality == found.cardinality == len(gone)
+    expected = [row not in gone for row in range(first, first + count)]
+    assert found.keep_mask(first, count).tolist() == expected
+
+
+def test_large_vectors_are_objects_and_small_ones_are_in_the_log() -> None:
+    store = MemoryStore()
+    small = write_deletion_vector(store, "t/", JOB, DeletionVector.of(range(100_000)))
+    assert small.data is not None
+    assert not list(store.list(""))
+    large = write_deletion_vector(store, "t/", JOB, DeletionVector.of(range(0, 100_000, 2)))
+    assert large.data is None
+    assert [each.name for each in store.list("")] == [f"t/{large.object}.dv"]
+    assert read_deletion_vector(store, "t/", large, 100_000).cardinality == 50_000
+
+
+def test_the_last_row_of_the_largest_rowset_can_be_deleted() -> None:
+    vector = DeletionVector.of([2**32 - 1])
+    assert vector.keep_mask(2**32 - 2, 2).tolist() == [True, False]
+
+
+def test_bytes_are_portable_roaring() -> None:
+    data = encode_deletion_vector(DeletionVector.of([1, 2, 9]))
+    # Cookie, one container, its key and cardinality - 1, its offset, its values.
+    assert data == struct.pack("<IIHHIHHH", 12346, 1, 0, 2, 16, 1, 2, 9)
+
+
+def test_an_empty_vector_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="at least one row"):
+        write_deletion_vector(MemoryStore(), "t/", JOB, DeletionVector.of([]))
