@@ -30,12 +30,12 @@ PROJECT = Path(__file__).resolve().parents[1]
 MARKER = "made-by-the-quickstart"
 
 QUERIES = {
-    "TPC-H 1, pricing summary": """
+    "TPC-H query 1": """
         select l_returnflag, l_linestatus, sum(l_quantity), sum(l_extendedprice * (1 - l_discount)),
           avg(l_discount), count(*)
         from lineitem where l_shipdate <= date '1998-09-02'
         group by l_returnflag, l_linestatus order by l_returnflag, l_linestatus""",
-    "TPC-H 5, revenue in Asia": """
+    "TPC-H query 5": """
         select n_name, sum(l_extendedprice * (1 - l_discount)) as revenue
         from customer, orders, lineitem, supplier, nation, region
         where c_custkey = o_custkey and l_orderkey = o_orderkey and l_suppkey = s_suppkey
@@ -169,7 +169,7 @@ def append_flights(demo: Demo) -> None:
         batch = frame.where(sf.col("month") == int(month.split()[1]))
         costs = demo.write(batch, "flights", "append")
         ours, parquet = ours + costs[0], parquet + costs[1]
-    demo.report.add("append flights, 12 times", frame.count(), ours, parquet)
+    demo.report.add("flights, 12 appends", frame.count(), ours, parquet)
 
 
 def drop_cancelled_flights(demo: Demo) -> tuple[int, int]:
@@ -180,7 +180,7 @@ def drop_cancelled_flights(demo: Demo) -> tuple[int, int]:
     path = f"{demo.database}/flights"
     frame = demo.source("flights").where("dep_time is not null")
     table = colonnade.Table.forPath(demo.spark, path)
-    before = table.history().agg(sf.max("epoch")).collect()[0][0]
+    before = table.history().agg(sf.max("version")).collect()[0][0]
     for _ in demo.report.track("overwrite", ["flights without the cancelled ones"]):
         costs = demo.write(frame, "flights", "overwrite")
         demo.report.add("overwrite flights", frame.count(), *costs)
@@ -194,18 +194,26 @@ def drop_cancelled_flights(demo: Demo) -> tuple[int, int]:
 
 def compare_queries(demo: Demo) -> None:
     """Ask both formats the same questions, and stop if an answer differs."""
+    ours = read_tables(demo.spark, "colonnade", demo.database)
+    parquet = read_tables(demo.spark, "parquet", demo.parquet)
     for name in demo.report.track("query", list(QUERIES)):
-        answer, ours = ask(demo.spark, QUERIES[name], "colonnade", demo.database)
-        expected, parquet = ask(demo.spark, QUERIES[name], "parquet", demo.parquet)
+        answer, cost = ask(demo.spark, QUERIES[name], ours)
+        expected, parquet_cost = ask(demo.spark, QUERIES[name], parquet)
         if answer != expected:
             sys.exit(f"{name}: Colonnade gives {answer}, Parquet {expected}")
-        demo.report.add(name, len(answer), ours, parquet)
+        demo.report.add(name, len(answer), cost, parquet_cost)
 
 
-def ask(spark: SparkSession, query: str, source: str, folder: Path) -> tuple[list[Row], Measure]:
+def read_tables(spark: SparkSession, source: str, folder: Path) -> dict[str, DataFrame]:
+    """All tables of one format, as they are now."""
+    tables = (*TPCH_TABLES, *FLIGHT_TABLES)
+    return {table: spark.read.format(source).load(f"{folder}/{table}") for table in tables}
+
+
+def ask(spark: SparkSession, query: str, tables: dict[str, DataFrame]) -> tuple[list[Row], Measure]:
     """Run one query over all tables of one format."""
-    for table in (*TPCH_TABLES, *FLIGHT_TABLES):
-        spark.read.format(source).load(f"{folder}/{table}").createOrReplaceTempView(table)
+    for table, frame in tables.items():
+        frame.createOrReplaceTempView(table)
     return measure(lambda: spark.sql(query).collect())
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rich.console import Console
+from rich.filesize import decimal
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -36,13 +37,14 @@ class Report:
         """Print all steps as one table."""
         table = Table(title="The same work on Colonnade and on Parquet (zstd), through Spark")
         table.add_column("step")
-        for heading in ("rows", "Colonnade MB", "Parquet MB", "Colonnade s", "Parquet s"):
-            table.add_column(heading, justify="right")
+        table.add_column("rows", justify="right")
+        for what in ("bytes", "seconds"):
+            table.add_column(f"Colonnade\n{what}", justify="right")
+            table.add_column(f"Parquet\n{what}", justify="right")
         for step, row_count, *costs in self.steps:
-            sizes = [f"{cost.new_bytes / 1e6:.2f}" if cost.new_bytes else "" for cost in costs]
-            table.add_row(
-                step, f"{row_count:,}", *sizes, *(f"{cost.seconds:.2f}" for cost in costs)
-            )
+            sizes = [decimal(cost.new_bytes) if cost.new_bytes else "" for cost in costs]
+            seconds = [f"{cost.seconds:.2f}" for cost in costs]
+            table.add_row(step, f"{row_count:,}", *sizes, *seconds)
         self.console.print(table)
 
     def track(self, title: str, items: Sequence[str]) -> Iterator[str]:
