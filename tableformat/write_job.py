@@ -44,6 +44,9 @@ from tableformat.rowset_writer import RowSetWriter, WriteOptions
 INDEXED_COLUMNS = 32
 """Of so many leading columns, besides the sort key, the log keeps statistics."""
 
+CONFORMED_ROWS = 65_536
+"""Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
+
 
 class WriteSettings(Model):
     """What a user may choose about the files of one write."""
@@ -191,7 +194,10 @@ def write_rows(
     )
     with writer:
         for batch in batches:
-            writer.write(conform(batch, target.table_schema))
+            # An empty batch is checked like any other.
+            for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
+                rows = batch.slice(start, CONFORMED_ROWS)
+                writer.write(conform(rows, target.table_schema))
         return writer.close()
 
 
