@@ -19,7 +19,7 @@ from manifests.schema import SchemaField, TableSchema
 from manifests.store import open_store
 from spark_ext.errors import one_sentence
 from spark_ext.options import ReadOptions
-from spark_ext.types import from_spark, same_type, type_text
+from spark_ext.types import from_spark, refuse_uncarried, same_type, type_text
 from tableformat.arrow_types import arrow_schema, relabel
 from tableformat.location import locate_existing
 from tableformat.predicate import parse_predicate
@@ -35,6 +35,10 @@ MIN_TASK_BYTES = 2 * 2**20
 
 SMALL_TABLE_TASKS = 8
 """Tasks that a table of middling size is divided into; the source cannot ask for the cores."""
+
+
+ADVICE = "leave it out with .schema(...), or read it through Arrow with colonnade.open(path)"
+"""What to do about a column that Spark's Python sources cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +94,9 @@ def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...
     Raises NotFoundError for a column that does not exist, InvalidInputError for one of another
     type, for one called NOT NULL that is nullable, and for year-month intervals.
     """
-    names = []
+    names: list[str] = []
     for asked in requested.fields:
         column = read.table_schema.field(asked.name)
-        refuse_year_months(column, column.name)
         where = f"Column {column.name!r} of table {read.table!r} at epoch {read.epoch}"
         if not same_type(asked.type, column.type):
             raise InvalidInputError(
@@ -105,18 +108,8 @@ def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...
                 f"{where} may hold NULL; do not call it or its fields NOT NULL in .schema(...)."
             )
         names.append(column.name)
+    refuse_uncarried(read.table_schema.select(names), ADVICE)
     return tuple(names)
-
-
-def refuse_year_months(field: SchemaField, path: str) -> None:
-    """Raises InvalidInputError for what Spark's Python data sources cannot carry."""
-    if isinstance(field.type, str) and field.type.startswith(("interval year", "interval month")):
-        raise InvalidInputError(
-            f"Column {path!r} has the type {field.type}, which Spark's Python data sources cannot"
-            " carry; leave it out by .schema(...), or use colonnade.open(path)."
-        )
-    for child in field.children():
-        refuse_year_months(child, f"{path}.{child.name}")
 
 
 def _wide_enough(asked: SchemaField, column: SchemaField) -> bool:

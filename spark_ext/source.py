@@ -1,9 +1,10 @@
 """The data source `colonnade` for Spark's Python API: `spark.read` and `df.write`.
 
-A read is fixed to one epoch when the DataFrame is made, in `__init__`, because that runs once for
-each `load()`, while `reader()` runs once for each part of a query that uses the DataFrame. So all
-parts of a query, and all later queries of the DataFrame, read the same epoch; `load()` again to
-see newer rows.
+A read is fixed to one epoch in `__init__`, which Spark calls once for each DataFrame, while it
+calls `reader()` for each part of a query that uses the DataFrame. So all parts of a query, and all
+later queries of the DataFrame, read the same epoch; `load()` again to see newer rows. Spark makes
+the source at `load()`, but if it was told the columns by `.schema(...)`, at the first action; a
+Spark Connect server makes it anew once it has forgotten the plan. The option `epoch` is exact.
 
 There is no `pushFilters`: Spark would hand the filter of one use of a DataFrame to its other uses
 as well. The option `where` is this source's way to skip data, `.schema(...)` the way to read few
@@ -20,8 +21,8 @@ from pyspark.sql.datasource import DataSource
 from manifests.errors import ColonnadeError
 from spark_ext.errors import one_sentence
 from spark_ext.options import parse_read_options, parse_write_options
-from spark_ext.reader import ColonnadeReader, PinnedRead, pin_read, refuse_year_months
-from spark_ext.types import to_spark
+from spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
+from spark_ext.types import refuse_uncarried, to_spark
 from spark_ext.writer import ColonnadeWriter, plan_spark_write
 
 
@@ -46,8 +47,7 @@ class ColonnadeDataSource(DataSource):
         """All columns of the table at the epoch that is read."""
         with one_sentence():
             read = self._pinned()
-            for field in read.table_schema.fields:
-                refuse_year_months(field, field.name)
+            refuse_uncarried(read.table_schema, ADVICE)
             return to_spark(read.table_schema)
 
     def reader(self, schema: spark.StructType) -> ColonnadeReader:

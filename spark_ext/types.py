@@ -20,6 +20,7 @@ from manifests.schema import (
     SchemaField,
     StructType,
     TableSchema,
+    walk,
 )
 from tableformat.arrow_types import base_type
 
@@ -28,6 +29,7 @@ CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 
 _COMMENT_KEY = "comment"
 _CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
+_YEAR_MONTH = ("interval year", "interval month")
 _INTERVAL_FIELDS = {
     spark.DayTimeIntervalType: ("day", "hour", "minute", "second"),
     spark.YearMonthIntervalType: ("year", "month"),
@@ -131,6 +133,20 @@ def same_values(left: DataType, right: DataType) -> bool:
             return base_type(left) == base_type(right)
         case _:
             return False
+
+
+def refuse_uncarried(schema: TableSchema, advice: str) -> None:
+    """Refuse what tables hold but Spark's Python data sources cannot carry: year-month intervals.
+
+    Raises InvalidInputError naming column and type; `advice` says what to do.
+    """
+    for column in schema.fields:
+        for field in walk([column]):
+            if isinstance(field.type, str) and field.type.startswith(_YEAR_MONTH):
+                raise InvalidInputError(
+                    f"Column {column.name!r} has the type {type_text(column.type)}, and Spark's"
+                    f" Python data sources cannot carry year-month intervals; {advice}."
+                )
 
 
 def _field_from_spark(field: spark.StructField, path: str) -> SchemaField:

@@ -22,8 +22,7 @@ from manifests.log import Log
 from manifests.schema import SchemaField, TableSchema
 from spark_ext.errors import one_sentence
 from spark_ext.options import WriteOptions
-from spark_ext.reader import refuse_year_months
-from spark_ext.types import from_spark, same_values, type_text
+from spark_ext.types import from_spark, refuse_uncarried, same_values, type_text
 from tableformat.conversion import match_fields
 from tableformat.location import locate
 from tableformat.write_job import (
@@ -47,8 +46,7 @@ def plan_spark_write(options: WriteOptions, schema: spark.StructType, overwrite:
     location = locate(options.path)
     base = Log(location.store).read_head() if location.exists else None
     given = from_spark(schema)
-    for field in given.fields:
-        refuse_year_months(field, field.name)
+    refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
     table = None if base is None else location.find(base)
     create = None
     if table is None:

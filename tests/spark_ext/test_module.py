@@ -1,0 +1,21 @@
+"""The module by which Spark finds the source must import light, and must not fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pyspark_colonnade
+
+
+def test_it_imports_nothing_that_could_be_missing() -> None:
+    program = (
+        "import sys, pyspark.sql.datasource; before = set(sys.modules);"
+        "import pyspark_colonnade; print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.split() == ["pyspark_colonnade"], done.stderr
+
+
+def test_the_name_is_that_of_the_format() -> None:
+    assert pyspark_colonnade.DefaultSource.name() == "colonnade"

@@ -1,0 +1,141 @@
+"""`colonnade.Table` and `colonnade.Database` in a Spark session."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql.types import DecimalType, LongType, StructField, StructType, VarcharType
+
+import colonnade
+from colonnade import Database, Table
+
+pytestmark = pytest.mark.spark
+
+
+def trips(spark: SparkSession, path: Path) -> Table:
+    return (
+        Table.create(spark)
+        .location(str(path))
+        .comment("one row a trip")
+        .addColumn("id", "bigint", nullable=False, comment="never reused")
+        .addColumn("fare", DecimalType(9, 2))
+        .addColumns(StructType([StructField("zone", VarcharType(8), True, {"comment": "from"})]))
+        .clusterBy("fare desc", "id")
+        .property("owner", "me")
+        .execute()
+    )
+
+
+@pytest.mark.spark_compat
+def test_a_builder_makes_the_table_it_describes(spark: SparkSession, tmp_path: Path) -> None:
+    table = trips(spark, tmp_path / "trips")
+    state = colonnade.open(tmp_path / "trips").state
+    described = [(f.name, f.type, f.nullable, f.comment) for f in state.schema.fields]
+    assert described == [
+        ("id", "long", False, "never reused"),
+        ("fare", "decimal(9,2)", True, None),
+        ("zone", "varchar(8)", True, "from"),
+    ]
+    assert state.comment == "one row a trip"
+    assert dict(state.properties) == {"owner": "me"}
+    assert [(key.column, key.descending) for key in state.sort_key] == [(2, True), (1, False)]
+    frame = table.toDF()
+    assert frame.schema["id"].metadata["comment"] == "never reused"
+    assert frame.count() == 0
+
+
+@pytest.mark.spark_compat
+def test_history_says_what_each_epoch_did(spark: SparkSession, tmp_path: Path) -> None:
+    table = trips(spark, tmp_path / "trips")
+    rows = spark.sql("SELECT 1L AS id, CAST(2 AS DECIMAL(9,2)) AS fare, 'x' AS zone")
+    rows.write.format("colonnade").mode("append").option("userMetadata", "a note").save(table.path)
+    rows.write.format("colonnade").mode("overwrite").save(table.path)
+    history = table.history().collect()
+    assert [(row.version, row.readVersion, row.operation) for row in history] == [
+        (3, 2, "overwrite"),
+        (2, 1, "append"),
+        (1, 0, "create_table"),
+    ]
+    assert [row.userMetadata for row in history] == [None, "a note", None]
+    assert history[0].operationParameters == {"mode": "Overwrite"}
+    metrics = history[0].operationMetrics
+    assert (metrics["numFiles"], metrics["numRemovedFiles"], metrics["numOutputRows"]) == (
+        *("1", "1"),
+        "1",
+    )
+    assert isinstance(history[0].timestamp, datetime)
+    assert [row.version for row in table.history(1).collect()] == [3]
+    again = spark.read.format("colonnade").option("timestampAsOf", "2999-01-01").load(table.path)
+    assert again.count() == 1
+
+
+@pytest.mark.spark_compat
+def test_detail_is_one_row_about_the_table_as_it_is_now(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    table = trips(spark, tmp_path / "trips")
+    colonnade.open(tmp_path / "trips").append(
+        pa.table(
+            {"id": [1, 2], "fare": pa.array([None, None], pa.decimal128(9, 2)), "zone": ["a", "b"]}
+        )
+    )
+    [row] = table.detail().collect()
+    assert (row.format, row.name, row.description) == ("colonnade", "trips", "one row a trip")
+    assert (row.location, row.properties) == (str(tmp_path / "trips"), {"owner": "me"})
+    assert (row.numFiles, row.numRows, row.epoch) == (1, 2, 2)
+    assert row.sizeInBytes > 0
+    assert row.createdAt < row.lastModified
+    assert (row.partitionColumns, row.clusteringColumns) == ([], ["fare", "id"])
+    assert row.sortKey == ["fare desc", "id"]
+
+
+def test_a_table_is_created_once(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "trips"
+    assert not Table.isColonnadeTable(spark, str(path))
+    trips(spark, path)
+    assert Table.isColonnadeTable(spark, str(path))
+    with pytest.raises(colonnade.AlreadyExistsError, match="trips"):
+        trips(spark, path)
+    builder = Table.createIfNotExists(spark).location(str(path)).addColumn("other", "int")
+    assert builder.execute().toDF().columns == ["id", "fare", "zone"]
+
+
+def test_a_builder_refuses_what_cannot_be(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(colonnade.InvalidInputError, match="location"):
+        Table.create(spark).addColumn("a", "int").execute()
+    where = Table.create(spark).location(str(tmp_path / "t"))
+    with pytest.raises(colonnade.InvalidInputError, match="at least one column"):
+        where.execute()
+    where.addColumn("a", "int").clusterBy("b")
+    with pytest.raises(colonnade.NotFoundError, match="'b'"):
+        where.execute()
+    assert not (tmp_path / "t").exists()
+
+
+def test_forpath_names_what_is_missing(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(colonnade.NotFoundError, match="none"):
+        Table.forPath(spark, str(tmp_path / "none"))
+    with pytest.raises(colonnade.NotFoundError, match="none"):
+        Database.forPath(spark, str(tmp_path / "none"))
+
+
+@pytest.mark.spark_compat
+def test_a_database_creates_lists_and_drops_tables(spark: SparkSession, tmp_path: Path) -> None:
+    path = str(tmp_path / "shop")
+    database = Database.create(spark, path)
+    database.createTable("orders").addColumn("id", LongType(), nullable=False).execute()
+    database.createTableIfNotExists("orders").addColumn("id", LongType()).execute()
+    spark.range(2).write.format("colonnade").mode("append").save(f"{path}/customers")
+    assert database.tables() == ["customers", "orders"]
+    assert database.table("customers").toDF().count() == 2
+    database.dropTable("customers")
+    assert Database.forPath(spark, path).tables() == ["orders"]
+    with pytest.raises(colonnade.NotFoundError, match="customers"):
+        database.dropTable("customers")
+    with pytest.raises(colonnade.AlreadyExistsError):
+        Database.create(spark, path)
+    assert Database.createIfNotExists(spark, path).tables() == ["orders"]
