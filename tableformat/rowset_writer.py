@@ -65,10 +65,9 @@ class RowSetWriter:
         """Append rows. Requires: a batch that `conform` made for the schema.
 
         Raises InvalidInputError for a value that no block can hold, StoreError; the writer has
-        then aborted.
+        then aborted. InvalidInputError too when it was closed or aborted before.
         """
-        if not self._open:
-            raise InvalidInputError("This writer is closed: rows cannot be added any more.")
+        self._require_open()
         names = [str(column.id) for column in self._columns]
         stored = pa.RecordBatch.from_arrays(to_storage(batch, self._schema), names)
         try:
@@ -81,17 +80,21 @@ class RowSetWriter:
     def close(self) -> tuple[RowSetEntry, ...]:
         """Write what is pending; the entries of all RowSets, none when there were no rows.
 
-        Raises as `write`.
+        Raises as `write`; InvalidInputError when the writer was closed or aborted before.
         """
+        self._require_open()
         try:
-            if self._open:
-                self._flush()
-                self._end_rowset()
+            self._flush()
+            self._end_rowset()
         except BaseException:
             self.abort()
             raise
         self._open = False
         return tuple(self._entries)
+
+    def _require_open(self) -> None:
+        if not self._open:
+            raise InvalidInputError("This writer was closed or aborted: begin another one.")
 
     def abort(self) -> None:
         """Remove everything that this writer wrote. Requires: no commit of it was tried."""
@@ -135,7 +138,10 @@ class RowSetWriter:
         if not self._sort_key:
             self._add_cut(self._take(self._pending_rows))
             return
-        arrays = [pa.concat_arrays(chunks) for chunks in self._take(self._pending_rows)]
+        arrays = []
+        for chunks in self._take(self._pending_rows):
+            arrays.append(pa.concat_arrays(chunks))
+            chunks.clear()
         by_id = {column.id: array for column, array in zip(self._columns, arrays, strict=True)}
         order = sort_indices(by_id, self._sort_key)
         start = 0

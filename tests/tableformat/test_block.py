@@ -216,8 +216,8 @@ def comparable(array: pa.Array, of: Column) -> list[Any]:
     if of.order is Order.INTEGER and not pa.types.is_boolean(array.type):
         width = pa.int32() if array.type.bit_width == 32 else pa.int64()
         small = array.type.bit_width < 32
-        return (array if small else array.view(width)).to_pylist()
-    return array.to_pylist()
+        array = array if small else array.view(width)
+    return list(array.to_pylist())
 
 
 def bomb(rows: int) -> tuple[BlockEntry, pa.Buffer, Column]:

@@ -19,7 +19,7 @@ from manifests.entries import RowSetEntry, SortField
 from manifests.errors import InvalidInputError, StoreError
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.statistics import decode_bound
-from manifests.store import LocalStore, MemoryStore, ObjectStore
+from manifests.store import LocalStore, MemoryStore, ObjectStore, ObjectWriter
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
@@ -139,7 +139,7 @@ def test_blocks_are_pruned_by_bounds_that_join_the_parts_of_a_cut() -> None:
 
     def keep(bounds: BoundsTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
         seen.append(bounds)
-        return np.asarray(bounds.columns[1].high > 850)
+        return np.asarray(bounds.columns[1].high, np.int64) > 850
 
     reader = RowSetReader(store, "t/", entry)
     firsts = [
@@ -192,7 +192,7 @@ def rank(value: Any) -> Any:
 @given(st.data())
 def test_a_sort_key_orders_rows_as_spark_does(data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 30))
-    pools = {
+    pools: dict[str, list[Any]] = {
         "f": [None, float("nan"), 0.0, -0.0, math.inf, -math.inf, -1.5, 2.0],
         "s": [None, "", "a", "Z", "é", "\uffff", "\U0001f600"],
         "b": [None, True, False],
@@ -220,8 +220,8 @@ def test_a_sort_key_orders_rows_as_spark_does(data: st.DataObject) -> None:
     entries = write(store, schema, rows, key=key)
     expected = list(range(count))
     for field, name in reversed(list(zip(key, names, strict=True))):
-        values = columns[name]
-        expected.sort(key=lambda row, v=values: rank(v[row]), reverse=field.descending)
+        ranks = [rank(value) for value in columns[name]]
+        expected.sort(key=ranks.__getitem__, reverse=field.descending)
     assert read(store, schema, entries)["row"].to_pylist() == expected
 
 
@@ -303,9 +303,34 @@ def test_leaving_the_block_without_close_removes_everything() -> None:
     assert not list(stored(store))
 
 
-def test_a_closed_writer_takes_no_rows() -> None:
+def test_a_writer_that_ended_takes_and_gives_nothing_more() -> None:
     schema, rows = wide_rows()
-    writer = RowSetWriter(MemoryStore(), "t/", JOB, schema)
-    assert writer.close() == ()
-    with pytest.raises(InvalidInputError, match="closed"):
+    closed = RowSetWriter(MemoryStore(), "t/", JOB, schema)
+    assert closed.close() == ()
+    aborted = RowSetWriter(MemoryStore(), "t/", JOB, schema)
+    aborted.abort()
+    for writer in (closed, aborted):
+        with pytest.raises(InvalidInputError, match="begin another"):
+            writer.write(rows)
+        with pytest.raises(InvalidInputError, match="begin another"):
+            writer.close()
+
+
+def test_a_very_wide_rowset_does_not_need_as_many_open_files() -> None:
+    rows = pa.record_batch({f"c{i}": pa.array([i, i + 1, i * i]) for i in range(300)})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    options = WriteOptions(packed_bytes=0, inline_bytes=0, block_rows=2)
+    open_files: list[int] = []
+
+    class Counting(MemoryStore):
+        def create(self, name: str, *, sync: bool) -> ObjectWriter:
+            open_files.append(1)
+            return super().create(name, sync=sync)
+
+    store = Counting()
+    with RowSetWriter(store, "t/", JOB, schema, (), options) as writer:
         writer.write(rows)
+        assert not open_files
+        entries = writer.close()
+    assert entries[0].place == "directory"
+    assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
