@@ -1,0 +1,165 @@
+"""Small changes, entries and clocks for tests of the log."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.bounds import BoundsTable
+from manifests.change import Change
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    ByteCheck,
+    ColumnStatistics,
+    CreateTable,
+    DeletionVectorEntry,
+    DropRowSet,
+    DropTable,
+    Operation,
+    RowSetEntry,
+    SortField,
+)
+from manifests.entry_table import Keep
+from manifests.ids import new_transaction_id
+from manifests.log import Log, create_database
+from manifests.log_reader import LogReader
+from manifests.schema import SchemaField, TableSchema
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.store import MemoryStore, ObjectStore
+
+ORDERS = "0123456789abcdef"
+TRIPS = "fedcba9876543210"
+
+SCHEMA = TableSchema(
+    fields=(SchemaField(id=1, name="id", type="long"), SchemaField(id=2, name="x", type="double"))
+)
+
+
+def table(
+    table_id: str = ORDERS, name: str = "orders", sorted_by: int | None = None
+) -> CreateTable:
+    """A table of two columns."""
+    key = () if sorted_by is None else (SortField(column=sorted_by),)
+    return CreateTable(
+        table=table_id, name=name, table_schema=SCHEMA, next_column_id=3, sort_key=key
+    )
+
+
+def entry(rows: int = 10, low: int = 0, data: str | None = None) -> RowSetEntry:
+    """A RowSet whose column 1 holds `low` to `low + rows - 1`."""
+    return RowSetEntry(
+        object=secrets.token_hex(16),
+        place="packed" if data is None else "inline",
+        rows=rows,
+        bytes=100 + rows,
+        cuts=rows,
+        footer=ByteCheck(length=40, crc32c=7),
+        statistics={
+            1: ColumnStatistics(min=f"i:{low}", max=f"i:{low + rows - 1}"),
+            2: ColumnStatistics(min="f:-0.5", max="f:inf", nulls=1, nans=2, exact=False),
+        },
+        data=data,
+    )
+
+
+def vector(cardinality: int, before: DeletionVectorEntry | None = None) -> DeletionVectorEntry:
+    """A deletion vector that replaces `before`."""
+    return DeletionVectorEntry(
+        object=secrets.token_hex(16),
+        cardinality=cardinality,
+        check=ByteCheck(length=20, crc32c=9),
+        predecessor=before.object if before else None,
+        data="AAAA",
+    )
+
+
+def change(*operations: Operation, name: str = "test") -> Change:
+    """A change with a transaction id of its own."""
+    return Change(new_transaction_id(), name, operations)
+
+
+def append(*rowsets: RowSetEntry, to: str = ORDERS) -> Change:
+    """Add RowSets to a table."""
+    added = rowsets or (entry(),)
+    return change(*(AddRowSet(table=to, rowset=each) for each in added), name="append")
+
+
+def overwrite(*ranges: tuple[int, int], to: str = ORDERS) -> Change:
+    """Replace these RowSets of a table by a new one."""
+    operations = (DropRowSet(table=to, rowsets=ranges), AddRowSet(table=to, rowset=entry()))
+    return change(*operations, name="overwrite")
+
+
+def delete(rowset: int, new: DeletionVectorEntry, to: str = ORDERS) -> Change:
+    """Delete rows of one RowSet."""
+    return change(AddDeletionVector(table=to, rowset=rowset, vector=new), name="delete")
+
+
+def drop(table_id: str = ORDERS) -> Change:
+    """Drop a table."""
+    return change(DropTable(table=table_id), name="drop_table")
+
+
+def make_log(store: ObjectStore | None = None, interval: int = 64, start_ms: int = 1000) -> Log:
+    """A log that never waits, whose clock advances by a millisecond a look."""
+    ticks = itertools.count(start_ms)
+    return Log(
+        store or MemoryStore(),
+        clock_ms=lambda: next(ticks),
+        checkpoint_interval=interval,
+        pause=lambda _: None,
+    )
+
+
+def database(store: ObjectStore, *, lone_table: bool = False) -> Snapshot:
+    """A new, empty database, made at the time of 0 ms."""
+    return create_database(store, lone_table=lone_table, clock_ms=lambda: 0, pause=lambda _: None)
+
+
+def with_orders(store: ObjectStore, log: Log) -> Snapshot:
+    """A new database whose epoch 1 creates the table `orders`."""
+    return log.commit(change(table(), name="create_table"), database(store))
+
+
+def live(log: LogReader, state: TableState) -> list[LiveRowSet]:
+    """All RowSets of a table."""
+    return log.read_rowsets(state)
+
+
+def replay(store: ObjectStore, epoch: int | None = None) -> Snapshot:
+    """The head, or the state at an epoch, without any checkpoint."""
+    bare = MemoryStore()
+    for info in store.list("_manifest/0"):
+        bare.put(info.name, store.get(info.name), sync=False)
+    reader = LogReader(bare)
+    return reader.read_at(epoch)
+
+
+def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:
+    """Everything that a snapshot says, without regard to where its entries lie."""
+    return {
+        "head": (snapshot.database, snapshot.epoch, snapshot.transaction, snapshot.time_ms),
+        "features": (snapshot.reader_features, snapshot.writer_features, snapshot.anchors),
+        "tables": {
+            t.id: (t.name, t.schema, t.sort_key, t.created_epoch, t.changed_epoch, t.next_rowset_id)
+            for t in snapshot.tables.values()
+        },
+        "rowsets": {t.id: live(log, t) for t in snapshot.tables.values()},
+        "counts": {t.id: t.rowsets.rowset_count for t in snapshot.tables.values()},
+    }
+
+
+def holds(value: int, column: int = 1) -> Keep:
+    """Keeps what may contain `value`."""
+
+    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        found = bounds.columns.get(column)
+        if found is None:
+            return np.ones(len(bounds.rows), bool)
+        return ~found.known | ((found.low <= value) & (found.high >= value))
+
+    return keep

@@ -1,0 +1,386 @@
+"""Checkpoints say what the log says, or nothing."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests.bounds import bounds_table
+from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
+from manifests.checkpoint_reader import read_root, read_segment
+from manifests.codec import byte_check, decode_model, encode_model
+from manifests.entries import ByteCheck, ColumnStatistics, SegmentEntry, SortField
+from manifests.entry_block import block_of, concat_blocks
+from manifests.errors import CorruptionError
+from manifests.log import Log
+from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from manifests.segment import (
+    INLINE_LIMIT,
+    decode_segment,
+    describe_segment,
+    encode_segment,
+    split_block,
+)
+from manifests.snapshot import LiveRowSet, SegmentRef, Snapshot
+from manifests.statistics import encode_bound, merge_statistics
+from manifests.store import MemoryStore
+from manifests.vectors import decode_floats, decode_integers, encode_floats, encode_integers
+from tests.faults import FaultyStore
+from tests.log_samples import (
+    ORDERS,
+    append,
+    contents,
+    delete,
+    entry,
+    holds,
+    make_log,
+    overwrite,
+    replay,
+    vector,
+    with_orders,
+)
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+BOUNDS = {
+    1: INT64,
+    2: st.floats(allow_nan=False),
+    3: st.text(max_size=3),
+    4: st.binary(max_size=3),
+    5: st.integers(-(10**37), 10**37),
+}
+
+
+@given(st.lists(INT64, min_size=1, max_size=50))
+def test_integers_come_back_from_a_vector(values: list[int]) -> None:
+    array = np.array(values, np.int64)
+    vector = encode_integers(array)
+    assert decode_integers(vector, len(values), "x").tolist() == values
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+def test_doubles_come_back_bit_by_bit(values: list[float]) -> None:
+    array = np.array(values, np.float64)
+    assert decode_floats(encode_floats(array), len(values), "x").tobytes() == array.tobytes()
+
+
+@st.composite
+def statistics(draw: st.DrawFn, column: int) -> ColumnStatistics | None:
+    shape = draw(st.integers(0, 4))
+    if not shape:
+        return None
+    low, high = sorted(draw(st.tuples(BOUNDS[column], BOUNDS[column])))
+    return ColumnStatistics(
+        min=encode_bound(low) if shape > 1 else None,
+        max=encode_bound(high) if shape > 2 else None,
+        nulls=draw(st.integers(0, 6)),
+        exact=shape == 4,
+    )
+
+
+@st.composite
+def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
+    made = []
+    columns = draw(st.sets(st.sampled_from(sorted(BOUNDS)), max_size=3))
+    for number in range(draw(st.integers(1, 5))):
+        inline, irregular, unsynced, deleted = draw(st.tuples(*[st.booleans()] * 4))
+        found = {column: draw(statistics(column)) for column in columns}
+        changes = {
+            "cuts": (2, 6) if irregular else 6,
+            "statistics": {c: s for c, s in found.items() if s is not None},
+            "unsynced": unsynced,
+        }
+        made.append(
+            LiveRowSet(
+                id=5 + 3 * number,
+                epoch=1 + number % 2,
+                entry=entry(6, data="QUJD" if inline else None).model_copy(update=changes),
+                vector=vector(2) if deleted else None,
+            )
+        )
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(rowset_lists(), st.integers(0, 5))
+def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
+    rowsets: list[LiveRowSet], cut: int
+) -> None:
+    parts = [p for p in (rowsets[:cut], rowsets[cut:]) if p]
+    block = concat_blocks([block_of(part) for part in parts])
+    data = encode_segment(ORDERS, block, with_ids=True)
+    described = describe_segment("a" * 32, data, block)
+    ref = SegmentRef(described, rowsets[0].id, rowsets[-1].id)
+    read = decode_segment(data, ORDERS, ref, "x")
+    assert read.live(np.arange(len(rowsets))) == rowsets
+    for column in BOUNDS:
+        found = [r.entry.statistics.get(column) for r in rowsets]
+        if any(s is None for s in found):
+            assert column not in described.statistics
+        else:
+            merged = merge_statistics((s, r.entry.rows) for s, r in zip(found, rowsets) if s)
+            assert described.statistics[column] == merged
+    plain = bounds_table([r.entry.statistics for r in rowsets], [6] * len(rowsets))
+    check_same_bounds(plain, read.bounds())
+
+
+def check_same_bounds(expected, found) -> None:  # type: ignore[no-untyped-def]
+    assert expected.rows.tolist() == found.rows.tolist()
+    assert expected.columns.keys() == found.columns.keys()
+    for column, bounds in expected.columns.items():
+        other = found.columns[column]
+        known = bounds.known.tolist()
+        assert other.known.tolist() == known
+        assert other.low[bounds.known].tolist() == bounds.low[bounds.known].tolist()
+        assert other.high[bounds.known].tolist() == bounds.high[bounds.known].tolist()
+        assert other.nulls.tolist() == bounds.nulls.tolist()
+        assert other.nans.tolist() == bounds.nans.tolist()
+
+
+def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
+    lows = [5, 3, 9, 1, 7, 2]
+    rowsets = [LiveRowSet(i, 1, entry(1, low)) for i, low in enumerate(lows)]
+    block = block_of(rowsets)
+    by_key = [b.ids.tolist() for b in split_block(block, (SortField(column=1),))]
+    assert by_key == [[3, 5, 1, 0, 4, 2]]
+    assert [b.ids.tolist() for b in split_block(block, ())] == [[0, 1, 2, 3, 4, 5]]
+    big = "A" * (INLINE_LIMIT // 2)
+    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big)) for i in range(5)])
+    assert [b.ids.tolist() for b in split_block(heavy, ())] == [[0, 1], [2, 3], [4]]
+
+
+def checkpointed(interval: int = 8) -> tuple[MemoryStore, Log, Snapshot]:
+    """A database at epoch 9 whose checkpoint is of epoch 8."""
+    store = MemoryStore()
+    log = make_log(store, interval)
+    state = with_orders(store, log)
+    for low in range(0, 40, 10):
+        state = log.commit(append(entry(low=low, data="QUJD"), entry(low=low)), state)
+    state = log.commit(delete(2, vector(3)), state)
+    state = log.commit(overwrite((4, 5)), state)
+    state = log.commit(append(), state)
+    assert state.tables
+    return store, log, log.commit(append(), state)
+
+
+def names(store: MemoryStore, prefix: str) -> list[str]:
+    return [info.name for info in store.list(prefix)]
+
+
+def test_a_reader_uses_the_checkpoint_and_not_the_epochs_before_it() -> None:
+    store, _, state = checkpointed()
+    watched = FaultyStore(store)
+    log = make_log(watched)
+    assert contents(log, log.read_head()) == contents(log, state)
+    read = {call.name for call in watched.trace}
+    assert HINT in read
+    assert not {epoch_name(n) for n in range(8)} & read
+
+
+@pytest.mark.parametrize("kind", ["hint", "root", "segment"])
+def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(kind: str) -> None:
+    store, log, state = checkpointed()
+    expected = contents(log, state)
+    hint = decode_model(Hint, store.get(HINT), HINT)
+    root = checkpoint_name(hint.root)
+    segment = next(n for n in names(store, CHECKPOINTS) if n != root)
+    name = {"hint": HINT, "root": root, "segment": segment}[kind]
+    data = store.get(name)
+    step = 1 if kind == "hint" else 11  # coprime to 8: every bit position, one byte in eleven
+    damages = [bytes_with_flip(data, bit) for bit in range(0, len(data) * 8, step)]
+    damages += [data[:end] for end in range(1, len(data), step)]
+    for damaged in damages:
+        store.put(name, damaged, sync=False)
+        assert contents(log, log.read_head()) == expected
+    store.delete(name)
+    assert contents(log, log.read_head()) == expected
+
+
+def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() -> None:
+    store, _, state = checkpointed()
+    hint = decode_model(Hint, store.get(HINT), HINT)
+    ref = state.table("orders").rowsets.segments[0]
+    readers = {
+        checkpoint_name(hint.root): lambda: read_root(store, hint),
+        checkpoint_name(ref.segment.object): lambda: read_segment(store, ORDERS, ref),
+    }
+    for name, read in readers.items():
+        data = store.get(name)
+        read()
+        flips = (bytes_with_flip(data, bit) for bit in range(len(data) * 8))
+        for damaged in (*flips, *(data[:end] for end in range(1, len(data)))):
+            store.put(name, damaged, sync=False)
+            with pytest.raises(CorruptionError):
+                read()
+        store.put(name, data, sync=False)
+
+
+def bytes_with_flip(data: bytes, bit: int) -> bytes:
+    damaged = bytearray(data)
+    damaged[bit // 8] ^= 1 << bit % 8
+    return bytes(damaged)
+
+
+def test_a_snapshot_read_before_its_segments_vanished_is_read_from_the_log() -> None:
+    store, log, state = checkpointed()
+    expected = contents(log, state)
+    for name in names(store, CHECKPOINTS):
+        store.delete(name)
+    assert contents(log, state) == expected
+
+
+def test_a_hint_of_what_never_happened_is_ignored() -> None:
+    store, log, state = checkpointed()
+    other, _, _ = checkpointed()
+    hint = decode_model(Hint, store.get(HINT), HINT)
+    foreign = decode_model(Hint, other.get(HINT), HINT)
+    for name in names(other, CHECKPOINTS):
+        store.put(name, other.get(name), sync=False)
+    forged = [
+        foreign,
+        hint.model_copy(update={"epoch": 9}),
+        hint.model_copy(update={"epoch": 900}),
+        hint.model_copy(update={"root": foreign.root, "check": foreign.check}),
+    ]
+    for wrong in forged:
+        store.put(HINT, encode_model(wrong), sync=False)
+        assert contents(log, log.read_head()) == contents(log, state)
+
+
+def test_a_hint_beyond_a_head_that_was_rolled_back_is_ignored() -> None:
+    store, log, _ = checkpointed()
+    store.delete(epoch_name(9))
+    store.delete(epoch_name(8))
+    assert log.read_head().epoch == 7
+    assert contents(log, log.read_head()) == contents(log, replay(store))
+
+
+def test_a_late_checkpoint_writer_leaves_the_newer_hint() -> None:
+    store, log, state = checkpointed(interval=3)
+    newest = store.get(HINT)
+    base = log.read_at(5)
+    again = MemoryStore()
+    for info in store.list(""):
+        if info.name not in {epoch_name(n) for n in range(6, 10)}:
+            again.put(info.name, store.get(info.name), sync=False)
+    slow = make_log(again, 3)
+    slow.commit(append(), base)
+    for name in names(again, CHECKPOINTS):
+        store.put(name, again.get(name), sync=False)
+    assert store.get(HINT) == newest
+    assert log.read_head() == make_log(store).read_head()
+    assert log.read_head().epoch == state.epoch
+
+
+def test_pruning_reads_only_the_segments_that_may_hold_the_value() -> None:
+    store = MemoryStore()
+    log = make_log(store, 1)
+    state = with_orders(store, log)
+    for size in (40, 8, 1):
+        state = log.commit(append(*(entry(1, 1000 * size + i) for i in range(size))), state)
+    table = state.tables[next(iter(state.tables))]
+    assert len(table.rowsets.segments) == 3
+    watched = FaultyStore(store)
+    found = make_log(watched).read_rowsets(table, holds(8003))
+    assert [r.entry.statistics[1].min for r in found] == ["i:8003"]
+    assert len(watched.trace) == 1
+
+
+def test_a_new_checkpoint_rewrites_an_entry_a_logarithmic_number_of_times() -> None:
+    sizes: list[int] = []
+    written = 0
+    for _ in range(1000):
+        refs = [segment_of(count) for count in sizes]
+        merged = plan_merge(refs, 1)
+        for ref in merged:
+            sizes.remove(ref.segment.rowset_count)
+        sizes.append(1 + sum(ref.segment.rowset_count for ref in merged))
+        written += sizes[-1]
+    assert len(sizes) <= 12
+    assert written <= 20 * 1000
+
+
+def segment_of(count: int) -> SegmentRef:
+    described = SegmentEntry(
+        object="a" * 32,
+        check=ByteCheck(length=100 * count, crc32c=1),
+        rowset_count=count,
+        row_count=count,
+        byte_count=count,
+    )
+    return SegmentRef(described, 0, count)
+
+
+def test_unchanged_large_segments_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("manifests.checkpoint.LARGE_SEGMENT", 16)
+    store = MemoryStore()
+    log = make_log(store, 1)
+    state = with_orders(store, log)
+    state = log.commit(append(*(entry(1, i) for i in range(20))), state)
+    (large,) = state.table("orders").rowsets.segments
+    state = log.commit(append(*(entry(1, i) for i in range(30))), state)
+    state = log.commit(overwrite_some(2), state)
+    state = log.commit(delete(5, vector(1)), state)
+    rowsets = state.table("orders").rowsets
+    assert large in rowsets.segments
+    assert rowsets.dropped
+    assert rowsets.vectors
+    assert rowsets.row_count == 20 + 30 + 10 - 2 - 1
+    assert contents(log, log.read_head()) == contents(log, replay(store))
+    state = log.commit(overwrite_some(9, 12), state)
+    assert large not in state.table("orders").rowsets.segments
+    assert contents(log, log.read_head()) == contents(log, replay(store))
+
+
+def overwrite_some(first: int, last: int | None = None):  # type: ignore[no-untyped-def]
+    return overwrite((first, (last or first + 1)))
+
+
+def test_the_list_of_earlier_checkpoints_stays_short_and_leads_everywhere() -> None:
+    lists: dict[int, tuple[CheckpointRef, ...]] = {}
+    previous: CheckpointRef | None = None
+    for epoch in range(64, 64 * 2000, 64):
+        older = (previous, *lists[previous.epoch]) if previous else ()
+        lists[epoch] = plan_earlier(older, epoch)
+        previous = CheckpointRef(epoch=epoch, root="a" * 32, check=byte_check(b"x"))
+    assert max(map(len, lists.values())) <= 60
+    for target in range(64, 64 * 1999, 6400):
+        at, hops, best = max(lists), 0, 0
+        while at > target:
+            best = max([best, *(r.epoch for r in lists[at] if r.epoch <= target)])
+            after = [r.epoch for r in lists[at] if r.epoch > target]
+            if not after:
+                break
+            at, hops = min(after), hops + 1
+        assert hops <= 12
+        assert target - best <= 64 * 8
+
+
+def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
+    rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD")) for i in range(3)]
+    block = block_of(rowsets)
+    data = encode_segment(ORDERS, block, with_ids=True)
+    for old, new in (
+        (b'"count":3', b'"count":4'),
+        (b'"data":{"0"', b'"data":{"7"'),
+        (b'"rows":{"type":"const","base":"2"', b'"rows":{"type":"const","base":"0"'),
+        (b'"places":{"type":"const","base":"2"', b'"places":{"type":"const","base":"3"'),
+        (b'"type":"u8","base":"0","data":"AAEC"', b'"type":"u8","base":"0","data":"AAE="'),
+        (ORDERS.encode(), b"0" * 16),
+    ):
+        assert old in data
+        body = data[28:-2].replace(old, new)
+        forged = b'{"crc32c":"%08x","body":%b}\n' % (byte_check(body).crc32c, body)
+        described = describe_segment("a" * 32, forged, block)
+        with pytest.raises(CorruptionError, match="seg"):
+            decode_segment(forged, ORDERS, SegmentRef(described, 0, 2), "seg")
+
+
+def test_epochs_between_checkpoints_ascend() -> None:
+    refs = [CheckpointRef(epoch=e, root="a" * 32, check=byte_check(b"x")) for e in range(1, 300)]
+    kept = [ref.epoch for ref in plan_earlier(refs, 300)]
+    assert all(a > b for a, b in pairwise(kept))
+    assert plan_earlier(refs, 100)[0].epoch == 99
