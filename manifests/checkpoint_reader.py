@@ -59,10 +59,9 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
         data = store.get(HINT, limit=HINT_LIMIT)
         hint = decode_model(Hint, data, store.locate(HINT))
         root = read_root(store, hint)
-        epoch = read_slot(store, hint.epoch)
     except UNUSABLE:
         return None
-    if not isinstance(epoch, Epoch) or epoch.transaction != root.transaction:
+    if not _is_in_log(store, root):
         return None
     return CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check), root
 
@@ -80,10 +79,21 @@ def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
         root = _try_root(store, min(after, key=_epoch)) if after else None
     if root is None and before:
         root = _try_root(store, max(before, key=_epoch))
+        # Retention may have removed its epoch since: then the stub says what to read instead.
+        root = root if root and _is_in_log(store, root) else None
     try:
         return root_snapshot(root) if root else None
     except UnsupportedFormatError:
         return None
+
+
+def _is_in_log(store: ObjectStore, root: Root) -> bool:
+    """Whether the epoch of a checkpoint is there and is the one that it was made of."""
+    try:
+        epoch = read_slot(store, root.checkpoint)
+    except UNUSABLE:
+        return False
+    return isinstance(epoch, Epoch) and epoch.transaction == root.transaction
 
 
 def _epoch(ref: CheckpointRef) -> int:

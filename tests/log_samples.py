@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import random
 import secrets
+from multiprocessing.queues import SimpleQueue
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,7 @@ from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from manifests.store import MemoryStore, ObjectStore
+from manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = "0123456789abcdef"
 TRIPS = "fedcba9876543210"
@@ -163,3 +165,18 @@ def holds(value: int, column: int = 1) -> Keep:
         return ~found.known | ((found.low <= value) & (found.high >= value))
 
     return keep
+
+
+def append_many(root: str, seed: int, results: SimpleQueue[list[str]]) -> None:
+    """Append 25 times to `orders`, sometimes from an old base: the work of a racing process."""
+    log = Log(LocalStore(root), checkpoint_interval=16)
+    state = log.read_head()
+    order = random.Random(seed)
+    objects = []
+    for _ in range(25):
+        mine = entry(data="QUJD")
+        if order.random() < 0.5:
+            state = log.refresh(state)
+        state = log.commit(append(mine), state)
+        objects.append(mine.object)
+    results.put(objects)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from manifests.bounds import bounds_table
 from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
 from manifests.checkpoint_reader import read_root, read_segment
-from manifests.codec import byte_check, decode_model, encode_model
+from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
 from manifests.entries import ByteCheck, ColumnStatistics, SegmentEntry, SortField
 from manifests.entry_block import block_of, concat_blocks
 from manifests.errors import CorruptionError
@@ -121,7 +121,9 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
         if any(s is None for s in found):
             assert column not in described.statistics
         else:
-            merged = merge_statistics((s, r.entry.rows) for s, r in zip(found, rowsets) if s)
+            merged = merge_statistics(
+                (s, r.entry.rows) for s, r in zip(found, rowsets, strict=True) if s
+            )
             assert described.statistics[column] == merged
     plain = bounds_table([r.entry.statistics for r in rowsets], [6] * len(rowsets))
     check_same_bounds(plain, read.bounds())
@@ -214,6 +216,11 @@ def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() 
         for damaged in (*flips, *(data[:end] for end in range(1, len(data)))):
             store.put(name, damaged, sync=False)
             with pytest.raises(CorruptionError):
+                read()
+        another = seal(unseal(data, name).replace(b":1,", b":2,", 1))
+        for exchanged in (another, seal(b"{}")):
+            store.put(name, exchanged, sync=False)
+            with pytest.raises(CorruptionError, match="instead of|checksum"):
                 read()
         store.put(name, data, sync=False)
 

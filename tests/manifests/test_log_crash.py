@@ -1,8 +1,9 @@
-"""A fault at every call that a commit, a checkpoint or a creation makes: old or new, never a mix."""
+"""A fault at every call of a commit, a checkpoint or a creation: old or new, never a mix."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -130,10 +131,8 @@ def test_a_database_is_created_whole_or_not_at_all(fault: Fault) -> None:
         inner = MemoryStore()
         faulty = FaultyStore(inner, {call: fault})
         created = None
-        try:
+        with suppress(ColonnadeError, Stopped):
             created = database(faulty)
-        except (ColonnadeError, Stopped):
-            pass
         faulty.land()
         log = make_log(inner)
         try:

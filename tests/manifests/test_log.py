@@ -1,0 +1,383 @@
+"""Reading and committing, case by case."""
+
+from __future__ import annotations
+
+import multiprocessing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests.checkpoint import Hint
+from manifests.codec import decode_model, encode_model
+from manifests.entries import AddRowSet, AddRowSets, Anchor, ByteCheck, Stub
+from manifests.errors import (
+    AlreadyExistsError,
+    CommitUnknownError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from manifests.log import Log, create_database
+from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from manifests.store import LocalStore, MemoryStore
+from tests.faults import FaultyStore
+from tests.log_samples import (
+    ORDERS,
+    append,
+    append_many,
+    change,
+    contents,
+    database,
+    drop,
+    entry,
+    live,
+    make_log,
+    overwrite,
+    replay,
+    table,
+    vector,
+    with_orders,
+)
+from tests.log_samples import delete as delete_rows
+
+
+def test_a_directory_without_a_log_is_no_database(tmp_path: Path) -> None:
+    for store in (MemoryStore(), LocalStore(tmp_path / "nothing")):
+        with pytest.raises(NotFoundError, match="is no Colonnade database or table"):
+            make_log(store).read_head()
+
+
+def test_refreshing_costs_one_look_at_the_next_slot() -> None:
+    store = MemoryStore()
+    head = with_orders(store, make_log(store))
+    watched = FaultyStore(store)
+    assert make_log(watched).refresh(head) is head
+    assert watched.trace == [("get", epoch_name(2))]
+
+
+def test_a_commit_without_contention_is_one_call() -> None:
+    store = MemoryStore()
+    base = with_orders(store, make_log(store))
+    watched = FaultyStore(store)
+    make_log(watched).commit(append(), base)
+    assert watched.trace == [("put_if_absent", epoch_name(2))]
+
+
+def test_a_change_sent_again_from_its_old_base_lands_once() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    mine = append()
+    log.commit(append(), base)
+    first = log.commit(mine, base)
+    log.commit(append(), base)
+    again = make_log(store, start_ms=99_000).commit(mine, base)
+    assert again == first
+    assert log.read_head().epoch == 4
+
+
+def test_a_drop_sent_again_is_not_in_conflict_with_itself() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    mine = drop()
+    assert log.commit(mine, base) == log.commit(mine, base)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.booleans(), min_size=1, max_size=25), st.integers(1, 6))
+def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int) -> None:
+    store = MemoryStore()
+    logs = [make_log(store, interval), make_log(store, interval, start_ms=500)]
+    seen = [with_orders(store, logs[0])] * 2
+    objects = []
+    for turn in turns:
+        mine = entry(data="QUJD")
+        seen[turn] = logs[turn].commit(append(mine), seen[turn])
+        objects.append(mine.object)
+    head = logs[0].read_head()
+    assert [r.entry.object for r in live(logs[0], head.tables[_orders(head)])] == objects
+    assert contents(logs[0], head) == contents(logs[0], replay(store))
+    times = [epoch.time_ms for epoch in logs[0].read_epochs(head.epoch)]
+    assert times == sorted(set(times), reverse=True)
+
+
+def _orders(snapshot) -> str:  # type: ignore[no-untyped-def]
+    return snapshot.table("orders").id
+
+
+def test_racing_processes_land_every_append_once(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    with_orders(store, make_log(store))
+    context = multiprocessing.get_context("spawn")
+    results = context.SimpleQueue()
+    workers = [
+        context.Process(target=append_many, args=(str(tmp_path), seed, results))
+        for seed in range(4)
+    ]
+    for worker in workers:
+        worker.start()
+    written = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    log = make_log(store)
+    head = log.read_head()
+    rowsets = live(log, head.table("orders"))
+    assert head.epoch == 101
+    assert [r.id for r in rowsets] == list(range(100))
+    assert sorted(r.entry.object for r in rowsets) == sorted(o for each in written for o in each)
+    assert contents(log, head) == contents(log, replay(store))
+    for objects in written:
+        order = [r.entry.object for r in rowsets if r.entry.object in set(objects)]
+        assert order == objects
+
+
+def test_rowset_ids_are_never_given_twice() -> None:
+    store = MemoryStore()
+    log = make_log(store, 2)
+    state = log.commit(append(entry(), entry()), with_orders(store, log))
+    state = log.commit(overwrite((0, 1)), state)
+    state = log.commit(append(), state)
+    assert [r.id for r in live(log, state.table("orders"))] == [2, 3]
+    with pytest.raises(InvalidInputError, match="not all live"):
+        log.commit(overwrite((1, 2)), state)
+
+
+def test_a_vector_replaces_the_one_that_it_names() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    first = vector(2)
+    state = log.commit(append(), with_orders(store, log))
+    state = log.commit(delete_rows(0, first), state)
+    assert state.table("orders").rowsets.row_count == 8
+    for wrong in (vector(3), vector(3, vector(1)), vector(1, first), vector(11, first)):
+        with pytest.raises(InvalidInputError):
+            log.commit(delete_rows(0, wrong), state)
+    state = log.commit(delete_rows(0, vector(10, first)), state)
+    assert state.table("orders").rowsets.row_count == 0
+
+
+def test_time_grows_even_when_the_clock_does_not() -> None:
+    store = MemoryStore()
+    log = Log(store, clock_ms=lambda: 7)
+    state = with_orders(store, log)
+    for _ in range(3):
+        state = log.commit(append(), state)
+    assert [e.time_ms for e in log.read_epochs(state.epoch)] == [10, 9, 8, 7, 0]
+
+
+def test_any_epoch_and_any_time_is_found_whatever_the_checkpoints() -> None:
+    store = MemoryStore()
+    log = make_log(store, 3)
+    states = [database(store)]
+    states.append(log.commit(change(table()), states[-1]))
+    for _ in range(20):
+        states.append(log.commit(append(), states[-1]))
+    for state in states:
+        assert contents(log, log.read_at(state.epoch)) == contents(log, state)
+        assert log.read_at(timestamp_ms=state.time_ms).epoch == state.epoch
+        assert log.read_at(timestamp_ms=state.time_ms, head=states[-1]).epoch == state.epoch
+    assert log.read_at(timestamp_ms=10**15).epoch == 21
+    assert log.read_at(timestamp_ms=500).epoch == 0
+    assert log.read_at().epoch == 21
+    for missing in (22, -1):
+        with pytest.raises(NotFoundError, match=f"Epoch {missing} "):
+            log.read_at(missing)
+    with pytest.raises(NotFoundError, match="1969-12-31"):
+        log.read_at(timestamp_ms=-1)
+    with pytest.raises(NotFoundError):
+        list(log.read_epochs(22))
+    assert [e.epoch for e in log.read_epochs(21, limit=2)] == [21, 20]
+
+
+def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    other = MemoryStore()
+    make_log(other).commit(append(), with_orders(other, make_log(other)))
+    log.commit(append(), log.commit(append(), base))
+    store.put(epoch_name(2), other.get(epoch_name(2)), sync=False)
+    with pytest.raises(CorruptionError, match="follows transaction"):
+        log.read_head()
+
+
+def test_more_rowsets_than_an_epoch_lists_are_kept_in_segments() -> None:
+    store = MemoryStore()
+    log = make_log(store, 64)
+    state = with_orders(store, log)
+    many = [entry(1, i) for i in range(1500)]
+    state = log.commit(append(entry(), entry()), state)
+    state = log.commit(append(*many), state)
+    state = log.commit(append(entry()), state)
+    (epoch,) = log.read_epochs(3, limit=1)
+    assert [type(op) for op in epoch.ops] == [AddRowSets]
+    orders = state.table("orders")
+    assert orders.rowsets.rowset_count == 1503
+    assert orders.rowsets.row_count == 1500 + 3 * 10
+    found = live(log, orders)
+    assert [r.id for r in found] == list(range(1503))
+    assert [r.entry for r in found[2:-1]] == many
+    assert {r.epoch for r in found[2:-1]} == {3}
+    state = log.commit(overwrite((0, 1502)), state)
+    assert [r.id for r in live(log, state.table("orders"))] == [1503]
+    for name in [info.name for info in store.list(CHECKPOINTS)]:
+        store.delete(name)
+    with pytest.raises(CorruptionError, match="missing"):
+        live(log, orders)
+
+
+def test_large_inline_rowsets_are_kept_in_segments() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    big = "A" * (3 * 2**20)
+    state = log.commit(append(*(entry(1, data=big) for _ in range(4))), with_orders(store, log))
+    assert len(state.table("orders").rowsets.segments) == 4
+    assert [r.entry.data for r in live(log, state.table("orders"))] == [big] * 4
+
+
+def test_a_change_too_large_for_an_epoch_is_refused_before_any_write() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    huge = replace(append(), parameters={"note": "x" * 9 * 2**20})
+    with pytest.raises(InvalidInputError, match="divide it"):
+        log.commit(huge, base)
+    assert log.read_head() == base
+
+
+def test_databases_do_not_nest(tmp_path: Path) -> None:
+    create_database(LocalStore(tmp_path / "a" / "b"), lone_table=False)
+    with pytest.raises(InvalidInputError, match="around"):
+        create_database(LocalStore(tmp_path / "a"), lone_table=False)
+    with pytest.raises(InvalidInputError, match="inside"):
+        create_database(LocalStore(tmp_path / "a" / "b" / "c" / "d"), lone_table=True)
+    create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
+    with pytest.raises(AlreadyExistsError):
+        create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
+
+
+class Retained:
+    """A log of 20 epochs, checkpoints at every fourth, and retention made by hand."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore()
+        self.log = make_log(self.store, 4)
+        self.states = [database(self.store)]
+        self.anchors: dict[int, Anchor] = {}
+        self._step(change(table()))
+        for low in range(18):
+            self._step(append(entry(low=low, data="QUJD")))
+        self.expected = [contents(self.log, state) for state in self.states]
+
+    def _step(self, mine) -> None:  # type: ignore[no-untyped-def]
+        state = self.log.commit(mine, self.states[-1])
+        self.states.append(state)
+        if state.epoch % 4 == 0:
+            hint = decode_model(Hint, self.store.get(HINT), HINT)
+            self.anchors[state.epoch] = Anchor(epoch=state.epoch, root=hint.root, check=hint.check)
+
+    def remove(self, first: int, floor: int) -> None:
+        """Overwrite epochs `first` to `floor` with stubs."""
+        for number in range(first, floor + 1):
+            stub = Stub(removed=number, floor=floor, anchor=self.anchors[floor])
+            self.store.put(epoch_name(number), encode_model(stub), sync=True)
+
+
+@pytest.mark.parametrize("with_hint", [True, False])
+def test_above_the_floor_everything_reads_as_before_and_below_nothing_does(
+    with_hint: bool,
+) -> None:
+    old = Retained()
+    old.remove(1, 8)
+    if not with_hint:
+        old.store.delete(HINT)
+    log = make_log(old.store)
+    assert log.read_head().epoch == 19
+    for epoch in range(8, 20):
+        state = log.read_at(epoch)
+        assert contents(log, state) == old.expected[epoch]
+        assert log.read_at(timestamp_ms=state.time_ms).epoch == epoch
+    for epoch in range(1, 8):
+        with pytest.raises(NotFoundError, match="oldest readable epoch is 8"):
+            log.read_at(epoch)
+    with pytest.raises(NotFoundError, match="oldest readable epoch is 8"):
+        log.read_at(timestamp_ms=old.states[3].time_ms)
+    assert [e.epoch for e in log.read_epochs(19)] == list(range(19, 8, -1))
+    assert contents(log, log.refresh(old.states[3])) == old.expected[19]
+
+
+def test_a_stub_whose_anchor_is_gone_leads_to_the_newer_floor() -> None:
+    old = Retained()
+    old.remove(1, 8)
+    old.remove(9, 12)
+    old.store.delete(HINT)
+    old.store.delete(checkpoint_name(old.anchors[8].root))
+    log = make_log(old.store)
+    state = log.read_head()
+    assert contents(log, state) == old.expected[19]
+    assert log.read_at(12).floor == 12
+    with pytest.raises(NotFoundError, match="oldest readable epoch is 12"):
+        log.read_at(5)
+
+
+def test_a_missing_or_damaged_anchor_is_corruption() -> None:
+    old = Retained()
+    old.remove(1, 8)
+    old.store.delete(HINT)
+    root = checkpoint_name(old.anchors[8].root)
+    data = old.store.get(root)
+    old.store.put(root, data[:-3] + b"7}\n", sync=False)
+    with pytest.raises(CorruptionError, match=root):
+        make_log(old.store).read_head()
+    old.store.delete(root)
+    with pytest.raises(CorruptionError, match="missing"):
+        make_log(old.store).read_head()
+
+
+def test_a_missing_segment_below_the_floor_is_corruption() -> None:
+    old = Retained()
+    old.remove(1, 16)
+    log = make_log(old.store)
+    state = log.read_at(16)
+    for ref in state.table("orders").rowsets.segments:
+        old.store.delete(checkpoint_name(ref.segment.object))
+    with pytest.raises(CorruptionError, match="missing"):
+        live(log, state.table("orders"))
+
+
+def test_a_writer_that_slept_past_the_floor_does_not_take_an_old_slot() -> None:
+    old = Retained()
+    old.remove(1, 8)
+    with pytest.raises(CommitUnknownError, match="removed by retention"):
+        old.log.commit(append(), old.states[3])
+    assert old.log.read_head().epoch == 19
+    assert old.log.commit(append(), old.states[8]).epoch == 20
+
+
+def test_an_anchor_is_part_of_the_state() -> None:
+    store = MemoryStore()
+    log = make_log(store, 2)
+    state = with_orders(store, log)
+    anchor = Anchor(epoch=0, root="a" * 32, check=ByteCheck(length=1, crc32c=2))
+    state = log.commit(change(anchor), state)
+    assert log.read_head().anchors == (anchor,)
+    with pytest.raises(InvalidInputError, match="anchors epoch 3"):
+        log.commit(change(anchor.model_copy(update={"epoch": 3})), state)
+
+
+def test_a_failed_checkpoint_does_not_fail_its_commit(caplog: pytest.LogCaptureFixture) -> None:
+    class NoSegments(MemoryStore):
+        def put_if_absent(self, name, data):  # type: ignore[no-untyped-def]
+            if name.startswith(CHECKPOINTS):
+                raise NotFoundError("no such bucket")
+            return super().put_if_absent(name, data)
+
+    store = NoSegments()
+    log = make_log(store, 1)
+    state = log.commit(change(AddRowSet(table=ORDERS, rowset=entry())), with_orders(store, log))
+    assert log.read_head() == state
+    assert "No checkpoint of epoch 2" in caplog.text
