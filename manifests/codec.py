@@ -116,6 +116,8 @@ def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
     own = item.removed if isinstance(item, Stub) else item.epoch
     if own != number:
         raise CorruptionError(f"{name} holds epoch {own}: files of the log were exchanged.")
+    if isinstance(item, Stub) and not number <= item.floor == item.anchor.epoch:
+        raise CorruptionError(f"{name} is a stub above the floor, or names no checkpoint of it.")
     return item
 
 

@@ -164,7 +164,7 @@ class AddRowSets(Model):
 
 
 class DropRowSet(Model):
-    """Remove RowSets: inclusive ranges of ids, ascending and apart.
+    """Remove RowSets: inclusive ranges of ids that ascend and do not overlap.
 
     A change with this operation, even one without ranges, replaces the table as of its base.
     """

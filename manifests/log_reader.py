@@ -17,7 +17,7 @@ from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable, Keep
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.fold import apply_epoch, apply_epochs
-from manifests.names import checkpoint_name, epoch_name
+from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.slots import read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore
@@ -122,7 +122,10 @@ class LogReader:
             else:
                 pending.append(item)
                 number += 1
-        return apply_epochs(state, pending) if pending else state
+        try:
+            return apply_epochs(state, pending) if pending else state
+        except CorruptionError as error:
+            raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
 
     def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
         """The state at the floor, which replaces the epochs that retention removed."""

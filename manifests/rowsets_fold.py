@@ -56,6 +56,8 @@ class RowSetsFold:
 
     def add(self, epoch: int, entry: RowSetEntry) -> None:
         """Add a RowSet under the next id."""
+        if (entry.place == "inline") != (entry.data is not None):
+            self._refuse(f"adds RowSet {entry.object} as {entry.place}, which its data contradicts")
         self._added.append(LiveRowSet(self._take_ids(1), epoch, entry))
         self._count(1, entry.rows, entry.bytes)
 

@@ -105,6 +105,9 @@ def test_a_stub_is_told_from_an_epoch_whatever_the_order_of_its_keys() -> None:
     assert decode_slot(seal(json.dumps(backwards).encode()), 3, "x") == stub
     with pytest.raises(CorruptionError):
         decode_slot(encode_model(stub), 4, "x")
+    for wrong in ({"floor": 2}, {"floor": 6}):
+        with pytest.raises(CorruptionError, match="above the floor"):
+            decode_slot(encode_model(stub.model_copy(update=wrong)), 3, "x")
 
 
 def test_an_epoch_keeps_all_that_it_says() -> None:

@@ -124,6 +124,8 @@ def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:
         change(CreateDatabase(database=TRIPS)),
         overwrite((0, 0)),
         delete(0, vector(1)),
+        append(entry().model_copy(update={"place": "inline"})),
+        append(entry().model_copy(update={"data": "QUJD"})),
     ):
         with pytest.raises(InvalidInputError):
             log.commit(wrong, base)
