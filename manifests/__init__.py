@@ -1,0 +1,1 @@
+"""What is live: epochs, snapshots, checkpoints, conflicts, and the stores under them."""

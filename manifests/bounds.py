@@ -51,11 +51,9 @@ def bounds_table(
 
 
 def _column_bounds(statistics: Sequence[ColumnStatistics | None]) -> Bounds:
-    known = np.array(
-        [s is not None and s.min is not None and s.max is not None for s in statistics]
-    )
-    low = [decode_bound(s.min) if s and s.min and k else None for s, k in zip(statistics, known)]
-    high = [decode_bound(s.max) if s and s.max and k else None for s, k in zip(statistics, known)]
+    low = [decode_bound(s.min) if s and s.min and s.max else None for s in statistics]
+    high = [decode_bound(s.max) if s and s.min and s.max else None for s in statistics]
+    known = np.array([bound is not None for bound in low])
     # Without statistics nothing is known about NULL either: -1 stands for "any number".
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from manifests.entries import AddRowSet, DropRowSet, Epoch
+from manifests.entries import AddRowSet, AddRowSets, DropRowSet, Epoch
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
@@ -313,18 +313,20 @@ def _moment(time_ms: int) -> datetime:
 
 
 def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
-    added = [op.rowset for op in epoch.ops if isinstance(op, AddRowSet) and op.table == table]
-    dropped = [op for op in epoch.ops if isinstance(op, DropRowSet) and op.table == table]
+    ops = [op for op in epoch.ops if getattr(op, "table", None) == table]
+    added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
+    spilled = [op.segment for op in ops if isinstance(op, AddRowSets)]
+    dropped = [ids for op in ops if isinstance(op, DropRowSet) for ids in op.rowsets]
     return HistoryEntry(
         epoch=epoch.epoch,
-        timestamp=_moment(epoch.time_ms),
+        timestamp=datetime.fromtimestamp(epoch.time_ms / 1000, timezone.utc),
         operation=epoch.operation,
         parameters=dict(epoch.parameters),
         base=epoch.base,
         engine=epoch.engine,
         transaction=epoch.transaction,
-        rowsets_added=len(added),
-        rowsets_dropped=sum(last - first + 1 for op in dropped for first, last in op.rowsets),
-        rows_added=sum(entry.rows for entry in added),
-        bytes_added=sum(entry.bytes for entry in added),
+        rowsets_added=len(added) + sum(segment.rowset_count for segment in spilled),
+        rowsets_dropped=sum(last - first + 1 for first, last in dropped),
+        rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),
+        bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled),
     )

@@ -281,8 +281,8 @@ def _new_target(create: CreateTable, location: Location) -> Target:
 
 def _drop_all(log: Log, base: Snapshot, table: str) -> DropRowSet:
     """Without ranges where the table is empty: that tells an overwrite from an append."""
-    live = log.read_rowsets(base.tables[TableId(table)])
-    return DropRowSet(table=table, rowsets=id_ranges(rowset.id for rowset in live))
+    live = log.read_entries(base.tables[TableId(table)])
+    return DropRowSet(table=table, rowsets=id_ranges(live.ids.tolist()))
 
 
 def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:

@@ -116,6 +116,17 @@ def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
     assert table.history(limit=1) == [newest]
 
 
+def test_history_counts_rowsets_that_an_epoch_spilled(table: colonnade.ArrowTable) -> None:
+    settings = colonnade.WriteSettings(max_records=1, sync=False)
+    table.append(rows(*range(1100)), settings=settings)
+    newest = table.history(limit=1)[0]
+    assert (newest.rowsets_added, newest.rows_added) == (1100, 1100)
+    assert newest.bytes_added > 0
+    table.overwrite(rows(7))
+    assert table.history(limit=1)[0].rowsets_dropped == 1100
+    assert ids(table.scan()) == [7]
+
+
 def test_a_sort_key_orders_the_rows_of_a_rowset(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "sorted", SCHEMA, sort_key=["name desc", "id"])
     table.append(rows(2, 3, 1))
