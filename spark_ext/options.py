@@ -6,6 +6,7 @@ a misspelt one is refused instead of ignored.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -89,10 +90,26 @@ def _path_and_options(
     path = given.pop("path", "")
     if not path:
         raise InvalidInputError("No path was given: name the table, as in .load(path).")
+    _refuse_lost_folder(path)
     for key in given:
         if key not in {name.lower() for name in allowed}:
             raise InvalidInputError(_refusal(key, allowed, purpose))
     return path, given
+
+
+def _refuse_lost_folder(path: str) -> None:
+    """Refuse a relative path on Spark Connect.
+
+    Its server runs Python in a temporary folder of the session, named by the session's id: what
+    is written there is gone with the session.
+    """
+    session = os.environ.get("SPARK_JOB_ARTIFACT_UUID")
+    relative = not os.path.isabs(path) and not re.match(r"~|[A-Za-z][A-Za-z0-9+.-]*:", path)
+    if relative and session is not None and session in os.getcwd():
+        raise InvalidInputError(
+            f"{path!r} is a relative path, which means nothing to a Spark Connect server; give the"
+            " whole path."
+        )
 
 
 def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:

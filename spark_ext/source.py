@@ -3,8 +3,10 @@
 A read is fixed to one epoch in `__init__`, which Spark calls once for each DataFrame, while it
 calls `reader()` for each part of a query that uses the DataFrame. So all parts of a query, and all
 later queries of the DataFrame, read the same epoch; `load()` again to see newer rows. Spark makes
-the source at `load()`, but if it was told the columns by `.schema(...)`, at the first action; a
-Spark Connect server makes it anew once it has forgotten the plan. The option `epoch` is exact.
+the source at `load()`, or at the first action if it was told the columns by `.schema(...)`.
+
+On Spark Connect a DataFrame is but a description, which the server resolves anew for each action.
+There the option `epoch` keeps a DataFrame at its epoch; `Table.toDF()` gives it, everywhere.
 
 There is no `pushFilters`: Spark would hand the filter of one use of a DataFrame to its other uses
 as well. The option `where` is this source's way to skip data, `.schema(...)` the way to read few

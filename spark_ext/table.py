@@ -70,8 +70,9 @@ class Table:
         return self._table.path
 
     def toDF(self) -> DataFrame:
-        """The rows of the newest epoch. The DataFrame stays at that epoch."""
-        return self._spark.read.format("colonnade").load(self._table.path)
+        """The rows of the newest epoch. The DataFrame stays at that epoch, on Spark Connect too."""
+        reader = self._spark.read.format("colonnade")
+        return reader.option("epoch", self._table.refresh().epoch).load(self._table.path)
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""

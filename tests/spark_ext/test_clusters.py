@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -22,9 +22,13 @@ ROAD = Path(__file__).with_name("road.py")
 
 
 @contextmanager
-def running(command: list[str], log: Path, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
+def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A process in a group of its own, of which nothing is left afterwards."""
-    environment = {**os.environ, "SPARK_HOME": str(HOME), **settings}
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(HOME),
+        "SPARK_LOCAL_DIRS": str(log.parent),  # killed, Spark leaves its temporary files behind
+    }
     with log.open("wb") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=out, env=environment, start_new_session=True
@@ -33,12 +37,9 @@ def running(command: list[str], log: Path, **settings: str) -> Iterator[subproce
             yield process
         finally:
             # The group outlives its leader when that has left children behind.
-            with ExitStack() as stack:
-                stack.callback(process.wait)
-                try:
-                    os.killpg(process.pid, signal.SIGKILL)
-                except ProcessLookupError:
-                    pass
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def walk(master: str, folder: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from manifests.errors import InvalidInputError
@@ -90,3 +92,17 @@ def test_a_wrong_write_is_refused_naming_the_option(options: dict[str, str], sen
     with pytest.raises(InvalidInputError) as caught:
         write(**options)
     assert sentence in str(caught.value)
+
+
+def test_a_relative_path_is_refused_where_spark_connect_would_lose_the_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    session = tmp_path / "765c65aa-67d8-475c-9dfa-79a15a6a540b"
+    session.mkdir()
+    monkeypatch.chdir(session)
+    assert parse_write_options({"path": "trips"}).path == "trips"
+    monkeypatch.setenv("SPARK_JOB_ARTIFACT_UUID", session.name)
+    with pytest.raises(InvalidInputError, match="'trips' is a relative path"):
+        parse_write_options({"path": "trips"})
+    for path in ("/data/trips", "~/trips", "file:/data/trips", "s3://bucket/trips"):
+        assert parse_read_options({"path": path}).path == path
