@@ -7,8 +7,7 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
-from manifests.codec import decode_model, verify
-from manifests.entries import Epoch
+from manifests.codec import EPOCH_LIMIT, decode_model, is_epoch, verify
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
@@ -16,9 +15,8 @@ from manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from manifests.names import HINT, checkpoint_name
+from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.segment import decode_segment
-from manifests.slots import read_slot
 from manifests.snapshot import SegmentRef, Snapshot
 from manifests.store.base import ObjectStore
 
@@ -89,11 +87,12 @@ def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
 
 def _is_in_log(store: ObjectStore, root: Root) -> bool:
     """Whether the epoch of a checkpoint is there and is the one that it was made of."""
+    name = epoch_name(root.checkpoint)
     try:
-        epoch = read_slot(store, root.checkpoint)
+        data = store.get(name, limit=EPOCH_LIMIT)
+        return is_epoch(data, root.checkpoint, root.transaction, store.locate(name))
     except UNUSABLE:
         return False
-    return isinstance(epoch, Epoch) and epoch.transaction == root.transaction
 
 
 def _epoch(ref: CheckpointRef) -> int:

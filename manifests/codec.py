@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from google_crc32c import value as _crc32c
 from pydantic import ValidationError
 
-from manifests.entries import ByteCheck, Epoch, Stub
+from manifests.entries import FORMAT_VERSION, ByteCheck, Epoch, Stub
 from manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
 from manifests.schema import Model
 
@@ -98,6 +98,15 @@ def encode_epoch(epoch: Epoch) -> bytes:
             " divide it into several, or store its deletion vectors as objects."
         )
     return data
+
+
+def is_epoch(data: bytes, number: int, transaction: str, name: str) -> bool:
+    """Whether an epoch file is that of a transaction, told from its first keys alone.
+
+    Writers put them first, in this order. Raises CorruptionError for damage anywhere in the file.
+    """
+    first = f'{{"format_version":{FORMAT_VERSION},"epoch":{number},"transaction":"{transaction}",'
+    return unseal(data, name).startswith(first.encode())
 
 
 def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
