@@ -20,6 +20,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import SchemaField, TableSchema
+from spark_ext.empty_arrays import with_sound_arrays
 from spark_ext.errors import one_sentence
 from spark_ext.options import WriteOptions
 from spark_ext.types import from_spark, refuse_uncarried, same_values, type_text
@@ -109,7 +110,7 @@ class ColonnadeWriter(DataSourceArrowWriter):
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
         """Write one task's rows. Fails at the first row that does not fit the table."""
         with one_sentence():
-            entries = write_rows(self._planned(), iterator)
+            entries = write_rows(self._planned(), map(with_sound_arrays, iterator))
             return TaskMessage(encode_entries(entries))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
