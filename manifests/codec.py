@@ -89,9 +89,13 @@ def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
 def encode_epoch(epoch: Epoch) -> bytes:
     """Write an epoch file.
 
-    Raises InvalidInputError above the limit: what makes an epoch large is the caller's.
+    Raises InvalidInputError above the limit, which only the caller's operations can pass, and
+    for text that is no Unicode.
     """
-    data = encode_model(epoch)
+    try:
+        data = encode_model(epoch)
+    except ValueError as error:
+        raise InvalidInputError(f"This change cannot be written as JSON: {error}.") from error
     if len(data) > EPOCH_LIMIT:
         raise InvalidInputError(
             f"This change takes {len(data)} bytes in the log where {EPOCH_LIMIT} are allowed;"

@@ -10,13 +10,17 @@ import time
 from collections.abc import Callable, Iterator
 
 from manifests.clock import now_ms
-from manifests.codec import EPOCH_LIMIT, encode_epoch
+from manifests.codec import encode_epoch
 from manifests.entries import CreateDatabase, Epoch
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.errors import (
+    AlreadyExistsError,
+    CorruptionError,
+    InvalidInputError,
+)
 from manifests.fold import apply_epoch
 from manifests.ids import new_table_id, new_transaction_id
 from manifests.names import epoch_name
-from manifests.slots import take_slot
+from manifests.slots import is_taken, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 from manifests.store.local import LocalStore
@@ -41,6 +45,10 @@ def create_database(
     CommitUnknownError, StoreError.
     """
     _refuse_nested(store, "would be")
+    if is_taken(store, 1) and not is_taken(store, 0):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(0))} is missing, although epoch 1 is there."
+        )
     epoch = Epoch(
         epoch=0,
         transaction=new_transaction_id(),
@@ -67,20 +75,19 @@ def _refuse_nested(store: ObjectStore, status: str) -> None:
 
 def _others(store: ObjectStore) -> Iterator[tuple[str, str]]:
     """Databases above and below `store`, with the word for where `store` lies."""
-    above = os.path.dirname(store.url) if isinstance(store, LocalStore) else ""
-    while above:
-        if _holds_database(LocalStore(above)):
+    for above in _folders_above(store.url) if isinstance(store, LocalStore) else ():
+        # A folder that may be passed but not read is no obstacle: nobody reads a database there.
+        if os.path.isfile(f"{above}/{epoch_name(0)}"):
             yield "inside", above
-        above = "" if os.path.dirname(above) == above else os.path.dirname(above)
     ending = f"/{epoch_name(0)}"
     for info in store.list(""):
         if info.name.endswith(ending):
             yield "around", store.locate(info.name.removesuffix(ending))
 
 
-def _holds_database(store: ObjectStore) -> bool:
-    try:
-        store.get(epoch_name(0), limit=EPOCH_LIMIT)
-    except NotFoundError:
-        return False
-    return True
+def _folders_above(path: str) -> Iterator[str]:
+    """The folders above a path as it is written, and as it is once links are followed."""
+    for each in dict.fromkeys((path, os.path.realpath(path))):
+        while (above := os.path.dirname(each)) != each:
+            yield above
+            each = above

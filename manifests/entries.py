@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from manifests import ids
 from manifests.schema import Model, TableSchema
@@ -232,6 +232,14 @@ class Epoch(Model):
     parameters: dict[str, str] = {}
     engine: str
     ops: tuple[Operation, ...]
+
+
+class EpochIdentity(Model):
+    """What tells one epoch from all others, and a stub (no transaction) from an epoch."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    transaction: TransactionIdText | None = None
 
 
 class Stub(Model):

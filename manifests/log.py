@@ -17,14 +17,13 @@ from manifests.conflicts import check_change, check_epoch, check_head
 from manifests.creation import create_database
 from manifests.entries import Epoch, Stub
 from manifests.errors import (
-    ColonnadeError,
     CommitUnknownError,
     CorruptionError,
     InvalidInputError,
 )
 from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
-from manifests.slots import read_slot, take_slot
+from manifests.slots import check_slot, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
 from manifests.store.base import ObjectStore
@@ -62,14 +61,16 @@ class Log(LogReader):
         """Make a change that was planned on `base` the next epoch; returns the state after it.
 
         Sending the same change again, from any process, commits it once. Other epochs since the
-        base do not matter unless they conflict. Durable when it returns. Cost: one PUT, and one
-        GET an epoch since the base.
+        base do not matter unless they conflict. Durable when it returns. Cost: one PUT, one GET,
+        and one more for each epoch since the base.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
-        for a change that cannot be, UnsupportedFormatError, StoreError: nothing was committed.
+        for a change that cannot be, NotFoundError where the database was removed or replaced,
+        UnsupportedFormatError, StoreError: nothing was committed.
         CommitUnknownError: it may have been; delete no file that the change names.
         """
         check_change(change, base)
+        check_slot(self.store, base.epoch, base.transaction)
         change = spill(self.store, change)
         head = base
         while True:
@@ -104,8 +105,9 @@ class Log(LogReader):
             return snapshot
         try:
             return write_checkpoint(self.store, snapshot)
-        except ColonnadeError as error:
-            # The epoch is committed and nobody needs a checkpoint to read it.
+        except Exception as error:
+            # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
+            # an error would tell the caller that the commit had.
             _log.warning("No checkpoint of epoch %d: %s", snapshot.epoch, error)
             return snapshot
 

@@ -18,7 +18,7 @@ from manifests.entry_table import EntryTable, Keep
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.fold import apply_epoch, apply_epochs
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
-from manifests.slots import read_slot
+from manifests.slots import check_end, check_slot, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
@@ -41,8 +41,14 @@ class LogReader:
         return self._advance(self._begin(None))
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
-        """The newest state, from one read earlier. Costs one GET an epoch since, and one."""
-        return self._advance(snapshot)
+        """The newest state, from one read earlier. Costs one GET an epoch since, and three.
+
+        Raises NotFoundError where the database was removed or replaced since.
+        """
+        newest = self._advance(snapshot)
+        if newest is snapshot:
+            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+        return newest
 
     def read_at(
         self,
@@ -103,6 +109,7 @@ class LogReader:
             return state
         first = read_slot(self.store, 0)
         if first is None:
+            check_end(self.store, 0)
             raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
         if isinstance(first, Stub):
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
@@ -115,8 +122,9 @@ class LogReader:
         while target is None or number <= target:
             item = read_slot(self.store, number)
             if item is None:
-                break
-            if isinstance(item, Stub):
+                if check_end(self.store, number):
+                    break
+            elif isinstance(item, Stub):
                 state, pending = self._anchored(state, item), []
                 number = state.epoch + 1
             else:

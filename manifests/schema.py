@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from manifests.errors import InvalidInputError, NotFoundError
 
@@ -59,23 +59,54 @@ def _check_primitive(name: str) -> str:
     return name
 
 
+NESTING_LIMIT = 50
+"""A type is nested at most so deep; parsers of JSON, this one's included, give up further down."""
+
+
 class Model(BaseModel):
     """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
+class InputModel(Model):
+    """A stored value that users make too: a call that does not fit raises InvalidInputError.
+
+    Reading one from bytes raises pydantic's ValidationError, like every other model.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None:
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise InvalidInputError(_sentence(type(self), values, error)) from error
+
+        # Tells pydantic to validate bytes without a detour through this method.
+        __init__.__pydantic_base_init__ = True
+
+
+def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError) -> str:
+    """The first complaint of pydantic about a call."""
+    first = error.errors(include_url=False)[0]
+    what = f"{model.__name__} {values['name']!r}" if "name" in values else model.__name__
+    cause = first.get("ctx", {}).get("error")
+    argument, first_message = (first["loc"] or ("the call",))[0], first["msg"]
+    return f"{what} cannot be made: {cause or f'{argument}: {first_message}'}."
+
+
 PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]
 
 
-class ArrayType(Model):
+class ArrayType(InputModel):
     """A list of values of one type."""
 
     type: Literal["array"] = "array"
     element: SchemaField
 
 
-class MapType(Model):
+class MapType(InputModel):
     """Pairs of a key, never null, and a value."""
 
     type: Literal["map"] = "map"
@@ -83,7 +114,7 @@ class MapType(Model):
     value: SchemaField
 
 
-class StructType(Model):
+class StructType(InputModel):
     """Named fields."""
 
     type: Literal["struct"] = "struct"
@@ -93,7 +124,7 @@ class StructType(Model):
 DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(discriminator="type")]
 
 
-class SchemaField(Model):
+class SchemaField(InputModel):
     """One column, or one nested field of it.
 
     `id` is 0 only before the table has given one. Elements, keys and values of nested types are
@@ -133,7 +164,7 @@ class SchemaField(Model):
         return self.model_copy(update={"type": new})
 
 
-class TableSchema(Model):
+class TableSchema(InputModel):
     """The columns of a table, in order."""
 
     fields: tuple[SchemaField, ...]
@@ -180,10 +211,11 @@ def check_schema(schema: TableSchema) -> None:
     """Refuse what no table may have.
 
     Raises InvalidInputError that names the column: no columns at all, an empty or reserved name,
-    two names in one struct that differ by case only, a nullable map key.
+    two names in one struct that differ by case only, a nullable map key, nesting without end.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
+    _check_depth(schema)
     for field in schema.fields:
         if field.name.casefold() in RESERVED_NAMES:
             raise InvalidInputError(f"Column name {field.name!r} is reserved; choose another.")
@@ -193,18 +225,30 @@ def check_schema(schema: TableSchema) -> None:
             raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
 
 
+def _check_depth(schema: TableSchema) -> None:
+    level = [(field.name, field) for field in schema.fields]
+    for _ in range(NESTING_LIMIT):
+        level = [(column, child) for column, field in level for child in field.children()]
+    if level:
+        raise InvalidInputError(
+            f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
+            " what is further down as text, or as a variant."
+        )
+
+
 def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
     seen: dict[str, str] = {}
     for field in fields:
         full = path + field.name
         if not field.name:
             raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
-        other = seen.setdefault(field.name.casefold(), full)
-        if other is not full:
+        folded = field.name.casefold()
+        if (other := seen.get(folded)) is not None:
             raise InvalidInputError(
                 f"Columns {other!r} and {full!r} are the same name; names may not differ by"
                 " case only."
             )
+        seen[folded] = full
         _check_names(field.children(), full + ".")
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from manifests.codec import EPOCH_LIMIT, decode_slot
-from manifests.entries import Epoch, Stub
+from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot
+from manifests.entries import Epoch, EpochIdentity, Stub
 from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError, StoreError
 from manifests.names import epoch_name
 from manifests.store.base import ObjectStore, PutOutcome
@@ -32,6 +32,50 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
     except NotFoundError:
         return None
     return decode_slot(data, number, store.locate(name))
+
+
+def check_slot(store: ObjectStore, number: int, transaction: str) -> None:
+    """Check that epoch `number` of the log is still the one with this transaction, or removed.
+
+    A directory that was deleted, or deleted and made again, has free slots in the middle of the
+    old log: what is put there is never read. Costs one GET. Raises NotFoundError when it is not,
+    CorruptionError, StoreError.
+    """
+    name = epoch_name(number)
+    try:
+        data = store.get(name, limit=EPOCH_LIMIT)
+        found = decode_model(EpochIdentity, data, store.locate(name)).transaction
+    except NotFoundError:
+        found = ""
+    if found not in (transaction, None):
+        raise NotFoundError(
+            f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
+            " removed or replaced; open it again."
+        )
+
+
+def check_end(store: ObjectStore, number: int) -> bool:
+    """Whether slot `number`, which was free, is the end of the log: then the next is free too.
+
+    False when it was taken meanwhile. Costs one GET. Raises CorruptionError when an epoch is
+    missing there.
+    """
+    if not is_taken(store, number + 1):
+        return True
+    if is_taken(store, number):
+        return False
+    raise CorruptionError(
+        f"{store.locate(epoch_name(number))} is missing, although a later epoch is there."
+    )
+
+
+def is_taken(store: ObjectStore, number: int) -> bool:
+    """Whether anything is in a slot. Costs one GET of one byte."""
+    try:
+        store.get_range(epoch_name(number), 0, 1)
+    except NotFoundError:
+        return False
+    return True
 
 
 def take_slot(

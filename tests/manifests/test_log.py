@@ -50,20 +50,20 @@ def test_a_directory_without_a_log_is_no_database(tmp_path: Path) -> None:
             make_log(store).read_head()
 
 
-def test_refreshing_costs_one_look_at_the_next_slot() -> None:
+def test_refreshing_costs_a_look_at_three_slots() -> None:
     store = MemoryStore()
     head = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     assert make_log(watched).refresh(head) is head
-    assert watched.trace == [("get", epoch_name(2))]
+    assert [call.name for call in watched.trace] == [epoch_name(n) for n in (2, 3, 1)]
 
 
-def test_a_commit_without_contention_is_one_call() -> None:
+def test_a_commit_without_contention_is_one_read_and_one_write() -> None:
     store = MemoryStore()
     base = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     make_log(watched).commit(append(), base)
-    assert watched.trace == [("put_if_absent", epoch_name(2))]
+    assert watched.trace == [("get", epoch_name(1)), ("put_if_absent", epoch_name(2))]
 
 
 def test_a_change_sent_again_from_its_old_base_lands_once() -> None:
@@ -205,6 +205,62 @@ def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
         log.read_head()
 
 
+@pytest.mark.parametrize("missing", range(5))
+def test_a_missing_epoch_is_named_and_not_taken_for_the_end(missing: int) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    states = [with_orders(store, log)]
+    for _ in range(4):
+        states.append(log.commit(append(), states[-1]))
+    store.delete(epoch_name(missing))
+    before = dict(store._objects)
+    with pytest.raises(CorruptionError, match=f"{epoch_name(missing)} is missing"):
+        log.read_head()
+    with pytest.raises(CorruptionError, match=f"{epoch_name(missing)} is missing"):
+        log.read_at(epoch=5)
+    if missing == 0:
+        with pytest.raises(CorruptionError, match="is missing"):
+            database(store)
+    if missing > 1:
+        with pytest.raises(CorruptionError, match="is missing"):
+            log.refresh(states[missing - 2])
+    assert store._objects == before
+
+
+@pytest.mark.parametrize("made_again", [False, True])
+def test_a_database_that_was_deleted_takes_no_change_of_old_readers(made_again: bool) -> None:
+    old, store = MemoryStore(), MemoryStore()
+    state = with_orders(old, make_log(old))
+    state = make_log(old).commit(append(), state)
+    if made_again:
+        with_orders(store, make_log(store))
+    before = dict(store._objects)
+    for use in (make_log(store).refresh, lambda base: make_log(store).commit(append(), base)):
+        with pytest.raises(NotFoundError, match="removed or replaced; open it again"):
+            use(state)
+    assert store._objects == before
+
+
+class StaleStore(MemoryStore):
+    """Does not show an epoch at the first look: it was committed right after it."""
+
+    stale = epoch_name(2)
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        if name == self.stale:
+            self.stale = ""
+            raise NotFoundError(f"{name} is not there yet")
+        return super().get(name, limit=limit)
+
+
+def test_epochs_that_land_during_a_look_are_no_gap() -> None:
+    store = StaleStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    log.commit(append(), log.commit(append(), base))
+    assert log.refresh(base).epoch == 3
+
+
 def test_more_rowsets_than_an_epoch_lists_are_kept_in_segments() -> None:
     store = MemoryStore()
     log = make_log(store, 64)
@@ -247,6 +303,23 @@ def test_a_change_too_large_for_an_epoch_is_refused_before_any_write() -> None:
     with pytest.raises(InvalidInputError, match="divide it"):
         log.commit(huge, base)
     assert log.read_head() == base
+
+
+def test_text_that_is_no_unicode_is_refused_before_any_write() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    with pytest.raises(InvalidInputError, match="cannot be written as JSON"):
+        log.commit(replace(append(), parameters={"note": "\ud800"}), base)
+    assert log.read_head() == base
+
+
+def test_databases_do_not_nest_through_links(tmp_path: Path) -> None:
+    create_database(LocalStore(tmp_path / "a"), lone_table=False)
+    (tmp_path / "a" / "b").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "b")
+    with pytest.raises(InvalidInputError, match="inside"):
+        create_database(LocalStore(tmp_path / "link" / "c"), lone_table=True)
 
 
 def test_databases_do_not_nest(tmp_path: Path) -> None:
@@ -369,11 +442,14 @@ def test_an_anchor_is_part_of_the_state() -> None:
         log.commit(change(anchor.model_copy(update={"epoch": 3})), state)
 
 
-def test_a_failed_checkpoint_does_not_fail_its_commit(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("error", [NotFoundError("no such bucket"), MemoryError()])
+def test_a_failed_checkpoint_does_not_fail_its_commit(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
     class NoSegments(MemoryStore):
         def put_if_absent(self, name, data):  # type: ignore[no-untyped-def]
             if name.startswith(CHECKPOINTS):
-                raise NotFoundError("no such bucket")
+                raise error
             return super().put_if_absent(name, data)
 
     store = NoSegments()
