@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
-from pydantic import ValidationError
 
 from manifests.errors import CorruptionError, InvalidInputError
 from manifests.schema import (
@@ -213,7 +212,7 @@ def _stated_type(stated: str, found: DataType, path: str) -> DataType:
     """The type that metadata names, if values of the type found are values of it."""
     try:
         field = SchemaField(name=path, type=stated)
-    except ValidationError as error:
+    except InvalidInputError as error:
         raise InvalidInputError(
             f"Column {path!r} states the type {stated!r}, which Colonnade does not know."
         ) from error
