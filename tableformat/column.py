@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import pyarrow as pa
 
+from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField
 from tableformat.arrow_types import storage_type
 
@@ -63,3 +65,16 @@ def _order(field: SchemaField, arrow: pa.DataType) -> Order:
     if pa.types.is_decimal(arrow) and arrow.precision > 18:
         return Order.DECIMAL
     return Order.INTEGER
+
+
+def check_names(names: Iterable[str], what: str) -> tuple[str, ...]:
+    """The column names that a user gave as `what`.
+
+    Raises InvalidInputError for a single text, and for what is no list of texts.
+    """
+    if isinstance(names, Iterable) and not isinstance(names, str | bytes):
+        found = tuple(names)
+        if all(isinstance(name, str) for name in found):
+            return found
+        names = found
+    raise InvalidInputError(f"{what} is a list of column names, not {names!r}.")

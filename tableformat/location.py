@@ -74,8 +74,10 @@ class Location:
 def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to; costs one to three GETs of epoch 0.
 
-    Raises InvalidInputError for a path below a table.
+    Raises InvalidInputError for a path below a table, and for what is no path.
     """
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise InvalidInputError(f"{path!r} is no path: give a folder or a URL.")
     store = open_store(path, storage_options)
     if _is_database(store):
         return Location(store, None, exists=True)

@@ -20,6 +20,7 @@ from manifests.entries import Count, DeletionVectorEntry, RowCount, RowSetEntry,
 from manifests.errors import InvalidInputError
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet, TableState
+from tableformat.column import check_names
 from tableformat.predicate import BoundPredicate, Predicate, bind, from_json, prune, to_json
 
 Keep = Callable[[BoundsTable], NDArray[np.bool_]]
@@ -97,10 +98,12 @@ def plan_scan(
 ) -> ScanPlan:
     """Plan to read `columns` (None: all) of `rowsets`, which were pruned already.
 
-    Raises NotFoundError for an unknown column, InvalidInputError for one named twice.
+    Raises NotFoundError for an unknown column, InvalidInputError for one named twice and for what
+    is no list of names.
     """
     names = table.schema.names
     if columns is not None:
+        columns = check_names(columns, "columns")
         names = tuple(table.schema.field(name).name for name in columns)
         for name in names:
             if names.count(name) > 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Literal
@@ -15,6 +16,7 @@ from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
+from tableformat.arrow_input import record_batches
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
@@ -139,16 +141,18 @@ class ArrowTable:
     ) -> Snapshot:
         """The state at an epoch, or at the last epoch not after a time; the head without either.
 
-        A time without a zone is UTC. Raises InvalidInputError for both at once, NotFoundError
-        for an epoch that does not exist or a time before the first.
+        A time without a zone is UTC. Raises InvalidInputError for both at once and for what is
+        no whole number or no time, NotFoundError for an epoch that does not exist or a time
+        before the first.
         """
         if epoch is not None and timestamp is not None:
             raise InvalidInputError("Ask for an epoch or for a timestamp, not for both.")
+        at_epoch = None if epoch is None else epoch_number(epoch)
+        at_ms = None if timestamp is None else timestamp_ms(timestamp)
         head = self.refresh()
         if epoch is None and timestamp is None:
             return head
-        at_ms = None if timestamp is None else timestamp_ms(timestamp)
-        return self._log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
+        return self._log.read_at(epoch=at_epoch, timestamp_ms=at_ms, head=head)
 
     def scan(
         self,
@@ -213,7 +217,9 @@ class ArrowTable:
         settings: WriteSettings | None,
     ) -> int:
         job = plan_write(self._location, self._snapshot, mode, settings=settings)
-        entries = write_rows(job, record_batches(data), self._location.store)
+        # A scan is asked for its batches itself, so that its errors keep their type.
+        batches = data.to_batches() if isinstance(data, Scan) else record_batches(data)
+        entries = write_rows(job, batches, self._location.store)
         if not entries and mode == "append":
             return self._snapshot.epoch
         self._snapshot = commit_write(job, entries, self._log, self._snapshot)
@@ -262,32 +268,27 @@ class Scan:
 
 
 def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
-    """Accept either form of a schema."""
-    return schema if isinstance(schema, TableSchema) else schema_from_arrow(schema)
+    """Accept either form of a schema. Raises InvalidInputError for anything else."""
+    if isinstance(schema, TableSchema):
+        return schema
+    if not isinstance(schema, pa.Schema):
+        raise InvalidInputError(
+            f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
+        )
+    return schema_from_arrow(schema)
 
 
-def record_batches(data: Any) -> Iterable[pa.RecordBatch]:
-    """Any Arrow-speaking object as record batches.
-
-    Raises InvalidInputError for objects that do not offer an Arrow interface.
-    """
-    if isinstance(data, pa.RecordBatch):
-        return (data,)
-    if hasattr(data, "__arrow_c_stream__"):
-        batches: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(data)
-        return batches
-    if hasattr(data, "__arrow_c_array__"):
-        return (pa.record_batch(data),)
-    raise InvalidInputError(
-        f"An object of type {type(data).__name__} offers no Arrow interface; pass a pyarrow,"
-        " polars or pandas table, a record batch, or a reader."
-    )
+def epoch_number(epoch: int) -> int:
+    """The number of an epoch. Raises InvalidInputError for what is no whole number."""
+    if isinstance(epoch, bool) or not hasattr(epoch, "__index__"):
+        raise InvalidInputError(f"An epoch is a whole number, not {epoch!r}.")
+    return operator.index(epoch)
 
 
 def timestamp_ms(timestamp: datetime | str) -> int:
     """Milliseconds since 1970 UTC; a time without a zone is UTC.
 
-    Raises InvalidInputError for text that is no ISO 8601 date or time.
+    Raises InvalidInputError for text that is no ISO 8601 date or time, and for other types.
     """
     if isinstance(timestamp, str):
         try:
@@ -297,8 +298,11 @@ def timestamp_ms(timestamp: datetime | str) -> int:
                 f"{timestamp!r} is not a time; write it like '2026-01-31 12:30:00' (UTC) or"
                 " with an offset such as +02:00."
             ) from error
-    else:
+    # pandas' NaT is a datetime that does not equal itself.
+    elif isinstance(timestamp, datetime) and timestamp == timestamp:
         moment = timestamp
+    else:
+        raise InvalidInputError(f"A timestamp is a datetime or ISO 8601 text, not {timestamp!r}.")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
     return (moment - _EPOCH_START) // _MILLISECOND

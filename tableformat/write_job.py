@@ -34,9 +34,10 @@ from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundErro
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
-from manifests.schema import Model, TableSchema, assign_ids, check_schema
+from manifests.schema import InputModel, Model, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
+from tableformat.column import check_names
 from tableformat.conform import conform
 from tableformat.location import Location
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
@@ -48,7 +49,7 @@ CONFORMED_ROWS = 65_536
 """Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
 
 
-class WriteSettings(Model):
+class WriteSettings(InputModel):
     """What a user may choose about the files of one write."""
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
@@ -94,9 +95,11 @@ def new_table(
     """Design a table: check its schema, give it and its columns ids.
 
     `sort_key` names columns, each perhaps followed by `asc` or `desc`.
-    Raises InvalidInputError that names the column at fault.
+    Raises InvalidInputError that names the column at fault, NotFoundError for an unknown column
+    of the sort key.
     """
     check_schema(schema)
+    _check_texts(properties or {}, comment)
     numbered, next_id = assign_ids(schema, 1)
     return CreateTable(
         table=new_table_id(),
@@ -109,20 +112,34 @@ def new_table(
     )
 
 
+def _check_texts(properties: dict[str, str], comment: str | None) -> None:
+    if comment is not None and not isinstance(comment, str):
+        raise InvalidInputError(f"The comment of a table is text, not {comment!r}.")
+    if not isinstance(properties, dict):
+        raise InvalidInputError(f"Properties are a dict of texts, not {properties!r}.")
+    for key, value in properties.items():
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+
+
 def check_table_name(name: str) -> str:
     """Refuse a name that could not be the last segment of a path."""
-    if not name or len(name) > 255 or name.startswith("_") or set(name) & set("/\\\0"):
+    fits = isinstance(name, str) and 1 <= len(name) <= 255 and name.isprintable()
+    if not fits or name.startswith("_") or name in (".", "..") or set(name) & set("/\\"):
         raise InvalidInputError(
-            f"Table name {name!r} must have 1 to 255 characters, no slash, and not begin"
-            " with an underscore."
+            f"Table name {name!r} must have 1 to 255 printable characters, no slash, not be"
+            " '.' or '..', and not begin with an underscore."
         )
     return name
 
 
 def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortField, ...]:
-    """Resolve `["day", "amount desc"]` against a schema with ids."""
+    """Resolve `["day", "amount desc"]` against a schema with ids.
+
+    Raises NotFoundError for an unknown column, InvalidInputError for one that has no order.
+    """
     fields: list[SortField] = []
-    for text in sort_key:
+    for text in check_names(sort_key, "sort_key"):
         name, _, direction = text.strip().rpartition(" ")
         if direction.casefold() not in ("asc", "desc") or not name:
             name, direction = text.strip(), "asc"
@@ -150,8 +167,10 @@ def plan_write(
 
     A table that does not exist is created by the same epoch when `create` designs it.
     Raises NotFoundError when it does not exist and `create` is absent, InvalidInputError for a
-    store that cannot commit.
+    store that cannot commit and for settings of another type.
     """
+    if settings is not None and not isinstance(settings, WriteSettings):
+        raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
     location.store.require_writable()
     table = None if base is None else location.find(base)
     if table is not None:

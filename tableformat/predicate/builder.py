@@ -104,7 +104,12 @@ class ColumnBuilder:
         return self.eq_null_safe(float("nan"))
 
     def is_in(self, values: Iterable[object]) -> Predicate:
-        """The column equals one of the values; FALSE for no values at all."""
+        """The column equals one of the values; FALSE for no values at all.
+
+        Raises InvalidInputError for text, and for what is no list of values.
+        """
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise InvalidInputError(f"is_in() takes a list of values, not {values!r}.")
         literals = tuple(make_literal(value) for value in values)
         return In(self._column, literals) if literals else FALSE
 
@@ -113,11 +118,18 @@ class ColumnBuilder:
         return conjunction((self >= low, self <= high))
 
     def startswith(self, prefix: str) -> Predicate:
-        """The string begins with `prefix`."""
+        """The string begins with `prefix`. Raises InvalidInputError for what is no text."""
+        if not isinstance(prefix, str):
+            raise InvalidInputError(f"startswith() takes a text, not {prefix!r}.")
         return StartsWith(self._column, prefix)
 
     def like(self, pattern: str, escape: str = "\\") -> Predicate:
-        """The whole string matches a SQL pattern: `%` is any text, `_` is any one character."""
+        """The whole string matches a SQL pattern: `%` is any text, `_` is any one character.
+
+        Raises InvalidInputError for a pattern or an escape character that is none.
+        """
+        if not isinstance(pattern, str) or not isinstance(escape, str):
+            raise InvalidInputError(f"like() takes texts, not {pattern!r} and {escape!r}.")
         return Like(self._column, pattern, escape)
 
     def _compare(self, operator: Operator, other: object) -> Predicate:
@@ -148,6 +160,8 @@ def col(name: str) -> ColumnBuilder:
     A name that holds a dot is written in backticks, as in SQL. Raises InvalidInputError for a
     name that is empty or has a backtick out of place.
     """
+    if not isinstance(name, str):
+        raise InvalidInputError(f"{name!r} is not a column name, which is text.")
     path, position = [], 0
     while match := _NAME.match(name, position):
         path.append(match[1].replace("``", "`") if match[1] is not None else match[2])
