@@ -242,9 +242,9 @@ def test_a_database_that_was_deleted_takes_no_change_of_old_readers(made_again: 
 
 
 class StaleStore(MemoryStore):
-    """Does not show an epoch at the first look: it was committed right after it."""
+    """Does not show the object `stale` at the next look: it is written right after it."""
 
-    stale = epoch_name(2)
+    stale = ""
 
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         if name == self.stale:
@@ -258,6 +258,7 @@ def test_epochs_that_land_during_a_look_are_no_gap() -> None:
     log = make_log(store)
     base = with_orders(store, log)
     log.commit(append(), log.commit(append(), base))
+    store.stale = epoch_name(2)
     assert log.refresh(base).epoch == 3
 
 
