@@ -12,7 +12,7 @@ Spec: docs/spec/rowset.md#places
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -84,12 +84,29 @@ class RowSetOutput:
         for part, arrays in zip(self._parts, chunks, strict=True):
             array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
             arrays.clear()
-            for piece in _pieces(array, self._options.block_bytes):
-                entry, data = encode_block(piece, part.column)
-                part.entries.append(entry)
-                if data is not None:
-                    self._append(part, data)
+            self._encode(part, array)
         self._cuts.append(self.rows + rows)
+
+    def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
+        """Append the rows that `order` names, in its order, with a cut every `cut_rows`.
+
+        Takes one column after another, so that only one has to exist in both orders. Raises as
+        `add_cut`.
+        """
+        pieces = [order.slice(at, cut_rows) for at in range(0, len(order), cut_rows)]
+        for part, array in zip(self._parts, columns, strict=True):
+            for piece in pieces:
+                self._encode(part, array.take(piece))
+            del array  # before the next one is made
+        for piece in pieces:
+            self._cuts.append(self.rows + len(piece))
+
+    def _encode(self, part: _Part, array: pa.Array) -> None:
+        for piece in _pieces(array, self._options.block_bytes):
+            entry, data = encode_block(piece, part.column)
+            part.entries.append(entry)
+            if data is not None:
+                self._append(part, data)
 
     def _append(self, part: _Part, data: pa.Buffer) -> None:
         part.waiting.append(data)

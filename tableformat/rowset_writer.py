@@ -7,7 +7,7 @@ they are collected up to a run instead, sorted, and each run becomes RowSets of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 
 import pyarrow as pa
@@ -33,7 +33,7 @@ class RowSetWriter:
     """Writes the rows of one task. As a context manager it aborts unless `close` was reached.
 
     Holds about one cut of every column, and what a packed RowSet may take; with a sort key one
-    run and its largest column once more. Object ids begin with `job`.
+    run and its largest column twice more. Object ids begin with `job`.
     """
 
     def __init__(
@@ -138,19 +138,34 @@ class RowSetWriter:
         if not self._sort_key:
             self._add_cut(self._take(self._pending_rows))
             return
-        arrays = []
-        for chunks in self._take(self._pending_rows):
-            arrays.append(pa.concat_arrays(chunks))
-            chunks.clear()
-        by_id = {column.id: array for column, array in zip(self._columns, arrays, strict=True)}
+        self._add_run(self._take(self._pending_rows))
+
+    def _add_run(self, chunks: list[list[pa.Array]]) -> None:
+        """Sort rows and write them; only the rows of one run are in order."""
+        keys = {field.column for field in self._sort_key}
+        by_id = {
+            column.id: pa.concat_arrays(arrays)
+            for column, arrays in zip(self._columns, chunks, strict=True)
+            if column.id in keys
+        }
         order = sort_indices(by_id, self._sort_key)
-        start = 0
-        while start < len(order):
-            rows = order.slice(start, self._cut_rows())
-            self._add_cut([[array.take(rows)] for array in arrays])
-            start += len(rows)
-        # Only the rows of one run are in order.
-        self._end_rowset()
+        del by_id
+        rows = self._rowset_rows(chunks, len(order))
+        columns: Iterable[pa.Array] = map(_drain, chunks)
+        if rows < len(order):
+            columns = list(columns)
+        for start in range(0, len(order), rows):
+            output = self._begin_rowset()
+            output.add_sorted(columns, order.slice(start, rows), self._cut_rows())
+            self._end_rowset()
+
+    def _rowset_rows(self, chunks: list[list[pa.Array]], rows: int) -> int:
+        """How many rows of a run make a RowSet: all, unless its bytes or a limit forbid it."""
+        # Stored rows take about half of their decoded bytes, or less.
+        size = sum(array.nbytes for arrays in chunks for array in arrays)
+        fitting: int = rows * 2 * self._options.target_bytes // max(size, 1)
+        cut = self._options.block_rows
+        return min(rows, max(fitting // cut, 1) * cut, self._options.max_records or rows)
 
     def _take(self, rows: int) -> list[list[pa.Array]]:
         """Remove the first pending rows; for every column the arrays that make them up."""
@@ -178,17 +193,18 @@ class RowSetWriter:
 
     def _add_cut(self, chunks: list[list[pa.Array]]) -> None:
         rows = sum(len(array) for array in chunks[0])
-        output = self._output
-        if output is None:
-            object_id = new_object_id(self._job)
-            output = RowSetOutput(
-                self._store, self._prefix, object_id, self._columns, self._options
-            )
-            self._output = output
+        output = self._output or self._begin_rowset()
         output.add_cut(chunks, rows)
         options = self._options
         if output.byte_count >= options.target_bytes or output.rows == options.max_records:
             self._end_rowset()
+
+    def _begin_rowset(self) -> RowSetOutput:
+        object_id = new_object_id(self._job)
+        self._output = RowSetOutput(
+            self._store, self._prefix, object_id, self._columns, self._options
+        )
+        return self._output
 
     def _end_rowset(self) -> None:
         if self._output is None:
@@ -196,6 +212,13 @@ class RowSetWriter:
         self._entries.append(self._output.finish())
         self._finished.append(self._output)
         self._output = None
+
+
+def _drain(arrays: list[pa.Array]) -> pa.Array:
+    """The arrays as one; the list is emptied, so that they need not be kept beside it."""
+    whole = pa.concat_arrays(arrays)
+    arrays.clear()
+    return whole
 
 
 def _pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:

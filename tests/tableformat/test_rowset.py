@@ -236,6 +236,38 @@ def test_each_sorted_run_is_a_rowset_of_its_own() -> None:
         assert read(store, schema, (entry,))["a"].to_pylist() == sorted(run.tolist())
 
 
+@pytest.mark.parametrize("limit", [{"target_bytes": 16_000}, {"max_records": 4000}])
+def test_a_run_that_is_too_large_for_a_rowset_is_divided_in_order(limit: dict[str, int]) -> None:
+    schema, rows = one_column(pa.array(np.random.default_rng(1).permutation(9_000)))
+    store = MemoryStore()
+    entries = write(store, schema, rows, key=(SortField(column=1),), block_rows=1000, **limit)
+    assert [entry.rows for entry in entries] == [4000, 4000, 1000]
+    assert read(store, schema, entries)["a"].to_pylist() == list(range(9_000))
+
+
+def test_a_sorting_writer_holds_one_run_and_not_two() -> None:
+    names = [f"c{i}" for i in range(40)]
+    random = np.random.default_rng(3)
+    schema = assign_ids(schema_from_arrow(pa.schema([(name, pa.int64()) for name in names])), 1)[0]
+    run_bytes, rows = 8 * 2**20, 2_000
+    before = pa.total_allocated_bytes()
+    peaks: list[int] = []
+
+    class Watched(MemoryStore):
+        def create(self, name: str, *, sync: bool) -> ObjectWriter:
+            peaks.append(pa.total_allocated_bytes() - before)
+            return super().create(name, sync=sync)
+
+    options = WriteOptions(run_bytes=run_bytes, packed_bytes=0)
+    with RowSetWriter(Watched(), "t/", JOB, schema, (SortField(column=7),), options) as writer:
+        for _ in range(2 * run_bytes // (rows * 8 * len(names))):
+            batch = pa.record_batch([random.integers(0, 2**60, rows) for _ in names], names)
+            # As from another process: all columns are in one buffer, which lives until the last.
+            writer.write(pa.ipc.read_record_batch(batch.serialize(), batch.schema))
+        writer.close()
+    assert max(peaks) < 1.3 * run_bytes
+
+
 def test_statistics_in_the_log_cover_the_rows() -> None:
     schema, rows = one_column(pa.array([3.5, None, float("nan"), -2.0]))
     (entry,) = write(MemoryStore(), schema, rows, block_rows=2, indexed_columns=frozenset({1}))
