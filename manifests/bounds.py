@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manifests.entries import ColumnStatistics
+from manifests.errors import CorruptionError
 from manifests.statistics import Bound, decode_bound
 
 
@@ -61,13 +62,19 @@ def _column_bounds(statistics: Sequence[ColumnStatistics | None]) -> Bounds:
 
 
 def bound_array(values: Sequence[Bound | None]) -> NDArray[np.generic]:
-    """Pack bounds into the narrowest array that holds them exactly; None becomes any value."""
+    """Pack bounds into the narrowest array that holds them exactly; None becomes any value.
+
+    Raises CorruptionError for bounds that no order compares.
+    """
     present = [v for v in values if v is not None]
     if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present):
         return np.array([0 if v is None else v for v in values], dtype=np.int64)
     if all(isinstance(v, float) for v in present):
         return np.array([0.0 if v is None else v for v in values], dtype=np.float64)
-    packed = np.empty(len(values), dtype=object)
     filler = present[0]
+    kind = (int, float) if isinstance(filler, int | float) else type(filler)
+    if not all(isinstance(v, kind) for v in present):
+        raise CorruptionError("A column of the log has bounds of types that cannot be compared.")
+    packed = np.empty(len(values), dtype=object)
     packed[:] = [filler if v is None else v for v in values]
     return packed

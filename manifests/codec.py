@@ -153,11 +153,13 @@ def _unknown(problem: Any) -> str | None:
         return f"the key {_path(location)!r}"
     if kind == "union_tag_invalid":
         tag = problem["ctx"]["tag"]
-        return f"the operation {tag!r}" if location[:1] == ("ops",) else f"the type {tag!r}"
+        return (
+            f"the operation {tag!r:.100}" if location[:1] == ("ops",) else f"the type {tag!r:.100}"
+        )
     if location[-1:] == ("format_version",) and kind == "literal_error":
-        return f"format version {problem['input']}"
+        return f"format version {problem['input']!r:.100}"
     if "table_schema" in location and kind == "value_error":
-        return f"the type {problem['input']!r}"
+        return f"the type {problem['input']!r:.100}"
     return None
 
 

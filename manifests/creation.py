@@ -53,7 +53,7 @@ def create_database(
         epoch=0,
         transaction=new_transaction_id(),
         base=0,
-        time_ms=clock_ms(),
+        time_ms=max(0, clock_ms()),
         operation="create_database",
         engine=engine,
         ops=(CreateDatabase(database=new_table_id(), lone_table=lone_table),),

@@ -26,7 +26,7 @@ from manifests.errors import CorruptionError
 from manifests.schema import Model
 from manifests.snapshot import SegmentRef
 from manifests.statistics import decode_bound, encode_bound
-from manifests.statistics_block import HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
+from manifests.statistics_block import ALL_FLAGS, HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
 from manifests.vectors import (
     BoundVector,
     FloatVector,
@@ -47,6 +47,7 @@ ENTRY_LIMIT = 16_384
 INLINE_LIMIT = 2**20
 """A segment takes no further entry once it holds so many bytes of inline RowSets and vectors."""
 
+_COUNT_LIMITS = (0, 2**53 - 1)
 _LIMITS = {
     "ids": (0, 2**32 - 1),
     "places": (0, len(PLACES) - 1),
@@ -139,6 +140,8 @@ def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> Entry
     if body.segment != table or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
     vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
+    # First, because it has no short form: a forged count must not take the memory.
+    objects = decode_objects(body.objects, count, name)
     if ref.epoch is not None:
         first = np.arange(ref.first_id, ref.first_id + count, dtype=np.int64)
         given = {"ids": first, "epochs": np.broadcast_to(np.int64(ref.epoch), (count,))}
@@ -147,7 +150,7 @@ def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> Entry
     numbers = {n: given.get(n, _decode_number(n, vectors[n], count, name)) for n in NUMBERS}
     block = EntryBlock(
         numbers,
-        decode_objects(body.objects, count, name),
+        objects,
         body.irregular_cuts,
         body.data,
         body.vectors,
@@ -160,10 +163,16 @@ def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> Entry
 def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
     if vector is None:
         return np.zeros(0, np.int64)
+    return _decode_between(vector, _LIMITS.get(field, _COUNT_LIMITS), count, f"{name}: {field}")
+
+
+def _decode_between(
+    vector: IntegerVector, limits: tuple[int, int], count: int, name: str
+) -> Integers:
     values = decode_integers(vector, count, name)
-    low, high = _LIMITS.get(field, (0, 2**53 - 1))
+    low, high = limits
     if int(values.min()) < low or int(values.max()) > high:
-        raise CorruptionError(f"{name} is malformed: {field} are not between {low} and {high}.")
+        raise CorruptionError(f"{name} is malformed: not all are between {low} and {high}.")
     return values
 
 
@@ -180,8 +189,13 @@ def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
         or any(key >= count for key in keys)
         or int(block.ids.min()) < ref.first_id
         or int(block.ids.max()) > ref.last_id
+        or any(vector.cardinality > block.rows[row] for row, vector in block.vectors.items())
     ):
         raise CorruptionError(f"{name} is malformed: its arrays do not belong together.")
+    found = (block.rows.sum(), block.deleted.sum(), block.byte_counts.sum())
+    stated = (ref.segment.row_count, ref.segment.deleted_count, ref.segment.byte_count)
+    if found != stated:
+        raise CorruptionError(f"{name} holds other counts than the log says.")
 
 
 def split_block(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Iterator[EntryBlock]:
@@ -224,13 +238,13 @@ def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
 
 
 def _decode_statistics(vectors: StatisticsVectors, count: int, name: str) -> StatisticsBlock:
-    flags = decode_integers(vectors.flags, count, name)
+    flags = _decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
     return StatisticsBlock(
         flags,
         _decode_bounds(vectors.min, flags & HAS_MIN, name),
         _decode_bounds(vectors.max, flags & HAS_MAX, name),
-        decode_integers(vectors.nulls, count, name),
-        decode_integers(vectors.nans, count, name),
+        _decode_between(vectors.nulls, _COUNT_LIMITS, count, name),
+        _decode_between(vectors.nans, _COUNT_LIMITS, count, name),
     )
 
 

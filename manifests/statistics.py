@@ -49,8 +49,8 @@ def decode_bound(text: str) -> Bound:
         if tag == "b:":
             return base64.b64decode(body, validate=True)
     except (ValueError, binascii.Error) as error:
-        raise CorruptionError(f"Bound {text!r} in the log cannot be read.") from error
-    raise CorruptionError(f"Bound {text!r} in the log cannot be read.")
+        raise CorruptionError(f"Bound {text!r:.100} in the log cannot be read.") from error
+    raise CorruptionError(f"Bound {text!r:.100} in the log cannot be read.")
 
 
 def merge_statistics(parts: Iterable[tuple[ColumnStatistics, int]]) -> ColumnStatistics:

@@ -14,6 +14,7 @@ from manifests.statistics import Bound, decode_bound, encode_bound
 from manifests.vectors import Integers
 
 PRESENT, HAS_MIN, HAS_MAX, EXACT = 1, 2, 4, 8
+ALL_FLAGS = PRESENT | HAS_MIN | HAS_MAX | EXACT
 _BOUNDED = PRESENT | HAS_MIN | HAS_MAX
 
 BoundArray = NDArray[np.generic]

@@ -376,6 +376,10 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         (b'"rows":{"type":"const","base":"2"', b'"rows":{"type":"const","base":"0"'),
         (b'"places":{"type":"const","base":"2"', b'"places":{"type":"const","base":"3"'),
         (b'"type":"u8","base":"0","data":"AAEC"', b'"type":"u8","base":"0","data":"AAE="'),
+        (b'"flags":{"type":"const","base":"7"', b'"flags":{"type":"const","base":"16"'),
+        (b'"nulls":{"type":"const","base":"1"', b'"nulls":{"type":"const","base":"-1"'),
+        (b'"nans":{"type":"const","base":"2"', b'"nans":{"type":"const","base":"9007199254740992"'),
+        (b'"bytes":{"type":"const","base":"102"', b'"bytes":{"type":"const","base":"101"'),
         (ORDERS.encode(), b"0" * 16),
     ):
         assert old in data
@@ -384,6 +388,31 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         described = describe_segment("a" * 32, forged, block)
         with pytest.raises(CorruptionError, match="seg"):
             decode_segment(forged, ORDERS, SegmentRef(described, 0, 2), "seg")
+
+
+def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
+    block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
+    data = encode_segment(ORDERS, block, with_ids=True)
+    with pytest.raises(CorruptionError, match="do not belong together"):
+        decode_segment(
+            data, ORDERS, SegmentRef(describe_segment("a" * 32, data, block), 0, 0), "seg"
+        )
+
+
+def test_a_forged_count_takes_no_memory() -> None:
+    block = block_of([LiveRowSet(0, 1, entry())])
+    body = unseal(encode_segment(ORDERS, block, with_ids=False), "seg")
+    data = seal(body.replace(b'"count":1', b'"count":4294967295'))
+    stated = describe_segment("a" * 32, data, block).model_copy(update={"rowset_count": 2**32 - 1})
+    with pytest.raises(CorruptionError, match="object ids for 4294967295"):
+        decode_segment(data, ORDERS, SegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg")
+
+
+@pytest.mark.parametrize("bounds", [("s:a", "i:1"), ("b:", "s:a"), ("f:0.5", "b:AA==")])
+def test_bounds_that_no_order_compares_are_corruption(bounds: tuple[str, str]) -> None:
+    found = [{1: ColumnStatistics(min=bound, max=bound)} for bound in bounds]
+    with pytest.raises(CorruptionError, match="cannot be compared"):
+        bounds_table(found, [1, 1])
 
 
 def test_epochs_between_checkpoints_ascend() -> None:
