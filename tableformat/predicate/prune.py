@@ -111,8 +111,10 @@ def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: boo
     if bounds is None:
         return np.ones(len(table.rows), dtype=bool)
     may = ~bounds.known
-    # Where bounds are unknown their arrays hold anything, even values of another type.
-    may[bounds.known] = test(bounds.low[bounds.known], bounds.high[bounds.known])
+    # Where bounds are unknown their arrays hold anything, even values of another type; where all
+    # are, that is the type of the arrays.
+    if bounds.known.any():
+        may[bounds.known] = test(bounds.low[bounds.known], bounds.high[bounds.known])
     may &= _has_values(bounds, table)
     return may | (bounds.nans != 0) if nan_too else may
 

@@ -215,6 +215,21 @@ def test_unknown_counts_and_absent_columns_keep_everything() -> None:
         assert prune(bound, partly)[0], where
 
 
+@pytest.mark.parametrize(
+    ("where", "type_name"),
+    [
+        ("x > 'a'", "string"),
+        ("x <> 'a'", "string"),
+        ("x IN ('a', 'b')", "string"),
+        ("x LIKE 'a%'", "string"),
+        ("x >= X'00'", "binary"),
+        (f"x > {10**30}", "decimal(38,0)"),
+    ],
+)
+def test_a_column_that_is_null_everywhere_matches_nothing(where: str, type_name: str) -> None:
+    assert kept(where, [None, None], type_name) == [False, False]
+
+
 def test_decimals_beyond_64_bits_are_compared_exactly() -> None:
     values = [Decimal(f"{n}.0000000000") for n in (9, 10**27, 10**27 + 1)]
     where = f"x > {10**27}"
