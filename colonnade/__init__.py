@@ -34,14 +34,15 @@ from tableformat.table import ArrowTable, HistoryEntry, Scan
 from tableformat.write_job import WriteSettings
 
 if TYPE_CHECKING:
-    from spark_ext.database import Database
-    from spark_ext.table import Table
+    from spark_ext.database import Database as Database
+    from spark_ext.table import Table as Table
 
 create = ArrowTable.create
 open = ArrowTable.open
 create_database = ArrowDatabase.create
 open_database = ArrowDatabase.open
 
+# Without the Spark half: a star import must work, and be fast, where there is no pyspark.
 __all__ = [
     "AlreadyExistsError",
     "ArrayType",
@@ -51,7 +52,6 @@ __all__ = [
     "CommitUnknownError",
     "ConflictError",
     "CorruptionError",
-    "Database",
     "HistoryEntry",
     "InvalidInputError",
     "MapType",
@@ -61,7 +61,6 @@ __all__ = [
     "SchemaField",
     "StoreError",
     "StructType",
-    "Table",
     "TableSchema",
     "UnsupportedFormatError",
     "WriteSettings",
@@ -79,4 +78,11 @@ def __getattr__(name: str) -> Any:
     """Load the Spark half when it is first named, so that Arrow users need no pyspark."""
     if name not in _NEEDS_SPARK:
         raise AttributeError(f"module 'colonnade' has no attribute {name!r}")
-    return getattr(importlib.import_module(_NEEDS_SPARK[name]), name)
+    try:
+        return getattr(importlib.import_module(_NEEDS_SPARK[name]), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "pyspark":
+            raise
+        raise ImportError(
+            f"colonnade.{name} needs Spark: install pyspark, or colonnade[spark]."
+        ) from error

@@ -1,0 +1,53 @@
+"""What a user meets first: the import, and the README's lines as they stand."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+WITHOUT_SPARK = """
+import sys
+
+class Blocker:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pyspark", "py4j"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocker())
+from colonnade import *
+import colonnade
+assert open_database is colonnade.open_database
+assert not [name for name in sys.modules if name.startswith(("spark_ext", "pandas", "duckdb"))]
+for name in ("Table", "Database"):
+    try:
+        getattr(colonnade, name)
+    except ImportError as error:
+        assert str(error) == f"colonnade.{name} needs Spark: install pyspark, or colonnade[spark]."
+    else:
+        raise AssertionError(name)
+"""
+
+
+def test_colonnade_is_imported_without_spark_and_says_what_needs_it() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_SPARK], cwd=ROOT, check=True)
+
+
+def test_the_arrow_lines_of_the_readme_run_as_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = (ROOT / "README.md").read_text().split("## Without Spark")[1]
+    code = re.search(r"```python\n(.*?)```", section, re.DOTALL)
+    assert code is not None
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(code[1], names)
+    trips = names["trips"]
+    assert trips.scan().to_arrow()["miles"].to_pylist() == [2.5, 7.0]
+    assert trips.scan(epoch=1).to_arrow().num_rows == 0
