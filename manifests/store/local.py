@@ -45,6 +45,8 @@ from manifests.store.base import (
 )
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+# For folders that are only passed: those that one may search but not list are passed, too.
+_PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe that someone left here must fail its check below, not hang.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -165,35 +167,35 @@ class LocalStore(ObjectStore):
 
     @contextmanager
     def _folder(
-        self, name: str, *, make: bool = False, sync: bool = False
+        self, name: str, *, make: bool = False, sync: bool = False, flags: int = _FOLDER
     ) -> Iterator[tuple[int, str]]:
         """Open the folder of an object; with `make`, make what is missing. Yields it and the leaf.
 
         Raises: OSError, FileNotFoundError when a folder is missing.
         """
         *parts, leaf = name.split("/")
-        folder = self._open_root(make)
+        folder = self._open_root(make, flags)
         try:
             path = ""
             for part in parts:
                 path = f"{path}/{part}"
                 if make:
                     self._make_folder(folder, part, path, sync)
-                below = os.open(part, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+                below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder)
                 os.close(folder)
                 folder = below
             yield folder, leaf
         finally:
             os.close(folder)
 
-    def _open_root(self, make: bool) -> int:
+    def _open_root(self, make: bool, flags: int) -> int:
         try:
-            return os.open(self.url, _FOLDER)
+            return os.open(self.url, flags)
         except FileNotFoundError:
             if not make:
                 raise
         _make_path(self.url)
-        return os.open(self.url, _FOLDER)
+        return os.open(self.url, flags)
 
     def _make_folder(self, parent: int, part: str, path: str, sync: bool) -> None:
         try:
@@ -211,7 +213,7 @@ class LocalStore(ObjectStore):
         """Open an object. Yields its file and its size in bytes."""
         check_name(name)
         try:
-            with self._folder(name) as (folder, leaf):
+            with self._folder(name, flags=_PASS) as (folder, leaf):
                 file = os.open(leaf, _READ, dir_fd=folder)
             try:
                 status = os.fstat(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import multiprocessing
 import os
 import pickle
 import re
@@ -11,8 +12,10 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 from typing import Any
 
@@ -332,3 +335,31 @@ def test_a_store_pickles_as_its_root(tmp_path: Path) -> None:
     store.put_if_absent("t/a", b"x")
     assert len(pickle.dumps(store)) < 200
     assert pickle.loads(pickle.dumps(store)).get("t/a") == b"x"
+
+
+def test_a_folder_that_may_be_passed_but_not_listed_is_no_obstacle() -> None:
+    # Not below pytest's own folder, which only its owner may pass.
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder) / "home"
+        LocalStore(home / "db").put_if_absent("a/b", b"x")
+        home.chmod(0o311)
+        reader = multiprocessing.get_context("fork").SimpleQueue()
+        process = multiprocessing.get_context("fork").Process(
+            target=_read_unprivileged, args=(home, reader)
+        )
+        Path(folder).chmod(0o711)
+        process.start()
+        process.join(60)
+        home.chmod(0o700)
+        assert process.exitcode == 0
+        assert reader.get() == (b"x", "no such object")
+
+
+def _read_unprivileged(home: Path, found: SimpleQueue[tuple[bytes, str]]) -> None:
+    if os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+    try:
+        LocalStore(home).get("a/b")
+    except NotFoundError:
+        found.put((LocalStore(home / "db").get("a/b"), "no such object"))
