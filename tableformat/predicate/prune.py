@@ -114,9 +114,16 @@ def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: boo
     # Where bounds are unknown their arrays hold anything, even values of another type; where all
     # are, that is the type of the arrays.
     if bounds.known.any():
-        may[bounds.known] = test(bounds.low[bounds.known], bounds.high[bounds.known])
+        may[bounds.known] = test(*_alike(bounds.low[bounds.known], bounds.high[bounds.known]))
     may &= _has_values(bounds, table)
     return may | (bounds.nans != 0) if nan_too else may
+
+
+def _alike(low: Values, high: Values) -> tuple[Values, Values]:
+    """Both bounds in arrays of one type: of wide decimals only one side may exceed 64 bits."""
+    if low.dtype == high.dtype:
+        return low, high
+    return low.astype(object), high.astype(object)
 
 
 def _compare_test(operator: Operator, value: StorageValue) -> Test:

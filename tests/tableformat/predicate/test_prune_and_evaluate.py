@@ -237,6 +237,18 @@ def test_decimals_beyond_64_bits_are_compared_exactly() -> None:
     assert kept(f"x IN ({10**27})", values[:1], "decimal(38,10)") == [False]
 
 
+def test_bounds_of_which_one_exceeds_64_bits_keep_all_that_lies_between() -> None:
+    values = [Decimal(-(10**30)), Decimal(0), Decimal(10**30)]
+    schema = make_schema({"x": "decimal(38,0)"})
+    parts = [{1: statistics(None, part)} for part in (values[:2], values[1:], values)]
+    for table in (bounds_table([part], [3]) for part in parts):  # type: ignore[list-item]
+        for where in ("x IN (0, 7)", "x NOT IN (0)", "x = 0", "x <> 0", "x <=> 0"):
+            assert prune(bind(parse_predicate(where), schema), table).all(), where
+    for table, wide in zip(parts, (-(10**30), 10**30, 10**30), strict=True):
+        bound = bind(parse_predicate(f"x IN (1, {wide})"), schema)
+        assert prune(bound, bounds_table([table], [3])).all(), wide  # type: ignore[list-item]
+
+
 def struct_schema() -> TableSchema:
     inner = {"type": "struct", "fields": ({"id": 2, "name": "In", "type": "int"},)}
     return TableSchema.model_validate({"fields": ({"id": 1, "name": "s", "type": inner},)})
