@@ -32,9 +32,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     times, floor = [], []
     for start in range(0, 10 * APPENDS, 10):
         ids = range(start, start + 10)
-        rows = pa.table(
-            {"id": ids, "name": [f"n{i}" for i in ids], "amount": [i / 3 for i in ids]}
-        )
+        rows = pa.table({"id": ids, "name": [f"n{i}" for i in ids], "amount": [i / 3 for i in ids]})
         begin = time.perf_counter()
         table.append(rows)
         middle = time.perf_counter()
