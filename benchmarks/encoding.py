@@ -28,7 +28,8 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     table = pa.Table.from_batches(batches).combine_chunks()
     del source
     pa.set_cpu_count(1)
-    encoded: dict[str, object] = {}
+    encoded: list[tuple[MemoryStore, tuple[RowSetEntry, ...]]] = []
+    parquet: list[pa.Buffer] = []
 
     def encode() -> None:
         store = MemoryStore()
@@ -36,28 +37,26 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         with RowSetWriter(store, "", "0" * 16, schema, (), options) as writer:
             for batch in batches:
                 writer.write(batch)
-            encoded["ours"] = (store, writer.close())
+            encoded[:] = [(store, writer.close())]
 
     def encode_parquet() -> None:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
-        encoded["theirs"] = sink.getvalue()
+        parquet[:] = [sink.getvalue()]
 
     def decode() -> None:
-        store, entries = encoded["ours"]  # type: ignore[misc]
+        [(store, entries)] = encoded
         for entry in entries:
             for _ in RowSetReader(store, "", entry).read(schema.fields):
                 pass
 
     def decode_parquet() -> None:
-        buffer = pa.BufferReader(encoded["theirs"])
-        pq.ParquetFile(buffer).read(use_threads=False)
+        pq.ParquetFile(pa.BufferReader(parquet[0])).read(use_threads=False)
 
     encode_s, encode_parquet_s, encode_ratio = interleave(encode, encode_parquet, runs)
     decode_s, decode_parquet_s, decode_ratio = interleave(decode, decode_parquet, runs)
-    entries: tuple[RowSetEntry, ...] = encoded["ours"][1]  # type: ignore[index]
-    size = sum(entry.bytes for entry in entries) / 1e6
-    parquet_size = encoded["theirs"].size / 1e6  # type: ignore[attr-defined]
+    size = sum(entry.bytes for entry in encoded[0][1]) / 1e6
+    parquet_size = parquet[0].size / 1e6
     name = f"lineitem SF{scale:g}"
     return [
         Figure(f"size of {name}", "MB", size, parquet_size, size / parquet_size, 1.02),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import statistics
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from manifests.ids import new_job_id, new_object_id, new_transaction_id
 from manifests.log import Change, Log
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
-from tableformat.predicate import col
+from tableformat.predicate import Predicate, col
 from tableformat.scan_plan import rowset_filter
 
 TARGETS_MS = {1_000: 5, 100_000: 60, 1_000_000: 600}
@@ -32,12 +33,12 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
         if not path.exists():
             build(path, count)
         log = Log(open_store(path))
-        median = statistics.median(seconds(lambda log=log: open_all(log)) for _ in range(runs))
+        median = statistics.median(seconds(partial(open_all, log)) for _ in range(runs))
         figures.append(
             Figure(f"open the head with {count:,} RowSets", "ms", median * 1e3, target=target)
         )
     predicate = col("key").between(500_000_00, 500_000_50)
-    found = statistics.median(seconds(lambda: open_some(log, predicate)) for _ in range(runs))
+    found = statistics.median(seconds(partial(open_some, log, predicate)) for _ in range(runs))
     name = f"open {count:,} RowSets, predicate needs one segment"
     return [*figures, Figure(name, "ms", found * 1e3, target=ONE_SEGMENT_MS)]
 
@@ -47,10 +48,10 @@ def open_all(log: Log) -> int:
     return len(log.read_entries(only_table(log.read_head())))
 
 
-def open_some(log: Log, predicate: object) -> int:
+def open_some(log: Log, predicate: Predicate) -> int:
     """Read the head and the entries that a predicate leaves."""
     table = only_table(log.read_head())
-    return len(log.read_rowsets(table, rowset_filter(table, predicate)))  # type: ignore[arg-type]
+    return len(log.read_rowsets(table, rowset_filter(table, predicate)))
 
 
 def only_table(snapshot: Snapshot) -> TableState:

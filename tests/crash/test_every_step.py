@@ -5,6 +5,8 @@ refused is not and never comes, and once the fault is gone the same work succeed
 """
 
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,14 +15,33 @@ import pytest
 from manifests.errors import ColonnadeError, CommitUnknownError
 from manifests.log import Log
 from manifests.store import MemoryStore, ObjectStore
+from tableformat import write_job
 from tableformat.location import Location
 from tableformat.table import ArrowTable, as_table_schema
-from tableformat.write_job import commit_write, new_table, plan_write, write_rows
-from tests.faults import Fault, FaultyStore, Stopped
+from tableformat.write_job import (
+    commit_write,
+    new_table,
+    plan_write,
+    write_options,
+    write_rows,
+)
+from tableformat.write_options import WriteOptions
+from tests.faults import Call, Fault, FaultyStore, Stopped
 
 SCHEMA = pa.schema([("id", pa.int64()), ("noise", pa.float64())])
-SIZES = {"inline": 5, "packed": 20_000, "directory": 700_000}
+SIZES = {"inline": 5, "packed": 3_000, "directory": 20_000}
+PACKED_BYTES = 100_000
 FAULTS = list(Fault)
+
+
+@pytest.fixture(autouse=True)
+def small_packed_rowsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let few rows already make a directory, so that every call can be visited in every place."""
+
+    def options(*arguments: Any) -> WriteOptions:
+        return replace(write_options(*arguments), packed_bytes=PACKED_BYTES)
+
+    monkeypatch.setattr(write_job, "write_options", options)
 
 
 def rows(first: int, count: int) -> pa.Table:
@@ -115,7 +136,9 @@ def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
     disk = MemoryStore()
     create(disk, rows(1, 2))
     before = {info.name for info in disk.list("")}
-    count = len(trace_of(disk, place))
+    trace = trace_of(disk, place)
+    assert any(name.endswith(".col") for _, name in trace) == (place == "directory")
+    count = len(trace)
     for call in range(1, count):
         store = FaultyStore(disk, {call: Fault.DISK_FULL})
         job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
@@ -126,7 +149,7 @@ def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
     assert read(disk) == [1, 2]
 
 
-def trace_of(disk: ObjectStore, place: str) -> list[object]:
+def trace_of(disk: ObjectStore, place: str) -> list[Call]:
     """The calls that writing one RowSet makes; what it writes is removed again."""
     store = FaultyStore(disk)
     before = {info.name for info in disk.list("")}
