@@ -18,24 +18,14 @@ Spec: docs/spec/layout.md
 
 from __future__ import annotations
 
-import re
-
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
-
-_EPOCH = re.compile(rf"{MANIFEST}/(\d{{20}})\.json", re.ASCII)
 
 
 def epoch_name(epoch: int) -> str:
     """Name the file of epoch `epoch` (0 or more)."""
     return f"{MANIFEST}/{epoch:020d}.json"
-
-
-def parse_epoch_name(name: str) -> int | None:
-    """Read the number of an epoch from its file name; None for any other name."""
-    match = _EPOCH.fullmatch(name)
-    return int(match[1]) if match else None
 
 
 def checkpoint_name(object_id: str) -> str:

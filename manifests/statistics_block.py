@@ -82,9 +82,10 @@ class StatisticsBlock:
         )
 
     def summary(self, rows: Integers) -> ColumnStatistics | None:
-        """Of all together, as `merge_statistics` would; None when a RowSet has none.
+        """Of all together; None when a RowSet has none. `rows` are the row counts.
 
-        `rows` are the row counts.
+        A RowSet without bounds adds only its counts when all its values are NULL or NaN;
+        otherwise nothing is known about it, and all together have no bounds.
         """
         if not (self.flags & PRESENT).all():
             return None

@@ -323,7 +323,7 @@ def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
     dropped = [ids for op in ops if isinstance(op, DropRowSet) for ids in op.rowsets]
     return HistoryEntry(
         epoch=epoch.epoch,
-        timestamp=datetime.fromtimestamp(epoch.time_ms / 1000, timezone.utc),
+        timestamp=_moment(epoch.time_ms),
         operation=epoch.operation,
         parameters=dict(epoch.parameters),
         base=epoch.base,

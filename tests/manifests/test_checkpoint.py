@@ -26,7 +26,7 @@ from manifests.segment import (
     split_block,
 )
 from manifests.snapshot import LiveRowSet, SegmentRef, Snapshot
-from manifests.statistics import encode_bound, merge_statistics
+from manifests.statistics import decode_bound, encode_bound
 from manifests.store import MemoryStore
 from manifests.vectors import decode_floats, decode_integers, encode_floats, encode_integers
 from tests.faults import FaultyStore
@@ -121,12 +121,27 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
         if any(s is None for s in found):
             assert column not in described.statistics
         else:
-            merged = merge_statistics(
-                (s, r.entry.rows) for s, r in zip(found, rowsets, strict=True) if s
-            )
-            assert described.statistics[column] == merged
+            parts_of_it = [(s, r.entry.rows) for s, r in zip(found, rowsets, strict=True) if s]
+            assert described.statistics[column] == merged(parts_of_it)
     plain = bounds_table([r.entry.statistics for r in rowsets], [6] * len(rowsets))
     check_same_bounds(plain, read.bounds())
+
+
+def merged(parts: list[tuple[ColumnStatistics, int]]) -> ColumnStatistics:
+    """Statistics of the union of parts, each with its row count, in plain Python."""
+    nulls, nans = (sum(getattr(part, name) for part, _ in parts) for name in ("nulls", "nans"))
+    bounded = [part for part, _ in parts if part.min is not None and part.max is not None]
+    unknown = [
+        part for part, rows in parts if part not in bounded and part.nulls + part.nans < rows
+    ]
+    exact = all(part.exact for part, _ in parts)
+    if unknown or not bounded:
+        return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and not unknown)
+    low = min(decode_bound(part.min) for part in bounded)  # type: ignore[type-var, arg-type]
+    high = max(decode_bound(part.max) for part in bounded)  # type: ignore[type-var, arg-type]
+    return ColumnStatistics(
+        min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
+    )
 
 
 def check_same_bounds(expected, found) -> None:  # type: ignore[no-untyped-def]
