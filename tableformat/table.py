@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -291,8 +292,10 @@ def timestamp_ms(timestamp: datetime | str) -> int:
     Raises InvalidInputError for text that is no ISO 8601 date or time, and for other types.
     """
     if isinstance(timestamp, str):
+        # Spark prints .12 for .120; Python 3.10 reads three digits or six, and no Z.
+        text = _FRACTION.sub(lambda digits: digits[0][:7].ljust(7, "0"), timestamp.strip())
         try:
-            moment = datetime.fromisoformat(timestamp.strip().replace("Z", "+00:00"))
+            moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
         except ValueError as error:
             raise InvalidInputError(
                 f"{timestamp!r} is not a time; write it like '2026-01-31 12:30:00' (UTC) or"
@@ -308,6 +311,7 @@ def timestamp_ms(timestamp: datetime | str) -> int:
     return (moment - _EPOCH_START) // _MILLISECOND
 
 
+_FRACTION = re.compile(r"\.[0-9]+")
 _EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MILLISECOND = timedelta(milliseconds=1)
 
