@@ -30,7 +30,7 @@ from manifests.entries import (
     TableIdText,
     TransactionIdText,
 )
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
@@ -229,7 +229,8 @@ def commit_write(
     """Commit everything that the tasks wrote as one epoch, and return the state after it.
 
     `log` and `base` (the snapshot of the job's base epoch) save reading them again.
-    Raises ConflictError when another writer changed what this one replaces or dropped the table,
+    Raises ConflictError when another writer changed what this one replaces, dropped the table, or
+    made a database of several tables where this one was to create a lone table,
     AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when
     the store did not say whether the epoch was written: its files are then kept.
     """
@@ -239,6 +240,12 @@ def commit_write(
         with suppress(AlreadyExistsError):
             create_database(log.store, lone_table=True)
     base = base or log.read_at(epoch=job.base)
+    if job.create_database and not base.lone_table:
+        # The rows lie where those of a lone table are; in this database nobody would find them.
+        raise ConflictError(
+            f"A database was created at {job.url} meanwhile; write to a table in it, such as"
+            f" {job.url}/{job.target.name}."
+        )
     ops: list[Operation] = [] if job.create is None else [job.create]
     if job.mode == "overwrite" and job.create is None:
         ops.append(_drop_all(log, base, job.target.table))

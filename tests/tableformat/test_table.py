@@ -10,7 +10,9 @@ import pytest
 
 import colonnade
 from colonnade import col
-from tableformat.table import timestamp_ms
+from tableformat.location import locate
+from tableformat.table import as_table_schema, timestamp_ms
+from tableformat.write_job import commit_write, new_table, plan_write, write_rows
 
 SCHEMA = pa.schema(
     [
@@ -74,6 +76,17 @@ def test_a_timestamp_finds_the_last_epoch_not_after_it(table: colonnade.ArrowTab
     assert ids(table.scan(timestamp=(second - timedelta(milliseconds=1)).isoformat())) == [1]
     assert ids(table.scan(timestamp=second)) == [1, 2]
     assert ids(table.scan(timestamp=datetime.now(timezone.utc) + timedelta(days=1))) == [1, 2]
+
+
+def test_a_first_write_whose_place_became_a_database_is_refused(tmp_path: Path) -> None:
+    location = locate(tmp_path / "shop")
+    job = plan_write(location, None, "append", create=new_table("shop", as_table_schema(SCHEMA)))
+    entries = write_rows(job, rows(*range(100_000)).to_batches())
+    assert entries[0].place != "inline"
+    database = colonnade.create_database(tmp_path / "shop")
+    with pytest.raises(colonnade.ConflictError, match="shop/shop"):
+        commit_write(job, entries)
+    assert database.tables() == []
 
 
 @pytest.mark.parametrize("text", ["12:30:00.12", "12:30:00.120000001", "14:30:00.12+02:00"])
