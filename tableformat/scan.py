@@ -18,6 +18,7 @@ from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import Keep, RowSetScan, ScanPlan, split_plan
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
+"""Stored bytes that one thread of a parallel read takes at a time."""
 
 
 def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:

@@ -49,7 +49,7 @@ class RowSetScan(Model):
 class ScanPlan(Model):
     """RowSets to read, in order, and what to make of their rows.
 
-    `projection` are the columns to return, `schema` all columns of the table as of the epoch,
+    `projection` are the columns to return, `table_schema` all columns as of the epoch,
     `predicate` the JSON form of the filter that every returned row meets.
     """
 
