@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from tableformat.encodings.encoded import Encoded
@@ -68,7 +69,7 @@ def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
         if used.min() < 0 or used.max() >= len(values):
             raise ValueError("an index points outside the dictionary")
         _check_size(values, used, limit)
-    return stream.dictionary_decode()
+    return pc.take(values, indices, boundscheck=False)
 
 
 def _check_size(values: pa.Array, used: NDArray[np.signedinteger[Any]], limit: int) -> None:
