@@ -36,6 +36,7 @@ def main() -> None:
     arguments.folder.mkdir(parents=True, exist_ok=True)
     chosen = BENCHMARKS if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
+        print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")
         figures = module.run(arguments.folder.resolve(), arguments.scale, arguments.runs)
         print(f"\n## {name}\n\n{show(figures)}\n")
