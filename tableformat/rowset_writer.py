@@ -164,8 +164,10 @@ class RowSetWriter:
         # Stored rows take about half of their decoded bytes, or less.
         size = sum(array.nbytes for arrays in chunks for array in arrays)
         fitting: int = rows * 2 * self._options.target_bytes // max(size, 1)
-        cut = self._options.block_rows
-        return min(rows, max(fitting // cut, 1) * cut, self._options.max_records or rows)
+        if fitting < rows:
+            cut = self._options.block_rows
+            rows = min(rows, max(fitting // cut, 1) * cut)
+        return min(rows, self._options.max_records or rows)
 
     def _take(self, rows: int) -> list[list[pa.Array]]:
         """Remove the first pending rows; for every column the arrays that make them up."""
