@@ -92,7 +92,7 @@ def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...
     """The table's names of the columns that Spark asks for.
 
     Raises NotFoundError for a column that does not exist, InvalidInputError for one of another
-    type, for one called NOT NULL that is nullable, and for year-month intervals.
+    type, for one called NOT NULL that is nullable, and for a type that Spark cannot carry.
     """
     names: list[str] = []
     for asked in requested.fields:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+import pyspark
 from pyspark.sql import types as spark
 
 from manifests.errors import InvalidInputError
@@ -27,8 +28,12 @@ from tableformat.arrow_types import base_type
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps the declared type of a string column of limited length."""
 
+MAX_TIME_DIGITS = 9 if tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3) else 6
+"""Digits of a second in the finest `time` of this pyspark; only its JVM part would refuse more."""
+
 _COMMENT_KEY = "comment"
 _CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
+_TIME = re.compile(r"time\((\d)\)", re.ASCII)
 _YEAR_MONTH = ("interval year", "interval month")
 _INTERVAL_FIELDS = {
     spark.DayTimeIntervalType: ("day", "hour", "minute", "second"),
@@ -136,17 +141,26 @@ def same_values(left: DataType, right: DataType) -> bool:
 
 
 def refuse_uncarried(schema: TableSchema, advice: str) -> None:
-    """Refuse what tables hold but Spark's Python data sources cannot carry: year-month intervals.
+    """Refuse what tables hold but Spark's Python data sources cannot carry.
 
     Raises InvalidInputError naming column and type; `advice` says what to do.
     """
     for column in schema.fields:
         for field in walk([column]):
-            if isinstance(field.type, str) and field.type.startswith(_YEAR_MONTH):
+            reason = _why_uncarried(field.type) if isinstance(field.type, str) else None
+            if reason is not None:
                 raise InvalidInputError(
-                    f"Column {column.name!r} has the type {type_text(column.type)}, and Spark's"
-                    f" Python data sources cannot carry year-month intervals; {advice}."
+                    f"Column {column.name!r} has the type {type_text(column.type)}, and {reason};"
+                    f" {advice}."
                 )
+
+
+def _why_uncarried(text: str) -> str | None:
+    if text.startswith(_YEAR_MONTH):
+        return "Spark's Python data sources cannot carry year-month intervals"
+    if (match := _TIME.fullmatch(text)) and int(match[1]) > MAX_TIME_DIGITS:
+        return f"pyspark {pyspark.__version__} knows times of at most {MAX_TIME_DIGITS} digits"
+    return None
 
 
 def _field_from_spark(field: spark.StructField, path: str) -> SchemaField:
@@ -231,7 +245,7 @@ def _primitive_to_spark(text: str) -> spark.DataType:
         return plain
     if match := re.fullmatch(r"decimal\((\d+),(\d+)\)", text):
         return spark.DecimalType(int(match[1]), int(match[2]))
-    if match := re.fullmatch(r"time\((\d)\)", text):
+    if match := _TIME.fullmatch(text):
         return spark.TimeType(int(match[1]))
     if text.startswith("string collate "):
         return spark.StringType(text.removeprefix("string collate "))

@@ -14,12 +14,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 import colonnade
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from spark_ext.types import MAX_TIME_DIGITS
 from tests.strategies import PRIMITIVES, identical, make_batch
 
 pytestmark = pytest.mark.spark
 
 UNCARRIED = ("interval year", "interval month", "char(", "time(9)")
-"""Year-month intervals are refused, char(n) comes back padded, time(9) is newer than Spark 4.1."""
+"""Year-month intervals are refused, char(n) comes back padded, time(9) is newer than Spark 4.2."""
 
 
 def load(spark: SparkSession, path: Path | str, **options: Any) -> DataFrame:
@@ -115,6 +116,27 @@ def test_values_that_spark_made_are_the_values_that_spark_reads(
     again = load(spark, tmp_path / "t")
     assert again.dtypes == rows.dtypes
     assert sorted(map(repr, again.collect())) == sorted(map(repr, rows.collect()))
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize("digits", [7, 9])
+def test_a_time_finer_than_microseconds_is_carried_or_refused_by_name(
+    spark: SparkSession, tmp_path: Path, error_of: Any, digits: int
+) -> None:
+    times = SchemaField(name="at", type=f"time({digits})")
+    schema = TableSchema(fields=(SchemaField(name="id", type="long"), times))
+    table = colonnade.create(tmp_path / "t", schema)
+    rows = pa.table({"id": [1], "at": pa.array([86_399_999_999_900], pa.time64("ns"))})
+    table.append(rows)
+    if digits > MAX_TIME_DIGITS:
+        sentence = error_of(lambda: load(spark, table.path).collect())
+        assert f"Column 'at' has the type time({digits})" in sentence
+        frame = spark.read.format("colonnade").schema("id long").load(table.path)
+        assert frame.collect() == [(1,)]
+    else:
+        save(load(spark, table.path), table.path)
+        both = table.scan(["at"]).to_arrow()["at"].cast(pa.int64())
+        assert both.to_pylist() == [86_399_999_999_900] * 2
 
 
 def test_a_char_column_pads_and_compares_as_spark_does(spark: SparkSession, tmp_path: Path) -> None:

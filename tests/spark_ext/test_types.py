@@ -8,8 +8,16 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from manifests.errors import InvalidInputError
-from manifests.schema import DataType, SchemaField, TableSchema, walk
-from spark_ext.types import CHAR_KEY, from_spark, same_type, same_values, to_spark, type_text
+from manifests.schema import ArrayType, DataType, SchemaField, TableSchema, walk
+from spark_ext.types import (
+    CHAR_KEY,
+    from_spark,
+    refuse_uncarried,
+    same_type,
+    same_values,
+    to_spark,
+    type_text,
+)
 from tableformat.arrow_types import arrow_schema
 from tests.strategies import PRIMITIVES, schemas
 
@@ -136,6 +144,35 @@ CARRIED = [name for name in PRIMITIVES if not name.startswith(("interval year", 
 def test_batches_of_a_table_are_what_spark_expects_of_its_schema(schema: TableSchema) -> None:
     expected = to_arrow_schema(to_spark(schema), timezone="UTC")
     assert expected.equals(arrow_schema(schema))
+
+
+@pytest.mark.parametrize(
+    ("digits", "data_type", "refused"),
+    [
+        (6, "time(6)", False),
+        (6, "time(7)", True),
+        (6, "time(9)", True),
+        (9, "time(9)", False),
+        (9, "interval day", False),
+        (9, "interval year", True),
+        (9, "interval month", True),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_this_pyspark_cannot_carry_is_refused_naming_column_and_type(
+    monkeypatch: pytest.MonkeyPatch, digits: int, data_type: str, refused: bool, nested: bool
+) -> None:
+    monkeypatch.setattr("spark_ext.types.MAX_TIME_DIGITS", digits)
+    inner = SchemaField(name="element", type=data_type)
+    schema = stored(ArrayType(element=inner) if nested else data_type)
+    if not refused:
+        refuse_uncarried(schema, "leave it out")
+        return
+    with pytest.raises(InvalidInputError) as caught:
+        refuse_uncarried(schema, "leave it out")
+    shown = f"array<{data_type}>" if nested else data_type
+    assert str(caught.value).startswith(f"Column 'c' has the type {shown}, and ")
+    assert str(caught.value).endswith("; leave it out.")
 
 
 def struct(*names: str) -> DataType:
