@@ -32,7 +32,7 @@ SIZE_LIMIT = 2**30
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector:
-    """Row numbers of one RowSet that are gone. A value: united, never changed."""
+    """Row numbers of one RowSet that are gone. A value: replaced, never changed."""
 
     rows: FrozenBitMap
 
@@ -45,10 +45,6 @@ class DeletionVector:
     def cardinality(self) -> int:
         """How many rows are gone."""
         return len(self.rows)
-
-    def union(self, other: DeletionVector) -> DeletionVector:
-        """The rows that either vector deletes."""
-        return DeletionVector(self.rows | other.rows)
 
     def keep_mask(self, first_row: int, count: int) -> NDArray[np.bool_]:
         """For each of `count` rows from `first_row` on, whether it is still there."""
