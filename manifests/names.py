@@ -38,6 +38,11 @@ def table_prefix(table_id: str, at_root: bool) -> str:
     return "" if at_root else f"{table_id}/"
 
 
+def rowset_folder(prefix: str, object_id: str) -> str:
+    """Name the folder of a RowSet stored as a directory."""
+    return f"{prefix}{object_id}"
+
+
 def footer_name(prefix: str, object_id: str) -> str:
     """Name the footer of a RowSet stored as a directory."""
     return f"{prefix}{object_id}/rowset.json"

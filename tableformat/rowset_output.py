@@ -222,6 +222,9 @@ class RowSetOutput:
             with suppress(ColonnadeError):
                 self._store.delete(name)
         self._names.clear()
+        with suppress(ColonnadeError):
+            # Random id: the folder, if there is one, is this RowSet's alone.
+            self._store.remove_folder(names.rowset_folder(self._prefix, self._object))
 
 
 def _index(part: _Part) -> bytes | None:

@@ -95,6 +95,9 @@ class FaultyStore(ObjectStore):
     def delete(self, name: str) -> None:
         self._call("delete", name, lambda: self.inner.delete(name))
 
+    def remove_folder(self, name: str) -> None:
+        self._call("remove_folder", name, lambda: self.inner.remove_folder(name))
+
     def require_writable(self) -> None:
         self.inner.require_writable()
 

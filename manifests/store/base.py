@@ -162,6 +162,13 @@ class ObjectStore(abc.ABC):
     def delete(self, name: str) -> None:
         """Remove an object; fine when it is absent. Not synced: a power cut may bring it back."""
 
+    @abc.abstractmethod
+    def remove_folder(self, name: str) -> None:
+        """Remove an empty folder that objects were in; fine when it is absent or not empty.
+
+        Only tidies up: most stores have no folders. Requires: nobody is going to write into it.
+        """
+
     def require_writable(self) -> None:  # noqa: B027
         """Check before any work is done that the store can be written to.
 

@@ -158,6 +158,15 @@ class LocalStore(ObjectStore):
         with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
             os.unlink(leaf, dir_fd=folder)
 
+    def remove_folder(self, name: str) -> None:
+        check_name(name)
+        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+            try:
+                os.rmdir(leaf, dir_fd=folder)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise
+
     def make_root(self) -> None:
         """Make the root folder and those above it that are missing. Raises: StoreError."""
         try:

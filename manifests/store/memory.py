@@ -87,6 +87,9 @@ class MemoryStore(ObjectStore):
         with self._lock:
             self._objects.pop(name, None)
 
+    def remove_folder(self, name: str) -> None:
+        check_name(name)
+
     def _data(self, name: str) -> bytes:
         check_name(name)
         try:

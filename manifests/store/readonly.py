@@ -96,6 +96,9 @@ class FsspecReadStore(ObjectStore):
     def delete(self, name: str) -> None:
         self._refuse(name)
 
+    def remove_folder(self, name: str) -> None:
+        self._refuse(name)
+
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
         top = prefix.rpartition("/")[0]

@@ -4,8 +4,11 @@ What a writer was told must hold too: a commit that was acknowledged is there, o
 refused is not and never comes, and once the fault is gone the same work succeeds.
 """
 
+import errno
+import os
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ import pytest
 
 from manifests.errors import ColonnadeError, CommitUnknownError
 from manifests.log import Log
-from manifests.store import MemoryStore, ObjectStore
+from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat import write_job
 from tableformat.location import Location
 from tableformat.table import ArrowTable, as_table_schema
@@ -147,6 +150,41 @@ def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
             assert told == "refused"
             assert {info.name for info in disk.list("")} == before
     assert read(disk) == [1, 2]
+
+
+@pytest.mark.parametrize("call", ["mkdir", "open", "write"])
+def test_a_full_disk_leaves_no_empty_folder(
+    call: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = LocalStore(tmp_path)
+    create(disk, rows(1, 2))
+    before = set(tmp_path.rglob("*"))
+    job = plan_write(Location(disk, None, True), log_of(disk).read_head(), "append")
+    for space in range(4):
+        with monkeypatch.context() as patch:
+            left = fill_disk(patch, call, space)
+            told = outcome(lambda: write_rows(job, rows(5, SIZES["directory"]).to_batches(), disk))
+        if left():
+            break
+        assert told == "refused"
+        assert set(tmp_path.rglob("*")) == before
+    assert space, f"the disk was never too full for {call}"
+
+
+def fill_disk(patch: pytest.MonkeyPatch, call: str, space: int) -> Callable[[], bool]:
+    """Let `space` calls that need space pass; returns whether there was space for all."""
+    real, asked = getattr(os, call), 0
+
+    def full(*args: Any, **kwargs: Any) -> Any:
+        nonlocal asked
+        if call != "open" or args[1] & os.O_CREAT:
+            asked += 1
+            if asked > space:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return real(*args, **kwargs)
+
+    patch.setattr(os, call, full)
+    return lambda: asked <= space
 
 
 def trace_of(disk: ObjectStore, place: str) -> list[Call]:

@@ -60,6 +60,7 @@ CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
     "put": lambda store, name: store.put(name, b"x", sync=False),
     "create": lambda store, name: store.create(name, sync=False),
     "delete": lambda store, name: store.delete(name),
+    "remove_folder": lambda store, name: store.remove_folder(name),
 }
 
 
@@ -236,6 +237,17 @@ def test_a_deleted_name_is_free_again_and_deleting_twice_is_fine(store: ObjectSt
     with pytest.raises(NotFoundError):
         store.get("t/a")
     assert store.put_if_absent("t/a", b"2") is PutOutcome.CREATED
+
+
+def test_removing_a_folder_removes_no_object(store: ObjectStore) -> None:
+    store.remove_folder("t/o")
+    store.put_if_absent("t/o/a", b"1")
+    store.remove_folder("t/o")
+    store.remove_folder("t")
+    assert store.get("t/o/a") == b"1"
+    store.delete("t/o/a")
+    store.remove_folder("t/o")
+    assert store.put_if_absent("t/o/a", b"2") is PutOutcome.CREATED
 
 
 @pytest.fixture

@@ -115,6 +115,7 @@ def test_a_link_is_neither_read_nor_listed_nor_written_through(tmp_path: Path) -
         lambda: store.put("folder/secret", b"x", sync=False),
         lambda: store.create("folder/new", sync=False),
         lambda: store.delete("folder/secret"),
+        lambda: store.remove_folder("folder"),
     ):
         with pytest.raises(StoreError, match="symbolic link"):
             write()

@@ -22,6 +22,7 @@ WRITES: list[Callable[[ObjectStore], object]] = [
     lambda store: store.put("t/a.rowset", b"x", sync=True),
     lambda store: store.create("t/new", sync=True),
     lambda store: store.delete("t/a.rowset"),
+    lambda store: store.remove_folder("t"),
 ]
 
 
