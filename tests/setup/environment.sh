@@ -3,12 +3,13 @@
 #
 # What it makes lies in .venv, with a stamp written last: the hash of what went in. A folder
 # without the right stamp (half made, older locks, moved) is made anew; with it, nothing is done.
+# PYTHON names the interpreter to make it with; COLONNADE_VENV=x puts it into .venv-x instead.
 # shellcheck shell=bash
 
-venv=$root/.venv
+venv=$root/.venv${COLONNADE_VENV:+-$COLONNADE_VENV}
 python=$venv/bin/python
 setup=$root/tests/setup
-log=$root/.venv.log
+log=$venv.log
 
 say() { printf '==> %s\n' "$*" >&2; }
 die() {
@@ -111,7 +112,7 @@ has_stamp() { [[ -f $1/stamp && $(<"$1/stamp") == "$2" ]]; }
 
 make_environment() { # make_environment STAMP
     local started=$SECONDS site
-    say "making .venv with $("$base_python" -V): about 700 MB to fetch, one to three minutes"
+    say "making ${venv##*/} with $("$base_python" -V): about 700 MB to fetch, one to three minutes"
     rm -rf -- "$venv"
     "$base_python" -m venv "$venv" >"$log" 2>&1 || die "venv failed: $(reason_in_log .)"
     pip_install "$setup/build.lock"
@@ -120,16 +121,17 @@ make_environment() { # make_environment STAMP
     printf '%s\n' "$root" >"$site/colonnade.pth" # Spark's workers import the sources, too
     printf '%s\n' "$1" >"$venv/stamp"
     rm -f -- "$log"
-    say ".venv is ready after $((SECONDS - started)) s"
+    say "${venv##*/} is ready after $((SECONDS - started)) s"
 }
 
-use_spark41() { # pyspark 4.1 in a folder of its own, put before everything else
-    local folder=$root/.venv-spark41 stamp
-    stamp=$(stamp_of "$setup/build.lock" "$setup/dev.lock" "$setup/spark41.lock")
+use_spark() { # use_spark 4.1|4.2: this pyspark, in a folder of its own put before everything else
+    local lock=$setup/spark${1/./}.lock folder=$venv-spark${1/./} stamp
+    [[ -f $lock ]] || die "there is no lock file for pyspark '$1'; 4.1 and 4.2 have one"
+    stamp=$(stamp_of "$setup/build.lock" "$setup/dev.lock" "$lock")
     if ! has_stamp "$folder" "$stamp"; then
-        say "making .venv-spark41: about 450 MB to fetch, one minute"
+        say "making ${folder##*/}: about 450 MB to fetch, one minute"
         rm -rf -- "$folder"
-        pip_install "$setup/spark41.lock" --no-deps --target "$folder"
+        pip_install "$lock" --no-deps --target "$folder"
         printf '%s\n' "$stamp" >"$folder/stamp"
         rm -f -- "$log"
     fi
@@ -161,7 +163,7 @@ if ((${#missing[@]})); then
 fi
 
 if ! has_stamp "$venv" "$stamp"; then
-    exec 9>"$root/.venv.lock"
+    exec 9>"$venv.lock"
     if command -v flock >/dev/null; then flock 9; fi # two runs at once would undo each other
     if ! has_stamp "$venv" "$stamp"; then make_environment "$stamp"; fi
     exec 9>&-

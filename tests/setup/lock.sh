@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the three lock files anew from pyproject.toml: exact versions with hashes, for every
+# Writes the lock files anew from pyproject.toml: exact versions with hashes, for every
 # supported Python on every platform, and no registry address. Versions already locked are
 # kept where they still fit; to move on, pass `--upgrade` or `--upgrade-package NAME`.
 # Needs uv (https://docs.astral.sh/uv) on the PATH.
@@ -14,4 +14,5 @@ lock() { # lock INPUT OUTPUT [OPTION...]
 
 lock pyproject.toml dev.lock --extra dev "$@"
 lock - build.lock "$@" <<<'setuptools>=77' # builds pyspark, which comes as source only
-lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the oldest supported line
+lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the supported lines before the newest
+lock - spark42.lock "$@" <<<'pyspark==4.2.1'
