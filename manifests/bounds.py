@@ -6,7 +6,7 @@ evaluation of a predicate prunes all three.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from manifests.entries import ColumnStatistics
 from manifests.errors import CorruptionError
-from manifests.statistics import Bound, decode_bound
+from manifests.schema import SchemaField, TableSchema
+from manifests.statistics import Bound, bound_kinds, decode_bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +42,43 @@ class BoundsTable:
 
 
 def bounds_table(
-    statistics: Sequence[Mapping[int, ColumnStatistics]], rows: Sequence[int]
+    statistics: Sequence[Mapping[int, ColumnStatistics]],
+    rows: Sequence[int],
+    schema: TableSchema,
+    name: Callable[[int], str],
 ) -> BoundsTable:
-    """Arrange statistics by column. A column that some of the things lack is left out there."""
-    columns = {column for each in statistics for column in each}
+    """Arrange statistics by column. A column that some of the things lack is unknown there.
+
+    Columns that the schema does not have are left out. Raises CorruptionError for a bound that
+    its column cannot have; `name` says what the thing of an index is called.
+    """
+    known = {column for each in statistics for column in each}
     return BoundsTable(
         np.asarray(rows, dtype=np.int64),
-        {column: _column_bounds([each.get(column) for each in statistics]) for column in columns},
+        {
+            column.id: _column_bounds([each.get(column.id) for each in statistics], column, name)
+            for column in schema.fields
+            if column.id in known
+        },
     )
 
 
-def _column_bounds(statistics: Sequence[ColumnStatistics | None]) -> Bounds:
-    low = [decode_bound(s.min) if s and s.min and s.max else None for s in statistics]
-    high = [decode_bound(s.max) if s and s.min and s.max else None for s in statistics]
+def _column_bounds(
+    statistics: Sequence[ColumnStatistics | None], column: SchemaField, name: Callable[[int], str]
+) -> Bounds:
+    kinds = bound_kinds(column)
+    low: list[Bound | None] = [None] * len(statistics)
+    high = low.copy()
+    for index, each in enumerate(statistics):
+        if each is None or each.min is None or each.max is None:
+            continue
+        try:
+            low[index], high[index] = decode_bound(each.min, kinds), decode_bound(each.max, kinds)
+        except CorruptionError as error:
+            raise CorruptionError(
+                f"The statistics of column {column.name!r} of {name(index)} are damaged:"
+                f" {error.message}"
+            ) from error
     known = np.array([bound is not None for bound in low])
     # Without statistics nothing is known about NULL either: -1 stands for "any number".
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)

@@ -17,7 +17,7 @@ from manifests.errors import (
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.segment import decode_segment
-from manifests.snapshot import SegmentRef, Snapshot
+from manifests.snapshot import SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
 HINT_LIMIT = 4096
@@ -38,7 +38,7 @@ def read_root(store: ObjectStore, ref: CheckpointRef) -> Root:
     return decode_root(data, ref.epoch, store.locate(name))
 
 
-def read_segment(store: ObjectStore, table: str, ref: SegmentRef) -> EntryBlock:
+def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
     """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
     name = checkpoint_name(ref.segment.object)
     try:

@@ -85,7 +85,7 @@ def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
     blocks: list[EntryBlock] = [block_of(rowsets.added)] if rowsets.added else []
     row_count = byte_count = 0
     for ref in touched:
-        block = read_segment(store, table.id, ref)
+        block = read_segment(store, table, ref)
         live = block.updated(rowsets.dropped, rowsets.vectors)
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
         if is_worth_keeping(ref, len(block) - len(live), replaced):
@@ -96,7 +96,7 @@ def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
             blocks.append(live)
     untouched = [ref for ref in rowsets.segments if ref not in touched]
     merged = plan_merge(untouched, sum(map(len, blocks)))
-    blocks += [read_segment(store, table.id, ref) for ref in merged]
+    blocks += [read_segment(store, table, ref) for ref in merged]
     untouched = [ref for ref in untouched if ref not in merged]
     written = _write_blocks(store, table, blocks, job)
     whole = [*untouched, *written]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, BoundsTable, bounds_table
 from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.snapshot import LiveRowSet
+from manifests.snapshot import LiveRowSet, TableState
 from manifests.statistics_block import StatisticsBlock, concat_statistics
 from manifests.vectors import Integers
 
@@ -56,9 +56,14 @@ class Entries(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AddedEntries:
-    """RowSets that are in memory one by one already."""
+    """The RowSets of a table that are in memory one by one already."""
 
-    rowsets: Sequence[LiveRowSet]
+    table: TableState
+
+    @property
+    def rowsets(self) -> Sequence[LiveRowSet]:
+        """The RowSets, in the order of their ids."""
+        return self.table.rowsets.added
 
     @property
     def ids(self) -> Integers:
@@ -81,9 +86,13 @@ class AddedEntries:
         return np.array([r.entry.rows - r.row_count for r in self.rowsets], np.int64)
 
     def bounds(self) -> BoundsTable:
-        """What pruning looks at."""
-        rows = [r.entry.rows for r in self.rowsets]
-        return bounds_table([r.entry.statistics for r in self.rowsets], rows)
+        """What pruning looks at. Raises CorruptionError naming table, column and RowSet."""
+        return bounds_table(
+            [r.entry.statistics for r in self.rowsets],
+            [r.entry.rows for r in self.rowsets],
+            self.table.schema,
+            lambda index: f"RowSet {self.rowsets[index].id} of table {self.table.name!r}",
+        )
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from manifests.bounds import bounds_table
+from manifests.bounds import BoundsTable, bounds_table
 from manifests.checkpoint import CheckpointRef, root_snapshot
 from manifests.checkpoint_reader import UNUSABLE, find_checkpoint, read_root, read_segment
 from manifests.entries import Epoch, Stub
@@ -185,13 +185,12 @@ class LogReader:
         rowsets = table.rowsets
         refs = rowsets.segments
         if keep is not None and refs:
-            counts = [ref.segment.row_count for ref in refs]
-            wanted = keep(bounds_table([ref.segment.statistics for ref in refs], counts))
+            wanted = keep(_segment_bounds(table))
             refs = tuple(ref for ref, each in zip(refs, wanted, strict=True) if each)
-        blocks = [read_segment(self.store, table.id, ref) for ref in refs]
+        blocks = [read_segment(self.store, table, ref) for ref in refs]
         parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.vectors) for b in blocks]
         if rowsets.added:
-            parts.append(AddedEntries(rowsets.added))
+            parts.append(AddedEntries(table))
         return EntryTable(parts, keep)
 
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
@@ -207,6 +206,16 @@ class LogReader:
             if isinstance(epoch, Stub):
                 return
             yield epoch
+
+
+def _segment_bounds(table: TableState) -> BoundsTable:
+    segments = [ref.segment for ref in table.rowsets.segments]
+    return bounds_table(
+        [segment.statistics for segment in segments],
+        [segment.row_count for segment in segments],
+        table.schema,
+        lambda index: f"segment {segments[index].object} of table {table.name!r}",
+    )
 
 
 def _utc(timestamp_ms: int) -> str:

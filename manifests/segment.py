@@ -23,9 +23,9 @@ from manifests.entries import (
 )
 from manifests.entry_block import NUMBERS, PLACES, EntryBlock
 from manifests.errors import CorruptionError
-from manifests.schema import Model
-from manifests.snapshot import SegmentRef
-from manifests.statistics import decode_bound, encode_bound
+from manifests.schema import Model, SchemaField
+from manifests.snapshot import SegmentRef, TableState
+from manifests.statistics import BoundKinds, bound_kinds, decode_bound, encode_bound
 from manifests.statistics_block import ALL_FLAGS, HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
 from manifests.vectors import (
     BoundVector,
@@ -128,8 +128,8 @@ def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentE
     )
 
 
-def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> EntryBlock:
-    """Read a segment of a table.
+def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -> EntryBlock:
+    """Read a segment of a table, without columns that its schema does not have.
 
     Raises CorruptionError when it is not the one that `ref` means, or is malformed;
     UnsupportedFormatError when it comes from a newer version.
@@ -137,7 +137,7 @@ def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> Entry
     verify(data, ref.segment.check, name)
     body = decode_model(SegmentBody, data, name)
     count = body.count
-    if body.segment != table or count != ref.segment.rowset_count:
+    if body.segment != table.id or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
     vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
     # First, because it has no short form: a forged count must not take the memory.
@@ -154,7 +154,11 @@ def decode_segment(data: bytes, table: str, ref: SegmentRef, name: str) -> Entry
         body.irregular_cuts,
         body.data,
         body.vectors,
-        {column: _decode_statistics(s, count, name) for column, s in body.columns.items()},
+        {
+            column.id: _decode_statistics(body.columns[column.id], count, column, table, name)
+            for column in table.schema.fields
+            if column.id in body.columns
+        },
     )
     _check_block(block, ref, name)
     return block
@@ -237,12 +241,16 @@ def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
     )
 
 
-def _decode_statistics(vectors: StatisticsVectors, count: int, name: str) -> StatisticsBlock:
+def _decode_statistics(
+    vectors: StatisticsVectors, count: int, column: SchemaField, table: TableState, name: str
+) -> StatisticsBlock:
+    name = f"{name}: column {column.name!r} of table {table.name!r}"
     flags = _decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
+    kinds = bound_kinds(column)
     return StatisticsBlock(
         flags,
-        _decode_bounds(vectors.min, flags & HAS_MIN, name),
-        _decode_bounds(vectors.max, flags & HAS_MAX, name),
+        _decode_bounds(vectors.min, flags & HAS_MIN, kinds, name),
+        _decode_bounds(vectors.max, flags & HAS_MAX, kinds, name),
         _decode_between(vectors.nulls, _COUNT_LIMITS, count, name),
         _decode_between(vectors.nans, _COUNT_LIMITS, count, name),
     )
@@ -260,13 +268,19 @@ def _encode_bounds(
 
 
 def _decode_bounds(
-    vector: IntegerVector | FloatVector | TaggedVector, present: Integers, name: str
+    vector: BoundVector, present: Integers, kinds: BoundKinds, name: str
 ) -> BoundArray:
+    if isinstance(vector, TaggedVector):
+        there = [value is not None for value in vector.values]
+        if there != (present != 0).tolist():
+            raise CorruptionError(f"{name} is malformed: its bounds are not where its flags say.")
+        try:
+            bounds = [None if v is None else decode_bound(v, kinds) for v in vector.values]
+        except CorruptionError as error:
+            raise CorruptionError(f"{name} is malformed: {error.message}") from error
+        return bound_array(bounds)
+    if present.any() and (int if isinstance(vector, IntegerVector) else float) not in kinds:
+        raise CorruptionError(f"{name} is malformed: its bounds are none of a column of this type.")
     if isinstance(vector, IntegerVector):
         return decode_integers(vector, len(present), name)
-    if isinstance(vector, FloatVector):
-        return decode_floats(vector, len(present), name)
-    there = [value is not None for value in vector.values]
-    if there != (present != 0).tolist():
-        raise CorruptionError(f"{name} is malformed: its bounds are not where its flags say.")
-    return bound_array([None if value is None else decode_bound(value) for value in vector.values])
+    return decode_floats(vector, len(present), name)

@@ -19,8 +19,26 @@ import base64
 import binascii
 
 from manifests.errors import CorruptionError
+from manifests.schema import SchemaField
 
 Bound = int | float | str | bytes
+
+BoundKinds = tuple[type[Bound], ...]
+"""The classes that a bound may have; none where there may be no bound."""
+
+ANY_KIND: BoundKinds = (int, float, str, bytes)
+
+
+def bound_kinds(column: SchemaField) -> BoundKinds:
+    """What the bounds of a column are: one class, or none where its type has no order."""
+    name = column.type
+    if not isinstance(name, str) or name == "variant" or " collate " in name:
+        return ()
+    if name in ("float", "double"):
+        return (float,)
+    if name == "binary":
+        return (bytes,)
+    return (str,) if name.startswith(("string", "char(", "varchar(")) else (int,)
 
 
 def encode_bound(value: Bound) -> str:
@@ -34,18 +52,25 @@ def encode_bound(value: Bound) -> str:
     return f"i:{int(value)}"
 
 
-def decode_bound(text: str) -> Bound:
-    """Read a tagged bound. Raises CorruptionError for anything else."""
-    tag, body = text[:2], text[2:]
+def decode_bound(text: str, kinds: BoundKinds = ANY_KIND) -> Bound:
+    """Read a tagged bound. Raises CorruptionError for anything else, and for other kinds."""
     try:
-        if tag == "s:":
-            return body
-        if tag == "i:":
-            return int(body)
-        if tag == "f:" and (value := float(body)) == value:
-            return value
-        if tag == "b:":
-            return base64.b64decode(body, validate=True)
+        bound = _decode(text[:2], text[2:])
     except (ValueError, binascii.Error) as error:
-        raise CorruptionError(f"Bound {text!r:.100} in the log cannot be read.") from error
-    raise CorruptionError(f"Bound {text!r:.100} in the log cannot be read.")
+        raise CorruptionError(f"bound {text!r:.100} cannot be read.") from error
+    if not isinstance(bound, kinds):
+        raise CorruptionError(f"bound {text!r:.100} is none of a column of this type.")
+    return bound
+
+
+def _decode(tag: str, body: str) -> Bound:
+    match tag:
+        case "s:":
+            return body
+        case "i:":
+            return int(body)
+        case "b:":
+            return base64.b64decode(body, validate=True)
+        case "f:" if (value := float(body)) == value:
+            return value
+    raise ValueError(tag)

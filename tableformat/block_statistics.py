@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from manifests.entries import ColumnStatistics
-from manifests.statistics import Bound, decode_bound, encode_bound
+from manifests.statistics import ANY_KIND, Bound, BoundKinds, decode_bound, encode_bound
 from tableformat.column import Order
 
 INDEX_BOUND_LENGTH = 64
@@ -136,13 +136,13 @@ def to_log(statistics: Statistics) -> ColumnStatistics:
     )
 
 
-def from_log(statistics: ColumnStatistics) -> Statistics:
-    """Read what `to_log` made. Raises CorruptionError for a malformed bound."""
+def from_log(statistics: ColumnStatistics, kinds: BoundKinds = ANY_KIND) -> Statistics:
+    """Read what `to_log` made. Raises CorruptionError for a malformed bound, or another kind."""
     known = statistics.min is not None and statistics.max is not None
     return Statistics(
         statistics.nulls,
         statistics.nans,
-        decode_bound(statistics.min) if known else None,  # type: ignore[arg-type]
-        decode_bound(statistics.max) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.min, kinds) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.max, kinds) if known else None,  # type: ignore[arg-type]
         statistics.exact,
     )

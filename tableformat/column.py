@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField
+from manifests.statistics import BoundKinds, bound_kinds
 from tableformat.arrow_types import storage_type
 
 
@@ -38,33 +39,39 @@ class Order(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A top-level column. `name` serves error messages only; files know the id."""
+    """A top-level column. `name` serves error messages only; files know the id.
+
+    `bound_kinds` are the classes that its bounds have, wherever they come from.
+    """
 
     id: int
     name: str
     type: pa.DataType
     order: Order
+    bound_kinds: BoundKinds
 
 
 @lru_cache(maxsize=4096)
 def column_of(field: SchemaField) -> Column:
     """Lay out a column. Requires: ids, nested ones included."""
     arrow = storage_type(field)
-    return Column(field.id, field.name, arrow, _order(field, arrow))
+    kinds = bound_kinds(field)
+    return Column(field.id, field.name, arrow, _order(kinds, arrow), kinds)
 
 
-def _order(field: SchemaField, arrow: pa.DataType) -> Order:
-    if pa.types.is_nested(arrow):
-        return Order.NONE
-    if pa.types.is_string(arrow):
-        return Order.NONE if " collate " in str(field.type) else Order.STRING
-    if pa.types.is_binary(arrow):
-        return Order.BINARY
-    if pa.types.is_floating(arrow):
-        return Order.FLOAT
-    if pa.types.is_decimal(arrow) and arrow.precision > 18:
-        return Order.DECIMAL
-    return Order.INTEGER
+def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:
+    if kinds == (int,):
+        wide = pa.types.is_decimal(arrow) and arrow.precision > 18
+        return Order.DECIMAL if wide else Order.INTEGER
+    return _ORDERS[kinds]
+
+
+_ORDERS: dict[BoundKinds, Order] = {
+    (float,): Order.FLOAT,
+    (str,): Order.STRING,
+    (bytes,): Order.BINARY,
+    (): Order.NONE,
+}
 
 
 def check_names(names: Iterable[str], what: str) -> tuple[str, ...]:

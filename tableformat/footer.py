@@ -14,6 +14,7 @@ from pydantic import Field
 
 from manifests.entries import ColumnNumber, ColumnStatistics, Count, Crc32c, RowCount
 from manifests.schema import Model
+from manifests.statistics import BoundKinds
 from tableformat.block import BlockEntry
 from tableformat.block_statistics import from_log
 
@@ -69,8 +70,11 @@ def block_of(entry: BlockEntry) -> Block:
     return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
 
 
-def entry_of(block: Block, segment: Segment, rows: int) -> BlockEntry:
-    """The index row of the lone block of a segment. Raises CorruptionError for bad bounds."""
+def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> BlockEntry:
+    """The index row of the lone block of a segment.
+
+    Raises CorruptionError for bounds that cannot be read or are of other kinds.
+    """
     return BlockEntry(
         rows,
         segment.length,
@@ -78,5 +82,5 @@ def entry_of(block: Block, segment: Segment, rows: int) -> BlockEntry:
         block.crc32c,
         block.encoding,
         block.base,
-        from_log(segment.statistics),
+        from_log(segment.statistics, kinds),
     )

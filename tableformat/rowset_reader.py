@@ -21,7 +21,7 @@ from manifests.errors import CorruptionError, InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import from_storage
-from tableformat.block import decode_block
+from tableformat.block import BlockEntry, decode_block
 from tableformat.block_statistics import Statistics, merge
 from tableformat.column import Column, column_of
 from tableformat.footer import Segment, entry_of
@@ -131,8 +131,7 @@ class RowSetReader:
         if (extent is None) == (segment.block is None):
             self._damaged(column, "the footer must name either an index or a block")
         if extent is None:
-            assert segment.block is not None
-            return index_of([entry_of(segment.block, segment, self.entry.rows)])
+            return index_of([self._lone_block(column, segment)])
         name = self._source.index_name(column.id)
         data = bytes(self._source.read(name, [(extent.offset, extent.length)])[0])
         if crc32c(data) != extent.crc32c:
@@ -141,6 +140,13 @@ class RowSetReader:
             return decode_index(data, column.order)
         except ValueError as error:
             self._damaged(column, f"the index in {self._source.locate(name)}: {error}", error)
+
+    def _lone_block(self, column: Column, segment: Segment) -> BlockEntry:
+        assert segment.block is not None
+        try:
+            return entry_of(segment.block, segment, self.entry.rows, column.bound_kinds)
+        except CorruptionError as error:
+            self._damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 
     def _damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
         location = self._source.locate(self._source.segment_name(column.id))

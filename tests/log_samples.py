@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import secrets
+from collections.abc import Sequence
 from multiprocessing.queues import SimpleQueue
 
 import numpy as np
@@ -26,11 +27,11 @@ from manifests.entries import (
     SortField,
 )
 from manifests.entry_table import Keep
-from manifests.ids import new_transaction_id
+from manifests.ids import TableId, new_transaction_id
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
 from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = "0123456789abcdef"
@@ -125,6 +126,24 @@ def database(store: ObjectStore, *, lone_table: bool = False) -> Snapshot:
 def with_orders(store: ObjectStore, log: Log) -> Snapshot:
     """A new database whose epoch 1 creates the table `orders`."""
     return log.commit(change(table(), name="create_table"), database(store))
+
+
+def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) -> TableState:
+    """The table `orders` with some columns and RowSets, without a log."""
+    return TableState(
+        id=TableId(ORDERS),
+        name="orders",
+        at_root=False,
+        schema=schema,
+        schema_id=0,
+        next_column_id=1 + len(schema.fields),
+        sort_key=(),
+        properties={},
+        comment=None,
+        created_epoch=1,
+        changed_epoch=1,
+        rowsets=RowSets(added=tuple(added)),
+    )
 
 
 def live(log: LogReader, state: TableState) -> list[LiveRowSet]:

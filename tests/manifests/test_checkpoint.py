@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.bounds import bounds_table
 from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
 from manifests.checkpoint_reader import read_root, read_segment
 from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
 from manifests.entries import ByteCheck, ColumnStatistics, SegmentEntry, SortField
-from manifests.entry_block import block_of, concat_blocks
+from manifests.entry_block import AddedEntries, block_of, concat_blocks
 from manifests.errors import CorruptionError
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from manifests.schema import SchemaField, TableSchema
 from manifests.segment import (
     INLINE_LIMIT,
     decode_segment,
@@ -40,6 +40,7 @@ from tests.log_samples import (
     make_log,
     overwrite,
     replay,
+    table_state,
     vector,
     with_orders,
 )
@@ -52,6 +53,10 @@ BOUNDS = {
     4: st.binary(max_size=3),
     5: st.integers(-(10**37), 10**37),
 }
+TYPES = ("long", "double", "string", "binary", "decimal(38,0)")
+SCHEMA = TableSchema(
+    fields=tuple(SchemaField(id=i, name=f"c{i}", type=t) for i, t in enumerate(TYPES, 1))
+)
 
 
 @given(st.lists(INT64, min_size=1, max_size=50))
@@ -114,7 +119,8 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
     data = encode_segment(ORDERS, block, with_ids=True)
     described = describe_segment("a" * 32, data, block)
     ref = SegmentRef(described, rowsets[0].id, rowsets[-1].id)
-    read = decode_segment(data, ORDERS, ref, "x")
+    orders = table_state(SCHEMA, rowsets)
+    read = decode_segment(data, orders, ref, "x")
     assert read.live(np.arange(len(rowsets))) == rowsets
     for column in BOUNDS:
         found = [r.entry.statistics.get(column) for r in rowsets]
@@ -123,8 +129,7 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
         else:
             parts_of_it = [(s, r.entry.rows) for s, r in zip(found, rowsets, strict=True) if s]
             assert described.statistics[column] == merged(parts_of_it)
-    plain = bounds_table([r.entry.statistics for r in rowsets], [6] * len(rowsets))
-    check_same_bounds(plain, read.bounds())
+    check_same_bounds(AddedEntries(orders).bounds(), read.bounds())
 
 
 def merged(parts: list[tuple[ColumnStatistics, int]]) -> ColumnStatistics:
@@ -219,10 +224,11 @@ def test_no_flipped_bit_or_truncation_of_a_checkpoint_changes_what_is_read(kind:
 def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() -> None:
     store, _, state = checkpointed()
     hint = decode_model(Hint, store.get(HINT), HINT)
-    ref = state.table("orders").rowsets.segments[0]
+    orders = state.table("orders")
+    ref = orders.rowsets.segments[0]
     readers = {
         checkpoint_name(hint.root): lambda: read_root(store, hint),
-        checkpoint_name(ref.segment.object): lambda: read_segment(store, ORDERS, ref),
+        checkpoint_name(ref.segment.object): lambda: read_segment(store, orders, ref),
     }
     for name, read in readers.items():
         data = store.get(name)
@@ -402,16 +408,15 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         forged = b'{"crc32c":"%08x","body":%b}\n' % (byte_check(body).crc32c, body)
         described = describe_segment("a" * 32, forged, block)
         with pytest.raises(CorruptionError, match="seg"):
-            decode_segment(forged, ORDERS, SegmentRef(described, 0, 2), "seg")
+            decode_segment(forged, table_state(), SegmentRef(described, 0, 2), "seg")
 
 
 def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
     block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
     data = encode_segment(ORDERS, block, with_ids=True)
+    ref = SegmentRef(describe_segment("a" * 32, data, block), 0, 0)
     with pytest.raises(CorruptionError, match="do not belong together"):
-        decode_segment(
-            data, ORDERS, SegmentRef(describe_segment("a" * 32, data, block), 0, 0), "seg"
-        )
+        decode_segment(data, table_state(), ref, "seg")
 
 
 def test_a_forged_count_takes_no_memory() -> None:
@@ -420,14 +425,7 @@ def test_a_forged_count_takes_no_memory() -> None:
     data = seal(body.replace(b'"count":1', b'"count":4294967295'))
     stated = describe_segment("a" * 32, data, block).model_copy(update={"rowset_count": 2**32 - 1})
     with pytest.raises(CorruptionError, match="object ids for 4294967295"):
-        decode_segment(data, ORDERS, SegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg")
-
-
-@pytest.mark.parametrize("bounds", [("s:a", "i:1"), ("b:", "s:a"), ("f:0.5", "b:AA==")])
-def test_bounds_that_no_order_compares_are_corruption(bounds: tuple[str, str]) -> None:
-    found = [{1: ColumnStatistics(min=bound, max=bound)} for bound in bounds]
-    with pytest.raises(CorruptionError, match="cannot be compared"):
-        bounds_table(found, [1, 1])
+        decode_segment(data, table_state(), SegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg")
 
 
 def test_epochs_between_checkpoints_ascend() -> None:

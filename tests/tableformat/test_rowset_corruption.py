@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from manifests.codec import byte_check, decode_model, encode_model
 from manifests.entries import ByteCheck, RowSetEntry
 from manifests.errors import CorruptionError
+from manifests.names import footer_name
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import MemoryStore
 from tableformat.arrow_types import schema_from_arrow
@@ -20,6 +23,8 @@ from tableformat.deletion_vector import (
     read_deletion_vector,
     write_deletion_vector,
 )
+from tableformat.footer import Footer
+from tableformat.predicate import bind, parse_predicate, prune
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 
@@ -167,3 +172,37 @@ def test_a_footer_of_another_length_than_the_rowset_is_refused() -> None:
             RowSetReader(store, "", entry.model_copy(update={"footer": check}))
     with pytest.raises(CorruptionError, match="other rows"):
         RowSetReader(store, "", entry.model_copy(update={"rows": 2}))
+
+
+@pytest.mark.parametrize("name", ["n", "s"])
+@pytest.mark.parametrize("bound", ["i:1", "s:a", "f:0.5", "b:AA==", "i:one"])
+def test_forged_bounds_of_a_lone_block_name_file_and_column(name: str, bound: str) -> None:
+    rows = pa.record_batch({"n": pa.array([5, 6]), "s": pa.array(["x", "y"])})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    store = MemoryStore()
+    options = WriteOptions(inline_bytes=0, packed_bytes=0)
+    with RowSetWriter(store, "", JOB, schema, (), options) as writer:
+        writer.write(rows)
+        (entry,) = writer.close()
+    file = footer_name("", entry.object)
+    footer = decode_model(Footer, store.get(file), file)
+    column = schema.field(name)
+    segment = footer.columns[column.id]
+    wrong = segment.statistics.model_copy(update={"max": bound})
+    columns = footer.columns | {column.id: segment.model_copy(update={"statistics": wrong})}
+    forged = encode_model(footer.model_copy(update={"columns": columns}))
+    store.put(file, forged, sync=False)
+    entry = entry.model_copy(update={"footer": byte_check(forged)})
+
+    def read() -> list[Any]:
+        where = bind(parse_predicate("n > 1 AND s > 'a'"), schema)
+        keep = partial(prune, where)
+        return list(RowSetReader(store, "", entry).read(schema.fields, None, keep, {1, 2}))
+
+    if bound == {"n": "i:1", "s": "s:a"}[name]:
+        read()
+    else:
+        with pytest.raises(
+            CorruptionError, match=f"Column '{name}'.* in .*{entry.object}.*{bound}"
+        ):
+            read()

@@ -108,7 +108,7 @@ def block_bounds(schema: TableSchema, rows: list[Row], rng: random.Random | None
     for block in blocks:
         found = {f.id: statistics(rng, [row[f.name] for row in block]) for f in schema.fields}
         parts.append({key: value for key, value in found.items() if value is not None})
-    return bounds_table(parts, [len(block) for block in blocks])
+    return bounds_table(parts, [len(block) for block in blocks], schema, str)
 
 
 @pytest.mark.parametrize("share", range(6))
@@ -148,7 +148,7 @@ def kept(where: str, values: list[Any], type_name: str = "int") -> list[bool]:
     """What prune says about blocks of one value each; None is a block of NULL."""
     schema = make_schema({"x": type_name})
     parts = [{1: statistics(None, [value])} for value in values]
-    table = bounds_table(parts, [1] * len(values))  # type: ignore[arg-type]
+    table = bounds_table(parts, [1] * len(values), schema, str)  # type: ignore[arg-type]
     return [bool(k) for k in prune(bind(parse_predicate(where), schema), table)]
 
 
@@ -208,7 +208,8 @@ def test_a_block_of_nan_is_kept_only_where_nan_can_match() -> None:
 def test_unknown_counts_and_absent_columns_keep_everything() -> None:
     schema = make_schema({"x": "int"})
     absent = BoundsTable(np.array([4, 4]), {})
-    partly = bounds_table([{}, {1: ColumnStatistics(min="i:1", max="i:1", nulls=0)}], [4, 4])
+    one = ColumnStatistics(min="i:1", max="i:1", nulls=0)
+    partly = bounds_table([{}, {1: one}], [4, 4], schema, str)
     for where in ("x = 9", "x IS NULL", "x IS NOT NULL", "NOT x IN (1)", "x = x"):
         bound = bind(parse_predicate(where), schema)
         assert prune(bound, absent).all(), where
@@ -241,12 +242,12 @@ def test_bounds_of_which_one_exceeds_64_bits_keep_all_that_lies_between() -> Non
     values = [Decimal(-(10**30)), Decimal(0), Decimal(10**30)]
     schema = make_schema({"x": "decimal(38,0)"})
     parts = [{1: statistics(None, part)} for part in (values[:2], values[1:], values)]
-    for table in (bounds_table([part], [3]) for part in parts):  # type: ignore[list-item]
+    for table in (bounds_table([part], [3], schema, str) for part in parts):  # type: ignore[list-item]
         for where in ("x IN (0, 7)", "x NOT IN (0)", "x = 0", "x <> 0", "x <=> 0"):
             assert prune(bind(parse_predicate(where), schema), table).all(), where
     for table, wide in zip(parts, (-(10**30), 10**30, 10**30), strict=True):
         bound = bind(parse_predicate(f"x IN ({wide}, {wide - 1}, {wide + 1})"), schema)
-        assert prune(bound, bounds_table([table], [3])).all(), wide  # type: ignore[list-item]
+        assert prune(bound, bounds_table([table], [3], schema, str)).all(), wide  # type: ignore[list-item]
 
 
 def struct_schema() -> TableSchema:
@@ -263,7 +264,7 @@ def test_struct_fields_are_evaluated_but_never_pruned_by_their_parent() -> None:
     bound = bind(col("S.in") > 3, schema)
     assert bound.column_ids == {1}
     assert evaluate(bound, batch).to_pylist() == [False, None, None, True]
-    all_null = bounds_table([{1: ColumnStatistics(nulls=4)}], [4])
+    all_null = bounds_table([{1: ColumnStatistics(nulls=4)}], [4], schema, str)
     assert prune(bound, all_null).all()
     assert not prune(bind(col("s").is_not_null(), schema), all_null).any()
 
