@@ -35,6 +35,9 @@ from tableformat.write_job import WriteSettings
 
 if TYPE_CHECKING:
     from spark_ext.database import Database as Database
+    from spark_ext.session import configure as configure
+    from spark_ext.session import enable as enable
+    from spark_ext.session import session as session
     from spark_ext.table import Table as Table
 
 create = ArrowTable.create
@@ -71,7 +74,13 @@ __all__ = [
     "open_database",
 ]
 
-_NEEDS_SPARK = {"Database": "spark_ext.database", "Table": "spark_ext.table"}
+_NEEDS_SPARK = {
+    "Database": "spark_ext.database",
+    "Table": "spark_ext.table",
+    "configure": "spark_ext.session",
+    "enable": "spark_ext.session",
+    "session": "spark_ext.session",
+}
 
 
 def __getattr__(name: str) -> Any:

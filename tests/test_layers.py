@@ -10,7 +10,7 @@ LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
     "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"},
-    "spark_ext": {"pyarrow", "pyspark"},
+    "spark_ext": {"orjson", "pyarrow", "pyspark"},
     "colonnade": set(),
 }
 STANDARD = frozenset(__import__("sys").stdlib_module_names)

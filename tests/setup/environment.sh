@@ -32,19 +32,21 @@ print(sys._base_executable)' 2>/dev/null && return
         "$("${candidates[0]}" -V 2>/dev/null || echo missing); PYTHON=/path/to/python names another"
 }
 
-java_is_new_enough() { # java_is_new_enough PROGRAM
+jdk_is_new_enough() { # jdk_is_new_enough FOLDER/: it has `java` and, for our jar, `javac`
     local answer
-    answer=$("$1" -version 2>&1) || return 1
-    [[ $answer =~ version\ \"([0-9]+) ]] && ((BASH_REMATCH[1] >= 17))
+    answer=$("$1java" -version 2>&1) || return 1
+    [[ $answer =~ version\ \"([0-9]+) ]] && ((BASH_REMATCH[1] >= 17)) || return 1
+    answer=$("$1javac" -version 2>&1) || return 1
+    [[ $answer =~ javac\ ([0-9]+) ]] && ((BASH_REMATCH[1] >= 17))
 }
 
 use_java() { # leaves JAVA_HOME unset where `java` on the PATH will do; a wrong one fails in Spark
     local home
-    if [[ -n ${JAVA_HOME:-} ]] && java_is_new_enough "$JAVA_HOME/bin/java"; then return; fi
+    if [[ -n ${JAVA_HOME:-} ]] && jdk_is_new_enough "$JAVA_HOME/bin/"; then return; fi
     unset JAVA_HOME
-    if java_is_new_enough java; then return; fi
+    if jdk_is_new_enough ''; then return; fi
     for home in /usr/lib/jvm/*; do
-        if java_is_new_enough "$home/bin/java"; then
+        if jdk_is_new_enough "$home/bin/"; then
             export JAVA_HOME=$home
             return
         fi
@@ -156,10 +158,10 @@ missing=()
 if ! has_stamp "$venv" "$stamp" && ! "$base_python" -c 'import ensurepip, venv' 2>/dev/null; then
     missing+=("$(basename "$base_python")-venv") # Debian keeps it apart from python3
 fi
-if ! use_java; then missing+=(openjdk-17-jre-headless); fi
+if ! use_java; then missing+=(openjdk-17-jdk-headless); fi
 if ((${#missing[@]})); then
     install_packages "${missing[@]}"
-    use_java || die "Java 17 or newer is needed, and was not found after it was installed"
+    use_java || die "a JDK, 17 or newer, is needed, and was not found after it was installed"
 fi
 
 if ! has_stamp "$venv" "$stamp"; then
@@ -168,3 +170,8 @@ if ! has_stamp "$venv" "$stamp"; then
     if ! has_stamp "$venv" "$stamp"; then make_environment "$stamp"; fi
     exec 9>&-
 fi
+
+# ---- the jar of the Spark source --------------------------------------------------------------
+
+answer=$("$python" "$root/spark_ext/java/build.py" 2>&1) || die "$answer"
+unset answer

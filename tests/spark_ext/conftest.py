@@ -14,11 +14,18 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from spark_ext.java.build import build
+
 ROOT = Path(__file__).parent.parent.parent
 
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONPATH"), str(ROOT))))
+
+
+def pytest_sessionstart() -> None:
+    """Test the Java that stands in the sources, not what it was when somebody last built it."""
+    build()
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,103 @@
+package colonnade.planner;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * The driver's way to the Python that decides: a process of {@code spark_ext.planner}, started
+ * with the first request and kept. Requests of several threads run at once.
+ *
+ * <p>A process that ends is replaced and its requests are sent again: every operation may be
+ * carried out twice (a commit carries its own transaction id and base; docs/spec/epoch-log.md).
+ */
+public final class Planner {
+  /** The version of this jar; the Python package must be the same. */
+  public static final String VERSION =
+      Objects.requireNonNullElse(Planner.class.getPackage().getImplementationVersion(), "unknown");
+
+  private static final int ATTEMPTS = 3;
+  private static final PlannerLog LOG = new PlannerLog();
+  private static final Map<PlannerCommand, PlannerProcess> RUNNING = new HashMap<>();
+
+  static {
+    Runtime.getRuntime().addShutdownHook(new Thread(Planner::stopAll, "colonnade-planner-stop"));
+  }
+
+  private Planner() {}
+
+  /** As {@link #request}, for callers that may not declare what they throw: nearly all of ours. */
+  public static JsonNode call(String op, Map<String, ?> args) {
+    try {
+      return request(op, args);
+    } catch (ColonnadeException error) {
+      throw error.unchecked();
+    }
+  }
+
+  /** The result of one operation of the planner, or its error with the same code and sentence. */
+  public static JsonNode request(String op, Map<String, ?> args) throws ColonnadeException {
+    PlannerCommand command = PlannerCommand.configured();
+    for (int attempt = 1; ; attempt++) {
+      PlannerProcess process = running(command);
+      try {
+        return result(process.request(op, args));
+      } catch (PlannerProcess.Gone gone) {
+        forget(command, process);
+        if (attempt == ATTEMPTS) {
+          String sentence =
+              String.format(
+                  "The planner ended %d times while it ran %s%s.", ATTEMPTS, op, LOG.tail(0));
+          throw new ColonnadeException("COLONNADE_PLANNER", sentence, gone);
+        }
+      } catch (InterruptedException error) {
+        Thread.currentThread().interrupt();
+        String sentence = "The query was cancelled while the planner ran " + op + ".";
+        throw new ColonnadeException("COLONNADE_PLANNER", sentence, error);
+      }
+    }
+  }
+
+  /** What the planner of this session says about itself, and the file that it logs to. */
+  public static Map<String, String> describe() throws ColonnadeException {
+    Map<String, String> facts = new HashMap<>();
+    JsonNode hello = running(PlannerCommand.configured()).hello();
+    hello.fieldNames().forEachRemaining(name -> facts.put(name, hello.get(name).asText()));
+    facts.put("log", LOG.file().getPath());
+    return facts;
+  }
+
+  private static JsonNode result(JsonNode reply) throws ColonnadeException {
+    JsonNode error = reply.get("error");
+    if (error != null) {
+      throw new ColonnadeException(error.path("code").asText(), error.path("message").asText());
+    }
+    return reply.path("result");
+  }
+
+  private static PlannerProcess running(PlannerCommand command) throws ColonnadeException {
+    synchronized (RUNNING) {
+      PlannerProcess process = RUNNING.get(command);
+      if (process == null || process.isGone()) {
+        process = PlannerProcess.start(command, LOG);
+        RUNNING.put(command, process);
+      }
+      return process;
+    }
+  }
+
+  private static void forget(PlannerCommand command, PlannerProcess process) {
+    synchronized (RUNNING) {
+      RUNNING.remove(command, process);
+    }
+    process.stop();
+  }
+
+  private static void stopAll() {
+    synchronized (RUNNING) {
+      RUNNING.values().forEach(PlannerProcess::stop);
+    }
+    LOG.deleteIfEmpty();
+  }
+}

@@ -1,0 +1,57 @@
+package colonnade.planner;
+
+import java.io.File;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.apache.spark.sql.internal.SQLConf;
+
+/**
+ * Which Python runs the planner, and where it finds Colonnade: one planner process for each.
+ *
+ * @param python the interpreter
+ * @param setBy what named it, for messages
+ * @param path folders to import from before those that the interpreter knows, or empty
+ * @param startSeconds how long it may take to answer at all
+ */
+record PlannerCommand(String python, String setBy, String path, int startSeconds) {
+  static final String PYTHON = "spark.colonnade.python";
+  static final String PATH = "spark.colonnade.pythonPath";
+  static final String START_SECONDS = "spark.colonnade.planner.startSeconds";
+
+  /** As the session of this thread configures it, or else the environment of the driver. */
+  static PlannerCommand configured() {
+    SQLConf conf = SQLConf.get();
+    String path = conf.getConfString(PATH, "");
+    int startSeconds = Integer.parseInt(conf.getConfString(START_SECONDS, "60"));
+    String python = conf.getConfString(PYTHON, "");
+    if (!python.isEmpty()) {
+      return new PlannerCommand(python, PYTHON, path, startSeconds);
+    }
+    for (String name : new String[] {"PYSPARK_DRIVER_PYTHON", "PYSPARK_PYTHON"}) {
+      String value = System.getenv(name);
+      if (value != null && !value.isBlank()) {
+        return new PlannerCommand(value, name, path, startSeconds);
+      }
+    }
+    return new PlannerCommand("python3", "the PATH", path, startSeconds);
+  }
+
+  /** A process to start: requests on its input, replies on its output, all else in {@code log}. */
+  ProcessBuilder process(File log) {
+    ProcessBuilder builder = new ProcessBuilder(python, "-m", "spark_ext.planner");
+    builder.redirectError(ProcessBuilder.Redirect.appendTo(log));
+    var environment = builder.environment();
+    String inherited = environment.get("PYTHONPATH");
+    String joined =
+        Stream.of(path, inherited)
+            .filter(part -> part != null && !part.isEmpty())
+            .collect(Collectors.joining(File.pathSeparator));
+    if (!joined.isEmpty()) {
+      environment.put("PYTHONPATH", joined);
+    }
+    // A folder of the user's that happens to be called `manifests` must not be ours.
+    environment.put("PYTHONSAFEPATH", "1");
+    environment.put("COLONNADE_PLANNER_LOG", log.getPath());
+    return builder;
+  }
+}

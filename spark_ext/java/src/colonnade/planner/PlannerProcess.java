@@ -1,0 +1,175 @@
+package colonnade.planner;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * One running planner: a writer, and a thread that hands each reply to the call that waits for it.
+ *
+ * <p>The process ends when its input is closed, so it cannot outlive this JVM, however that ends.
+ */
+final class PlannerProcess {
+  /** The process ended before it replied: the request may or may not have been carried out. */
+  static final class Gone extends Exception {
+    Gone() {
+      super("the planner process ended");
+    }
+  }
+
+  private final Process process;
+  private final Writer requests;
+  private final AtomicLong lastId = new AtomicLong();
+  private final Map<Long, CompletableFuture<JsonNode>> waiting = new ConcurrentHashMap<>();
+  private final CompletableFuture<JsonNode> hello = new CompletableFuture<>();
+  private volatile boolean gone;
+
+  private PlannerProcess(Process process) {
+    this.process = process;
+    this.requests =
+        new BufferedWriter(
+            new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+    Thread reader = new Thread(this::readReplies, "colonnade-planner-" + process.pid());
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  /** Starts a planner of this very version, or says why there is none. */
+  static PlannerProcess start(PlannerCommand command, PlannerLog log) throws ColonnadeException {
+    long before = log.size();
+    PlannerProcess started;
+    try {
+      started = new PlannerProcess(command.process(log.file()).start());
+    } catch (IOException error) {
+      throw cannotStart(command, error.getMessage(), error);
+    }
+    boolean ready = false;
+    try {
+      JsonNode hello = started.hello.get(command.startSeconds(), TimeUnit.SECONDS);
+      requireSameVersion(hello, command);
+      ready = true;
+      return started;
+    } catch (TimeoutException error) {
+      String reason = "it did not answer within " + command.startSeconds() + " s";
+      throw cannotStart(command, reason + log.tail(before), error);
+    } catch (ExecutionException error) {
+      throw cannotStart(command, "it ended at once" + log.tail(before), error.getCause());
+    } catch (InterruptedException error) {
+      Thread.currentThread().interrupt();
+      throw cannotStart(command, "the query was cancelled meanwhile", error);
+    } finally {
+      if (!ready) {
+        started.stop();
+      }
+    }
+  }
+
+  private static void requireSameVersion(JsonNode hello, PlannerCommand command)
+      throws ColonnadeException {
+    String ours = Planner.VERSION;
+    String theirs = hello.path("version").asText();
+    if (!ours.equals(theirs)) {
+      throw new ColonnadeException(
+          "COLONNADE_VERSION",
+          String.format(
+              "The jar of the Spark source is version %s, but the Python package of %s is version"
+                  + " %s; install one version on both sides and start Spark anew.",
+              ours, command.python(), theirs));
+    }
+  }
+
+  private static ColonnadeException cannotStart(
+      PlannerCommand command, String reason, Throwable cause) {
+    String sentence =
+        String.format(
+            "The planner could not be started with %s (from %s): %s; set %s to a Python that has"
+                + " Colonnade installed.",
+            command.python(), command.setBy(), reason, PlannerCommand.PYTHON);
+    return new ColonnadeException("COLONNADE_PLANNER", sentence, cause);
+  }
+
+  JsonNode hello() {
+    return hello.join();
+  }
+
+  boolean isGone() {
+    return gone;
+  }
+
+  /** Sends one request and waits for its reply: {@code result} or {@code error}. */
+  JsonNode request(String op, Map<String, ?> args) throws Gone, InterruptedException {
+    long id = lastId.incrementAndGet();
+    CompletableFuture<JsonNode> reply = new CompletableFuture<>();
+    waiting.put(id, reply);
+    try {
+      send(Json.write(Map.of("id", id, "op", op, "args", args)));
+      return reply.get();
+    } catch (IOException | ExecutionException error) {
+      throw new Gone();
+    } finally {
+      waiting.remove(id);
+    }
+  }
+
+  private void send(String line) throws IOException, Gone {
+    synchronized (requests) {
+      // Asked after the call was entered into `waiting`: the reader fails it there, or we do here.
+      if (gone) {
+        throw new Gone();
+      }
+      requests.write(line);
+      requests.write('\n');
+      requests.flush();
+    }
+  }
+
+  private void readReplies() {
+    try (BufferedReader lines =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8), 1 << 16)) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        accept(line);
+      }
+    } catch (IOException | RuntimeException error) {
+      hello.completeExceptionally(error);
+    } finally {
+      gone = true;
+      process.destroyForcibly();
+      Gone end = new Gone();
+      hello.completeExceptionally(end);
+      waiting.values().forEach(reply -> reply.completeExceptionally(end));
+    }
+  }
+
+  private void accept(String line) {
+    if (!hello.isDone() && !line.startsWith("{\"hello\"")) {
+      return; // what a site's own start-up code prints before ours runs
+    }
+    JsonNode message = Json.parse(line);
+    if (message.has("hello")) {
+      hello.complete(message.get("hello"));
+      return;
+    }
+    CompletableFuture<JsonNode> reply = waiting.get(message.path("id").asLong());
+    if (reply != null) {
+      reply.complete(message);
+    }
+  }
+
+  /** Ends the process now; whoever waits for a reply is told. */
+  void stop() {
+    process.destroyForcibly();
+  }
+}

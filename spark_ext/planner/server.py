@@ -1,0 +1,105 @@
+"""Moves requests to operations and replies back: one JSON value a line, several at once.
+
+    <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
+    -> {"id": 7, "op": "load", "args": {...}}
+    <- {"id": 7, "result": {...}}
+    <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
+
+Replies come in the order in which operations finish.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, BinaryIO
+
+import orjson
+
+from manifests.errors import ColonnadeError, InvalidInputError
+from manifests.version import VERSION
+from spark_ext.planner.operations import Operation
+
+PROTOCOL = 1
+LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
+_THREADS = 16
+_SECONDS_TO_FINISH = 5.0
+
+
+def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Take input and output for the protocol alone, whatever else runs in this process.
+
+    What prints to the standard output from now on goes to the standard error, also from C.
+    """
+    requests = os.fdopen(os.dup(0), "rb")
+    replies = os.fdopen(os.dup(1), "wb")
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    return requests, replies
+
+
+class Server:
+    """Answers requests with `operations`; writes to `replies`, whole lines only."""
+
+    def __init__(self, operations: Mapping[str, Operation], replies: BinaryIO) -> None:
+        self._operations = operations
+        self._replies = replies
+        self._lock = threading.Lock()
+
+    def serve(self, requests: BinaryIO) -> None:
+        """Answer until `requests` ends; what runs then may take a few seconds more."""
+        self._send(orjson.dumps({"hello": hello()}))
+        running: set[Future[None]] = set()
+        pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
+        for line in requests:
+            request = orjson.loads(line)
+            running = {future for future in running if not future.done()}
+            running.add(pool.submit(self._answer, request))
+        wait(running, timeout=_SECONDS_TO_FINISH)
+
+    def _answer(self, request: Mapping[str, Any]) -> None:
+        self._send(answer(self._operations, request))
+
+    def _send(self, line: bytes) -> None:
+        with self._lock:
+            self._replies.write(line + b"\n")
+            self._replies.flush()
+
+
+def hello() -> dict[str, Any]:
+    """What the other side must know before it asks."""
+    return {
+        "version": VERSION,
+        "protocol": PROTOCOL,
+        "pid": os.getpid(),
+        "python": sys.executable,
+    }
+
+
+def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> bytes:
+    """The reply to one request; never raises what an operation raised."""
+    name = request["op"]
+    try:
+        if name not in operations:
+            raise InvalidInputError(f"The planner {VERSION} knows no operation {name!r}.")
+        result = operations[name](request["args"])
+        return orjson.dumps({"id": request["id"], "result": result})
+    except ColonnadeError as error:
+        return _error(request, error.kind, str(error))
+    except Exception as error:  # a bug: its traceback belongs into the log, not before the user
+        traceback.print_exc()
+        log = os.environ.get(LOG_VARIABLE, "its standard error")
+        reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")
+        message = f"The planner failed in {name!r} with {reason}; its traceback is in {log}."
+        return _error(request, "INTERNAL", message)
+
+
+def _error(request: Mapping[str, Any], kind: str, message: str) -> bytes:
+    error = {"code": f"COLONNADE_{kind}", "kind": kind, "message": message}
+    return orjson.dumps({"id": request["id"], "error": error})

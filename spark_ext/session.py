@@ -1,0 +1,112 @@
+"""The one call that gives a Spark session Colonnade's jar, catalog and planner.
+
+spark = colonnade.configure(SparkSession.builder.master("local[*]")).getOrCreate()
+spark = colonnade.enable(spark)  # a session that runs already, classic or Spark Connect
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+from pyspark.sql import SparkSession
+
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.version import VERSION
+
+PACKAGE = Path(__file__).resolve().parent
+JAR = PACKAGE / "colonnade-spark.jar"
+BUILD = PACKAGE / "java" / "build.py"
+CATALOG = "spark.sql.catalog.colonnade"
+CATALOG_CLASS = "colonnade.catalog.ColonnadeCatalog"
+PYTHON = "spark.colonnade.python"
+PYTHON_PATH = "spark.colonnade.pythonPath"
+
+
+def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Have the session that `builder` makes start with Colonnade; returns `builder`.
+
+    Jars that it names already stay. Raises `InvalidInputError` for the address of a Spark Connect
+    server: its settings are its own, use `enable` on the session.
+    """
+    options: dict[str, str] = builder._options
+    if options.get("spark.remote", "local").startswith("sc://"):
+        raise InvalidInputError(
+            "configure() cannot add a jar to a Spark Connect server that runs already: create the "
+            "session and call colonnade.enable(spark)."
+        )
+    jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
+    builder.config("spark.jars", ",".join([*jars, str(checked_jar())]))
+    for name, value in _settings(local=True).items():
+        if name not in options:
+            builder.config(name, value)
+    return builder
+
+
+def session() -> SparkSession:
+    """The running session, or else a new one, with Colonnade in it."""
+    running = SparkSession.getActiveSession()
+    return enable(running) if running else configure(SparkSession.builder).getOrCreate()
+
+
+def enable(spark: SparkSession) -> SparkSession:
+    """Give the running session `spark` the jar, the catalog and the python; returns `spark`.
+
+    May be called again. A session made by `spark.newSession()` needs its own call. The server of a
+    remote Spark Connect session plans with its own Python, which must have Colonnade installed.
+    """
+    jar = checked_jar()
+    if is_connect(spark):
+        spark.addArtifacts(str(jar))
+    else:
+        spark.sql(f"ADD JAR '{jar}'")
+    local = not is_connect(spark) or "SPARK_LOCAL_REMOTE" in os.environ
+    for name, value in _settings(local).items():
+        if spark.conf.get(name, None) is None:
+            spark.conf.set(name, value)
+    return spark
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether `spark` talks to a server through Spark Connect."""
+    return ".connect." in type(spark).__module__
+
+
+def _settings(local: bool) -> dict[str, str]:
+    """What a session needs beside the jar; `local`: its driver runs on this machine."""
+    settings = {CATALOG: CATALOG_CLASS}
+    if local:
+        settings |= {PYTHON: sys.executable, PYTHON_PATH: str(PACKAGE.parent)}
+    return settings
+
+
+def checked_jar() -> Path:
+    """The jar that belongs to this package.
+
+    Raises `NotFoundError` where it was not built, `InvalidInputError` where it is of another
+    version, or, in a checkout of the sources, of other sources.
+    """
+    build = f"build it with: {sys.executable} {BUILD}"
+    if not JAR.exists():
+        raise NotFoundError(f"The jar of the Spark source, {JAR}, does not exist: {build}.")
+    with zipfile.ZipFile(JAR) as archive:
+        text = archive.read("META-INF/MANIFEST.MF").decode()
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    version = fields.get("Implementation-Version", "unknown")
+    if version != VERSION:
+        raise InvalidInputError(
+            f"The jar {JAR} is version {version}, but the Python package is version {VERSION}: "
+            "install one version of both."
+        )
+    if BUILD.exists() and _build_script().hash_in(JAR) != _build_script().hash_of_sources():
+        raise InvalidInputError(f"The jar {JAR} is older than its sources: {build}.")
+    return JAR
+
+
+def _build_script() -> ModuleType:
+    """`java/build.py`, which is in a checkout of the sources only."""
+    return importlib.import_module("spark_ext.java.build")

@@ -1,0 +1,163 @@
+"""The planner's process, spoken to as the Java half does; its end, its errors, its order."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from manifests.errors import NotFoundError
+from manifests.version import VERSION
+from spark_ext.planner.server import Server, answer
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture
+def planner() -> Iterator[subprocess.Popen[str]]:
+    """A planner that just said hello."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "spark_ext.planner"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+def ask(planner: subprocess.Popen[str], **request: Any) -> dict[str, Any]:
+    assert planner.stdin is not None
+    planner.stdin.write(json.dumps(request) + "\n")
+    planner.stdin.flush()
+    return told(planner)
+
+
+def told(planner: subprocess.Popen[str]) -> dict[str, Any]:
+    assert planner.stdout is not None
+    reply: dict[str, Any] = json.loads(planner.stdout.readline())
+    return reply
+
+
+def reply_to(operation: Any, **args: Any) -> dict[str, Any]:
+    reply: dict[str, Any] = json.loads(
+        answer({"it": operation}, {"id": 1, "op": "it", "args": args})
+    )
+    return reply
+
+
+def test_it_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
+    hello = told(planner)["hello"]
+    assert (hello["version"], hello["protocol"], hello["pid"]) == (VERSION, 1, planner.pid)
+    assert hello["python"] == sys.executable
+
+
+def test_it_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
+    told(planner)
+    out, err = planner.communicate(timeout=20)
+    assert (planner.returncode, out, err) == (0, "", "")
+
+
+def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[str]) -> None:
+    told(planner)
+    args = {"text": "line\nä\u2028\U0001f600", "long": 2**63 - 1, "none": None}
+    assert ask(planner, id=7, op="ping", args=args) == {"id": 7, "result": args}
+
+
+def test_an_unknown_operation_is_refused_by_name(planner: subprocess.Popen[str]) -> None:
+    told(planner)
+    error = ask(planner, id=1, op="dance", args={})["error"]
+    assert error["code"] == "COLONNADE_INVALID_INPUT"
+    assert "'dance'" in error["message"]
+
+
+def test_requests_are_answered_as_they_finish_not_as_they_came() -> None:
+    second_ran = threading.Event()
+
+    def slow(args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"met": second_ran.wait(10)}
+
+    def quick(args: Mapping[str, Any]) -> dict[str, Any]:
+        second_ran.set()
+        return {}
+
+    requests = b"".join(
+        json.dumps({"id": number, "op": op, "args": {}}).encode() + b"\n"
+        for number, op in enumerate(["slow", "quick"])
+    )
+    replies = io.BytesIO()
+    Server({"slow": slow, "quick": quick}, replies).serve(io.BytesIO(requests))
+    _, *lines = replies.getvalue().splitlines()
+    assert {"id": 0, "result": {"met": True}} in [json.loads(line) for line in lines]
+    assert len(lines) == 2
+
+
+def test_a_refusal_keeps_its_code_and_sentence() -> None:
+    def refuse(args: Mapping[str, Any]) -> dict[str, Any]:
+        raise NotFoundError(f"Table {args['name']} does not exist.")
+
+    error = {
+        "code": "COLONNADE_NOT_FOUND",
+        "kind": "NOT_FOUND",
+        "message": "Table t does not exist.",
+    }
+    assert reply_to(refuse, name="t") == {"id": 1, "error": error}
+
+
+@pytest.mark.parametrize("result", [{"unknown": object()}, {"cents": 2**64}])
+def test_a_result_that_is_no_json_is_still_answered(
+    result: dict[str, Any], capfd: pytest.CaptureFixture[str]
+) -> None:
+    error = reply_to(lambda args: result)["error"]
+    assert error["code"] == "COLONNADE_INTERNAL"
+    assert "Traceback" in capfd.readouterr().err
+
+
+def test_a_bug_is_one_sentence_that_names_the_log_with_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLONNADE_PLANNER_LOG", "/logs/planner.log")
+
+    def stumble(args: Mapping[str, Any]) -> dict[str, Any]:
+        raise ValueError("two\nlines.")
+
+    message = reply_to(stumble)["error"]["message"]
+    assert message == (
+        "The planner failed in 'it' with ValueError: two lines; "
+        "its traceback is in /logs/planner.log."
+    )
+    assert "in stumble" in capfd.readouterr().err
+
+
+def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
+    program = (
+        "import os, sys\n"
+        "from spark_ext.planner.server import Server, claim_standard_streams\n"
+        "requests, replies = claim_standard_streams()\n"
+        "def loud(args):\n"
+        "    print('from python'); os.write(1, b'from below'); return {'in': sys.stdin.read()}\n"
+        "Server({'loud': loud}, replies).serve(requests)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        input='{"id": 3, "op": "loud", "args": {}}\n',
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert [json.loads(line) for line in done.stdout.splitlines()][1:] == [
+        {"id": 3, "result": {"in": ""}}
+    ]
+    assert "from python" in done.stderr
+    assert "from below" in done.stderr
