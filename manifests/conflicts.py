@@ -8,7 +8,12 @@ What is provably independent commits; the rest is refused with the reason.
     delete rows         commit        conflict        same RowSet:      conflict
                                                       conflict
     drop table          commit        commit          commit            conflict
+    alter table         commit        commit          commit            conflict
     create table        commits unless the name is taken
+
+All of them commit after a table was altered, too, where rows that were written for its columns as
+they were fit its columns as they are. Two that alter the same thing, its columns, its name, its
+comment or one property, conflict.
 
 Spec: docs/spec/epoch-log.md#conflicts
 """
@@ -22,12 +27,16 @@ from manifests.entries import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
+    AlterSchema,
     CreateDatabase,
     CreateTable,
     DropRowSet,
     DropTable,
     Epoch,
     Operation,
+    RenameTable,
+    SetComment,
+    SetProperties,
 )
 from manifests.errors import (
     AlreadyExistsError,
@@ -37,9 +46,12 @@ from manifests.errors import (
 )
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
+from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot
 
-TableOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | DropTable
+RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector
+AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable
+TableOperation = RowOperation | AlterOperation | DropTable
 
 
 def check_change(change: Change, base: Snapshot) -> None:
@@ -79,8 +91,9 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
     """Check what the state right before the change's slot must be like.
 
-    Raises AlreadyExistsError for a name that is taken, ConflictError when a table's schema
-    changed, UnsupportedFormatError for a writer feature that this code does not know.
+    Raises AlreadyExistsError for a name that is taken, ConflictError when a table's columns
+    changed so that the rows to add do not fit them, UnsupportedFormatError for a
+    writer feature that this code does not know.
     """
     unknown = sorted(head.writer_features - WRITER_FEATURES)
     if unknown:
@@ -90,12 +103,12 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
         )
     _check_names(change.ops, head)
     for operation in change.ops:
-        if isinstance(operation, TableOperation):
+        if isinstance(operation, AddRowSet | AddRowSets):
             planned = base.tables.get(TableId(operation.table))
             current = head.tables.get(TableId(operation.table))
-            if planned and current and planned.schema_id != current.schema_id:
+            if planned and current and not rows_fit(planned.schema, current.schema):
                 raise ConflictError(
-                    f"The schema of table {planned.name!r} changed after epoch {base.epoch}, on"
+                    f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                     f" which {change.operation!r} was planned; read the table again and repeat it."
                 )
 
@@ -116,17 +129,61 @@ def _check_names(operations: Iterable[Operation], head: Snapshot) -> None:
                     f" table {next(iter(names.values()))!r} and no other."
                 )
             names[TableId(operation.table)] = operation.name
+        elif isinstance(operation, RenameTable):
+            others = {name for table, name in names.items() if table != operation.table}
+            if operation.name in others:
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} exists already; choose another name."
+                )
+            names[TableId(operation.table)] = operation.name
+
+
+def rows_fit(written: TableSchema, current: TableSchema) -> bool:
+    """Whether RowSets written for some columns are right under others, read by id.
+
+    So they are when each column is as it was, but perhaps for names, comments, its place, or a NOT
+    NULL that went, or is new and may be NULL.
+    """
+    before = {field.id: field for field in written.fields}
+    return written is current or all(
+        _fits(before[field.id], field) if field.id in before else field.nullable
+        for field in current.fields
+    )
+
+
+def _fits(written: SchemaField, current: SchemaField) -> bool:
+    children = tuple(zip(written.children(), current.children(), strict=False))
+    return (
+        _kind(written) == _kind(current)
+        and (current.nullable or not written.nullable)
+        and all(w.id == c.id and _fits(w, c) for w, c in children)
+    )
+
+
+def _kind(field: SchemaField) -> tuple[str, int]:
+    """The type but for the fields inside it, of which it tells the number."""
+    return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
 
 
 def _conflict(mine: TableOperation, theirs: TableOperation) -> bool:
     """Two operations on the same table: does theirs make mine wrong?"""
-    if isinstance(theirs, DropTable) or isinstance(mine, DropRowSet):
+    if isinstance(theirs, DropTable):
+        return True
+    if isinstance(theirs, AlterOperation):
+        return _alters_same(mine, theirs)
+    if isinstance(mine, DropRowSet):
         return True
     if isinstance(mine, AddDeletionVector):
         if isinstance(theirs, DropRowSet):
             return True
         return isinstance(theirs, AddDeletionVector) and theirs.rowset == mine.rowset
     return False
+
+
+def _alters_same(mine: TableOperation, theirs: AlterOperation) -> bool:
+    if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
+        return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
+    return type(mine) is type(theirs)
 
 
 def _conflict_error(

@@ -25,6 +25,7 @@ RowSetNumber = Annotated[int, Field(ge=0, le=2**32 - 1)]
 ColumnNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TableIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TABLE_ID.pattern}$")]
 ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.pattern}$")]
+TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
 
 
@@ -129,7 +130,7 @@ class CreateTable(Model):
 
     op: Literal["create_table"] = "create_table"
     table: TableIdText
-    name: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    name: TableName
     table_schema: TableSchema
     next_column_id: ColumnNumber
     sort_key: tuple[SortField, ...] = ()
@@ -142,6 +143,45 @@ class DropTable(Model):
 
     op: Literal["drop_table"] = "drop_table"
     table: TableIdText
+
+
+class AlterSchema(Model):
+    """Replace the columns of a table; fields that stay keep their ids.
+
+    `schema_id` is the one after the current. Ids below the table's `next_column_id` that its
+    columns do not have belonged to dropped ones and do not come back.
+    """
+
+    op: Literal["alter_schema"] = "alter_schema"
+    table: TableIdText
+    table_schema: TableSchema
+    schema_id: Count
+    next_column_id: ColumnNumber
+
+
+class SetProperties(Model):
+    """Set properties of a table, and remove some; removing one that is not there does nothing."""
+
+    op: Literal["set_properties"] = "set_properties"
+    table: TableIdText
+    set: dict[str, str] = {}
+    remove: tuple[str, ...] = ()
+
+
+class SetComment(Model):
+    """Say what a table is for; without a comment, remove it."""
+
+    op: Literal["set_comment"] = "set_comment"
+    table: TableIdText
+    comment: str | None = None
+
+
+class RenameTable(Model):
+    """Give a table another name, which must be free. Moves no file."""
+
+    op: Literal["rename_table"] = "rename_table"
+    table: TableIdText
+    name: TableName
 
 
 class AddRowSet(Model):
@@ -204,6 +244,10 @@ Operation = Annotated[
     CreateDatabase
     | CreateTable
     | DropTable
+    | AlterSchema
+    | SetProperties
+    | SetComment
+    | RenameTable
     | AddRowSet
     | AddRowSets
     | DropRowSet

@@ -16,6 +16,7 @@ from manifests.entries import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
+    AlterSchema,
     Anchor,
     CreateDatabase,
     CreateTable,
@@ -24,10 +25,14 @@ from manifests.entries import (
     EnableFeatures,
     Epoch,
     Operation,
+    RenameTable,
+    SetComment,
+    SetProperties,
 )
 from manifests.errors import CorruptionError, UnsupportedFormatError
 from manifests.ids import TableId
 from manifests.rowsets_fold import RowSetsFold
+from manifests.schema import TableSchema, walk
 from manifests.snapshot import Snapshot, TableState
 
 READER_FEATURES: frozenset[str] = frozenset()
@@ -136,6 +141,8 @@ class _Fold:
                 self._touch(operation.table)
                 del self._tables[TableId(operation.table)]
                 del self._rowsets[TableId(operation.table)]
+            case AlterSchema() | SetProperties() | SetComment() | RenameTable():
+                self._alter(operation)
             case Anchor():
                 if operation.epoch >= self._epoch:
                     self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
@@ -153,8 +160,7 @@ class _Fold:
             self._refuse(f"creates table {table} again")
         if self._base.lone_table and self._tables:
             self._refuse("adds a table to a database that holds one lone table")
-        if any(other.name == operation.name for other in self._tables.values()):
-            self._refuse(f"creates a second table named {operation.name!r}")
+        self._check_free(operation.name)
         self._tables[table] = TableState(
             id=table,
             name=operation.name,
@@ -168,6 +174,45 @@ class _Fold:
             created_epoch=self._epoch,
             changed_epoch=self._epoch,
         )
+
+    def _alter(self, operation: AlterSchema | SetProperties | SetComment | RenameTable) -> None:
+        fold = self._touch(operation.table)
+        state = fold.table
+        match operation:
+            case AlterSchema():
+                self._check_schema(state, operation)
+                state = replace(
+                    state,
+                    schema=operation.table_schema,
+                    schema_id=operation.schema_id,
+                    next_column_id=operation.next_column_id,
+                )
+            case SetProperties():
+                kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
+                state = replace(state, properties={**kept, **operation.set})
+            case SetComment():
+                state = replace(state, comment=operation.comment)
+            case RenameTable():
+                self._check_free(operation.name)
+                state = replace(state, name=operation.name)
+        fold.table = self._tables[state.id] = state
+
+    def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
+        """Whether every reader would find the columns' files, now and after later changes."""
+        before, after = _field_ids(state.schema), _field_ids(operation.table_schema)
+        first, end = state.next_column_id, operation.next_column_id
+        fresh = set(after).difference(before)
+        if operation.schema_id != state.schema_id + 1 or end < first:
+            self._refuse(f"numbers the schema or the columns of table {state.name!r} backwards")
+        if len(set(after)) < len(after) or not all(first <= each < end for each in fresh):
+            self._refuse(f"gives an id of table {state.name!r} to a second column")
+        columns = {field.id for field in operation.table_schema.fields}
+        if not columns or not columns.issuperset(field.column for field in state.sort_key):
+            self._refuse(f"drops all columns of table {state.name!r}, or one of its sort key")
+
+    def _check_free(self, name: str) -> None:
+        if any(other.name == name for other in self._tables.values()):
+            self._refuse(f"gives a second table the name {name!r}")
 
     def _touch(self, table_id: str) -> RowSetsFold:
         """The RowSets of a table that an operation of this epoch names."""
@@ -198,3 +243,7 @@ class _Fold:
             writer_features=self._writer_features,
             tables=self._tables,
         )
+
+
+def _field_ids(schema: TableSchema) -> list[int]:
+    return [field.id for field in walk(schema.fields)]

@@ -22,10 +22,13 @@ _by_id = attrgetter("id")
 
 
 class RowSetsFold:
-    """A mutable copy of a table's RowSets; `freeze` makes a state of it again."""
+    """A mutable copy of a table's RowSets; `freeze` makes a state of it again.
+
+    `table` is everything else that the state says of the table.
+    """
 
     def __init__(self, table: TableState) -> None:
-        self._table = table
+        self.table = table
         self.changed_epoch = table.changed_epoch
         self._next_id = table.next_rowset_id
         rowsets = table.rowsets
@@ -40,7 +43,7 @@ class RowSetsFold:
     def freeze(self) -> TableState:
         """The table with these RowSets."""
         return replace(
-            self._table,
+            self.table,
             changed_epoch=self.changed_epoch,
             next_rowset_id=self._next_id,
             rowsets=RowSets(
@@ -173,7 +176,7 @@ class RowSetsFold:
         self._byte_count = _plus(self._byte_count, stored_bytes)
 
     def _refuse(self, what: str) -> NoReturn:
-        raise CorruptionError(f"Epoch {self.changed_epoch}, table {self._table.name!r}: it {what}.")
+        raise CorruptionError(f"Epoch {self.changed_epoch}, table {self.table.name!r}: it {what}.")
 
 
 def _plus(total: int | None, change: int | None) -> int | None:

@@ -61,8 +61,9 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     location = locate_existing(options.path)
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
-    snapshot = log.read_at(epoch=options.epoch, timestamp_ms=at_ms)
-    table = location.require(snapshot)
+    head = log.read_head()
+    snapshot = log.read_at(epoch=options.epoch, timestamp_ms=at_ms, head=head)
+    table = location.require_at(snapshot, head)
     return PinnedRead(location.store.url, table.name, table.schema, snapshot.epoch, options.where)
 
 

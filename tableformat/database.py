@@ -14,6 +14,7 @@ from manifests.log import Change, Log, create_database
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot
 from manifests.store import ObjectStore
+from tableformat.alteration import commit_rename
 from tableformat.location import (
     Location,
     StorageOptions,
@@ -120,6 +121,17 @@ class Database:
             ops=(DropTable(table=table.id),),
         )
         self._snapshot = self._log.commit(change, base)
+        return self._snapshot.epoch
+
+    def rename_table(self, name: str, new_name: str) -> int:
+        """Give a table another name and return the epoch that did; moves no file.
+
+        Raises NotFoundError for an unknown name, AlreadyExistsError when the new one is taken,
+        InvalidInputError for a lone table, which is named by its folder.
+        """
+        base = self.refresh()
+        table = self._locate(name).require(base)
+        self._snapshot = commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
 
     def _locate(self, name: str) -> Location:

@@ -59,6 +59,16 @@ class Location:
             )
         return table
 
+    def require_at(self, snapshot: Snapshot, head: Snapshot) -> TableState:
+        """The table meant, as of an earlier state than `head`.
+
+        That is the same table under whatever name it had; where it did not exist yet, the one
+        that had its name, which it replaced. Raises NotFoundError that lists what there was.
+        """
+        now = self.find(head)
+        same = None if now is None else snapshot.tables.get(now.id)
+        return same or self.require(snapshot)
+
     @property
     def url(self) -> str:
         """The path of the table, or of the database."""

@@ -12,11 +12,19 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from manifests.entries import AddRowSet, AddRowSets, DropRowSet, Epoch
+from manifests.entries import (
+    AddRowSet,
+    AddRowSets,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Epoch,
+)
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
+from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_input import record_batches
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.location import Location, StorageOptions, locate, locate_existing
@@ -170,7 +178,7 @@ class ArrowTable:
         Raises NotFoundError or InvalidInputError naming the column, epoch or part at fault.
         """
         snapshot = self.snapshot_at(epoch, timestamp)
-        table = self._location.require(snapshot)
+        table = self._location.require_at(snapshot, self._snapshot)
         predicate = None if where is None else parse_predicate(where)
         rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
         plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
@@ -192,18 +200,31 @@ class ArrowTable:
         """
         return self._write("overwrite", data, settings)
 
+    def alter(self, *changes: Alteration) -> int:
+        """Change columns, properties or the comment, all in one epoch, and return it.
+
+        No file is touched; see `tableformat.alteration` for the changes. Raises InvalidInputError
+        or NotFoundError naming the column, ConflictError when somebody else altered the same
+        thing since the table was last seen.
+        """
+        self._snapshot = commit_alterations(self._log, self._snapshot, self.state, changes)
+        return self._snapshot.epoch
+
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
-        """The epochs that changed this table, newest first; reads one file an epoch."""
+        """The epochs that changed this table, newest first; reads one file an epoch.
+
+        Those of a table that it replaced in one epoch follow.
+        """
         head = self.refresh()
-        table = self._location.require(head)
+        table: str | None = self._location.require(head).id
         entries: list[HistoryEntry] = []
         for epoch in self._log.read_epochs(head.epoch):
-            if limit is not None and len(entries) >= limit:
+            if table is None or (limit is not None and len(entries) >= limit):
                 break
-            if any(getattr(op, "table", None) == table.id for op in epoch.ops):
-                entries.append(_history_entry(epoch, table.id))
-            if epoch.epoch <= table.created_epoch:
-                break
+            if any(getattr(op, "table", None) == table for op in epoch.ops):
+                entries.append(_history_entry(epoch, table))
+            if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
+                table = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)
         return entries
 
     def time_of(self, epoch: int) -> datetime | None:

@@ -24,6 +24,7 @@ from manifests.entries import (
     Count,
     CreateTable,
     DropRowSet,
+    DropTable,
     Operation,
     RowSetEntry,
     SortField,
@@ -64,16 +65,21 @@ class Target(Model):
     name: str
     prefix: str
     table_schema: TableSchema
+    schema_id: Count = 0
     sort_key: tuple[SortField, ...]
 
 
 class WriteJob(Model):
-    """One planned write; the same value on the driver and on every executor."""
+    """One planned write; the same value on the driver and on every executor.
+
+    `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
+    """
 
     url: str
     target: Target
     mode: Literal["append", "overwrite"]
     create: CreateTable | None
+    replaces: TableIdText | None = None
     create_database: bool
     base: Count
     transaction: TransactionIdText
@@ -99,7 +105,7 @@ def new_table(
     of the sort key.
     """
     check_schema(schema)
-    _check_texts(properties or {}, comment)
+    check_texts(properties or {}, comment)
     numbered, next_id = assign_ids(schema, 1)
     return CreateTable(
         table=new_table_id(),
@@ -112,7 +118,8 @@ def new_table(
     )
 
 
-def _check_texts(properties: dict[str, str], comment: str | None) -> None:
+def check_texts(properties: dict[str, str], comment: str | None) -> None:
+    """Refuse properties and comments that are no text. Raises InvalidInputError."""
     if comment is not None and not isinstance(comment, str):
         raise InvalidInputError(f"The comment of a table is text, not {comment!r}.")
     if not isinstance(properties, dict):
@@ -160,12 +167,14 @@ def plan_write(
     mode: Literal["append", "overwrite"],
     *,
     create: CreateTable | None = None,
+    replace: bool = False,
     settings: WriteSettings | None = None,
     parameters: dict[str, str] | None = None,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
 
-    A table that does not exist is created by the same epoch when `create` designs it.
+    A table that does not exist is created by the same epoch when `create` designs it; with
+    `replace` a table that does exist is dropped by it, too.
     Raises NotFoundError when it does not exist and `create` is absent, InvalidInputError for a
     store that cannot commit and for settings of another type.
     """
@@ -173,8 +182,8 @@ def plan_write(
         raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
     location.store.require_writable()
     table = None if base is None else location.find(base)
-    if table is not None:
-        target = _target(table)
+    if table is not None and not (replace and create is not None):
+        create, target = None, _target(table)
     elif create is not None:
         target = _new_target(create, location)
     else:
@@ -183,7 +192,8 @@ def plan_write(
         url=location.store.url,
         target=target,
         mode=mode,
-        create=create if table is None else None,
+        create=create,
+        replaces=None if table is None or create is None else table.id,
         create_database=base is None,
         base=0 if base is None else base.epoch,
         transaction=new_transaction_id(),
@@ -246,20 +256,30 @@ def commit_write(
             f"A database was created at {job.url} meanwhile; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
-    ops: list[Operation] = [] if job.create is None else [job.create]
+    ops: list[Operation] = [] if job.replaces is None else [DropTable(table=job.replaces)]
+    if job.create is not None:
+        ops.append(job.create)
     if job.mode == "overwrite" and job.create is None:
         ops.append(_drop_all(log, base, job.target.table))
-    rowsets = [AddRowSet(table=job.target.table, rowset=entry) for entry in entries]
-    ops.extend(rowsets)
+    written_by = {"schema_id": job.target.schema_id}
+    rowsets = [entry.model_copy(update=written_by) for entry in entries]
+    ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
     return log.commit(
         Change(
             transaction=job.transaction,
-            operation=job.mode if rowsets or job.create is None else "create_table",
+            operation=_operation(job, bool(rowsets)),
             parameters=job.parameters,
             ops=tuple(ops),
         ),
         base,
     )
+
+
+def _operation(job: WriteJob, with_rows: bool) -> str:
+    """What history calls the write."""
+    if job.replaces is not None:
+        return "replace_table"
+    return job.mode if with_rows or job.create is None else "create_table"
 
 
 def write_options(
@@ -291,6 +311,7 @@ def _target(table: TableState) -> Target:
         name=table.name,
         prefix=table.prefix,
         table_schema=table.schema,
+        schema_id=table.schema_id,
         sort_key=table.sort_key,
     )
 
