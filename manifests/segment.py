@@ -23,9 +23,9 @@ from manifests.entries import (
 )
 from manifests.entry_block import NUMBERS, PLACES, EntryBlock
 from manifests.errors import CorruptionError
-from manifests.schema import Model, SchemaField
+from manifests.schema import Model
 from manifests.snapshot import SegmentRef, TableState
-from manifests.statistics import BoundKinds, bound_kinds, decode_bound, encode_bound
+from manifests.statistics import ANY_KIND, BoundKinds, bound_kinds, decode_bound, encode_bound
 from manifests.statistics_block import ALL_FLAGS, HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
 from manifests.vectors import (
     BoundVector,
@@ -129,7 +129,7 @@ def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentE
 
 
 def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -> EntryBlock:
-    """Read a segment of a table, without columns that its schema does not have.
+    """Read a segment of a table.
 
     Raises CorruptionError when it is not the one that `ref` means, or is malformed;
     UnsupportedFormatError when it comes from a newer version.
@@ -154,11 +154,7 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
         body.irregular_cuts,
         body.data,
         body.vectors,
-        {
-            column.id: _decode_statistics(body.columns[column.id], count, column, table, name)
-            for column in table.schema.fields
-            if column.id in body.columns
-        },
+        _decode_columns(body, table, name),
     )
     _check_block(block, ref, name)
     return block
@@ -241,12 +237,23 @@ def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
     )
 
 
+def _decode_columns(body: SegmentBody, table: TableState, name: str) -> dict[int, StatisticsBlock]:
+    """Columns that the table dropped since may have bounds of any kind: nobody looks at them."""
+    fields = {field.id: field for field in table.schema.fields}
+    decoded = {}
+    for column, vectors in body.columns.items():
+        field = fields.get(column)
+        kinds = ANY_KIND if field is None else bound_kinds(field)
+        title = column if field is None else field.name
+        place = f"{name}: column {title!r} of table {table.name!r}"
+        decoded[column] = _decode_statistics(vectors, body.count, kinds, place)
+    return decoded
+
+
 def _decode_statistics(
-    vectors: StatisticsVectors, count: int, column: SchemaField, table: TableState, name: str
+    vectors: StatisticsVectors, count: int, kinds: BoundKinds, name: str
 ) -> StatisticsBlock:
-    name = f"{name}: column {column.name!r} of table {table.name!r}"
     flags = _decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
-    kinds = bound_kinds(column)
     return StatisticsBlock(
         flags,
         _decode_bounds(vectors.min, flags & HAS_MIN, kinds, name),
