@@ -15,7 +15,7 @@ from manifests.checkpoint_reader import UNUSABLE, find_checkpoint, read_root, re
 from manifests.entries import Epoch, Stub
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable, Keep
-from manifests.errors import CorruptionError, NotFoundError
+from manifests.errors import CorruptionError, NotFoundError, UnsupportedFormatError
 from manifests.fold import apply_epoch, apply_epochs
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.slots import check_end, check_slot, read_slot
@@ -39,6 +39,24 @@ class LogReader:
         Raises NotFoundError where no database is.
         """
         return self._advance(self._begin(None))
+
+    def try_read_head(self) -> Snapshot | None:
+        """The newest state, or None where an epoch is damaged or of a newer version.
+
+        For those who may do with an earlier epoch: `read_at` still reads it, while `read_head`
+        says what is wrong. Raises NotFoundError where no database is.
+        """
+        try:
+            return self.read_head()
+        except (CorruptionError, UnsupportedFormatError):
+            return None
+
+    def read_first(self) -> Snapshot:
+        """The state right after epoch 0, which says what the database is. Costs one GET.
+
+        Raises NotFoundError where no database is.
+        """
+        return self._begin(0, use_hint=False)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
         """The newest state, from one read earlier. Costs one GET an epoch since, and three.

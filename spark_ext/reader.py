@@ -61,7 +61,8 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     location = locate_existing(options.path)
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
-    head = log.read_head()
+    # Without a head, an epoch before the damage can still be read.
+    head = log.try_read_head()
     snapshot = log.read_at(epoch=options.epoch, timestamp_ms=at_ms, head=head)
     table = location.require_at(snapshot, head)
     return PinnedRead(location.store.url, table.name, table.schema, snapshot.epoch, options.where)

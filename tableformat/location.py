@@ -59,13 +59,13 @@ class Location:
             )
         return table
 
-    def require_at(self, snapshot: Snapshot, head: Snapshot) -> TableState:
+    def require_at(self, snapshot: Snapshot, head: Snapshot | None) -> TableState:
         """The table meant, as of an earlier state than `head`.
 
-        That is the same table under whatever name it had; where it did not exist yet, the one
-        that had its name, which it replaced. Raises NotFoundError that lists what there was.
+        That is the same table under whatever name it had; where it did not exist yet, or no head
+        can be read, the one that had its name. Raises NotFoundError that lists what there was.
         """
-        now = self.find(head)
+        now = None if head is None else self.find(head)
         same = None if now is None else snapshot.tables.get(now.id)
         return same or self.require(snapshot)
 
@@ -96,8 +96,8 @@ def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None 
     parent_url, _, name = given.rstrip("/").rpartition("/")
     parent = _parent(parent_url, storage_options)
     if parent is not None and _is_database(parent):
-        head = Log(parent).read_head()
-        if head.lone_table:
+        # Not the head: where that is damaged, earlier epochs can still be read.
+        if Log(parent).read_first().lone_table:
             raise InvalidInputError(f"{store.url} lies inside the table {parent.url}.")
         return Location(parent, name, exists=True)
     outer = _nearest_database(parent_url, storage_options)

@@ -20,7 +20,11 @@ from manifests.entries import (
     DropTable,
     Epoch,
 )
-from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.errors import (
+    AlreadyExistsError,
+    InvalidInputError,
+    NotFoundError,
+)
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
@@ -64,11 +68,13 @@ class ArrowTable:
     it was made unless another is asked for. Not for use by several threads at once.
     """
 
-    def __init__(self, location: Location, log: Log, snapshot: Snapshot) -> None:
+    def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
+        """Without a snapshot the head of the log is read when it is needed first."""
         self._location = location
         self._log = log
         self._snapshot = snapshot
-        location.require(snapshot)
+        if snapshot is not None:
+            location.require(snapshot)
 
     @classmethod
     def open(
@@ -76,12 +82,13 @@ class ArrowTable:
     ) -> ArrowTable:
         """Open the table at `path`; reads the head of the log.
 
-        Raises NotFoundError when there is none, InvalidInputError when `path` is a database of
-        several tables.
+        A head that is damaged, or of a newer version, is reported by whatever needs it: of such
+        a table `scan(epoch=…)` still reads the epochs before. Raises NotFoundError when there is
+        no table, InvalidInputError when `path` is a database of several tables.
         """
         location = locate_existing(path, storage_options)
         log = Log(location.store)
-        return cls(location, log, log.read_head())
+        return cls(location, log, log.try_read_head())
 
     @classmethod
     def create(
@@ -123,12 +130,12 @@ class ArrowTable:
     @property
     def snapshot(self) -> Snapshot:
         """The state of the database that was seen last."""
-        return self._snapshot
+        return self.refresh() if self._snapshot is None else self._snapshot
 
     @property
     def state(self) -> TableState:
         """The table in `snapshot`."""
-        return self._location.require(self._snapshot)
+        return self._location.require(self.snapshot)
 
     @property
     def schema(self) -> pa.Schema:
@@ -138,11 +145,12 @@ class ArrowTable:
     @property
     def epoch(self) -> int:
         """The newest epoch that was seen."""
-        return self._snapshot.epoch
+        return self.snapshot.epoch
 
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
-        self._snapshot = self._log.refresh(self._snapshot)
+        seen = self._snapshot
+        self._snapshot = self._log.read_head() if seen is None else self._log.refresh(seen)
         return self._snapshot
 
     def snapshot_at(
@@ -156,12 +164,18 @@ class ArrowTable:
         """
         if epoch is not None and timestamp is not None:
             raise InvalidInputError("Ask for an epoch or for a timestamp, not for both.")
-        at_epoch = None if epoch is None else epoch_number(epoch)
+        if epoch is not None:
+            return self._snapshot_of(epoch_number(epoch))
         at_ms = None if timestamp is None else timestamp_ms(timestamp)
         head = self.refresh()
-        if epoch is None and timestamp is None:
-            return head
-        return self._log.read_at(epoch=at_epoch, timestamp_ms=at_ms, head=head)
+        return self._log.read_at(timestamp_ms=at_ms, head=head)
+
+    def _snapshot_of(self, epoch: int) -> Snapshot:
+        # Not by way of the head: where that is damaged, what came before it can still be read.
+        found = self._log.read_at(epoch=epoch)
+        if self._snapshot is not None and found.database != self._snapshot.database:
+            raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
+        return found
 
     def scan(
         self,
@@ -207,7 +221,7 @@ class ArrowTable:
         or NotFoundError naming the column, ConflictError when somebody else altered the same
         thing since the table was last seen.
         """
-        self._snapshot = commit_alterations(self._log, self._snapshot, self.state, changes)
+        self._snapshot = commit_alterations(self._log, self.snapshot, self.state, changes)
         return self._snapshot.epoch
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
@@ -238,17 +252,19 @@ class ArrowTable:
         data: Any,
         settings: WriteSettings | None,
     ) -> int:
-        job = plan_write(self._location, self._snapshot, mode, settings=settings)
+        base = self.snapshot
+        job = plan_write(self._location, base, mode, settings=settings)
         # A scan is asked for its batches itself, so that its errors keep their type.
         batches = data.to_batches() if isinstance(data, Scan) else record_batches(data)
         entries = write_rows(job, batches, self._location.store)
         if not entries and mode == "append":
-            return self._snapshot.epoch
-        self._snapshot = commit_write(job, entries, self._log, self._snapshot)
+            return base.epoch
+        self._snapshot = commit_write(job, entries, self._log, base)
         return self._snapshot.epoch
 
     def __repr__(self) -> str:
-        return f"ArrowTable({self.path!r}, epoch={self.epoch})"
+        epoch = None if self._snapshot is None else self._snapshot.epoch
+        return f"ArrowTable({self.path!r}, epoch={epoch})"
 
 
 class Scan:

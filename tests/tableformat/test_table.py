@@ -1,5 +1,6 @@
 """Tables and databases through Arrow: what a user without Spark does and what may go wrong."""
 
+import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import colonnade
 from colonnade import col
+from manifests.names import epoch_name
 from tableformat.location import locate
 from tableformat.table import as_table_schema, timestamp_ms
 from tableformat.write_job import commit_write, new_table, plan_write, write_rows
@@ -247,6 +249,36 @@ def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> Non
     assert (ids(again.scan()), ids(again.scan(epoch=before))) == ([2], [1])
     with pytest.raises(colonnade.ConflictError):
         table.append(rows(3))
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_epochs_before_a_damaged_head_can_be_read(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    table = colonnade.create(tmp_path / place, SCHEMA)
+    before = table.append(rows(1))
+    newest = tmp_path / place.split("/")[0] / epoch_name(table.append(rows(2)))
+    newest.write_bytes(newest.read_bytes()[:-9])
+    opened = colonnade.open(tmp_path / place)
+    assert repr(opened).endswith("epoch=None)")
+    for reader in (table, opened):
+        assert ids(reader.scan(epoch=before)) == [1]
+        with pytest.raises(colonnade.CorruptionError, match=newest.name):
+            reader.scan(epoch=before + 1)
+    for use in (opened.scan, opened.refresh, lambda: opened.schema, lambda: opened.append(rows(3))):
+        with pytest.raises(colonnade.CorruptionError, match=newest.name):
+            use()
+
+
+def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    before = table.append(rows(1))
+    shutil.rmtree(tmp_path / "t")
+    with pytest.raises(colonnade.NotFoundError):
+        table.scan(epoch=before)
+    colonnade.create(tmp_path / "t", SCHEMA).append(rows(2))
+    with pytest.raises(colonnade.NotFoundError, match="removed or replaced"):
+        table.scan(epoch=before)
 
 
 def test_a_database_can_be_moved_as_it_is(tmp_path: Path) -> None:

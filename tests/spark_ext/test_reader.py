@@ -1,0 +1,29 @@
+"""What a read through Spark resolves on the driver; starts no Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from manifests.names import epoch_name
+from spark_ext.options import parse_read_options
+from spark_ext.reader import pin_read, plan_shares
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_the_option_epoch_reads_what_came_before_a_damaged_head(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    table = colonnade.create(tmp_path / place, pa.schema([("id", pa.int64())]))
+    before = table.append(pa.table({"id": [1]}))
+    newest = tmp_path / place.split("/")[0] / epoch_name(table.append(pa.table({"id": [2]})))
+    newest.write_bytes(b"damaged")
+    path = str(tmp_path / place)
+    read = pin_read(parse_read_options({"path": path, "epoch": str(before)}))
+    assert read.epoch == before
+    assert [len(share.rowsets) for share in plan_shares(read, ("id",))] == [1]
+    with pytest.raises(colonnade.CorruptionError, match=newest.name):
+        pin_read(parse_read_options({"path": path}))
