@@ -126,12 +126,12 @@ make_environment() { # make_environment STAMP
     say "${venv##*/} is ready after $((SECONDS - started)) s"
 }
 
-use_spark() { # use_spark 4.1|4.2: this pyspark, in a folder of its own put before everything else
-    local lock=$setup/spark${1/./}.lock folder=$venv-spark${1/./} stamp
-    [[ -f $lock ]] || die "there is no lock file for pyspark '$1'; 4.1 and 4.2 have one"
+use_packages() { # use_packages NAME: those of NAME.lock, in a folder put before everything else
+    local lock=$setup/$1.lock folder=$venv-$1 stamp
+    [[ -f $lock ]] || die "there is no $1.lock in $setup"
     stamp=$(stamp_of "$setup/build.lock" "$setup/dev.lock" "$lock")
     if ! has_stamp "$folder" "$stamp"; then
-        say "making ${folder##*/}: about 450 MB to fetch, one minute"
+        say "making ${folder##*/}: up to 450 MB to fetch, one minute"
         rm -rf -- "$folder"
         pip_install "$lock" --no-deps --target "$folder"
         printf '%s\n' "$stamp" >"$folder/stamp"

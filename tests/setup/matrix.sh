@@ -3,8 +3,9 @@
 #
 # Takes python3.10 to python3.13 from the PATH and says which are missing. With each it tries what
 # `pip install` makes of pyproject.toml today, the tests without Spark, and the smaller suite on
-# every pyspark: one line each, what they printed in .venv-matrix/. No part of CI, because all of
-# it takes about 45 minutes and 10 GB.
+# every pyspark; with Python 3.10 also the oldest packages that pyproject.toml allows. Prints one
+# line each, and keeps the rest in .venv-matrix/. No part of CI, because all of it takes about 45
+# minutes and 10 GB.
 set -Eeuo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 logs=$root/.venv-matrix
@@ -13,8 +14,12 @@ cd "$root"
 row() { # row WHAT COMMAND...: one line that says how it ended, and the last that it printed
     local outcome=ok log="$logs/$version $1.log"
     "${@:2}" >"$log" 2>&1 || outcome=FAILED
-    printf '%-14s %-14s %-6s %s\n' "$("$python" -V)" "$1" "$outcome" "$(tail -n 1 "$log")"
+    printf '%-14s %-15s %-6s %s\n' "$("$python" -V)" "$1" "$outcome" "$(tail -n 1 "$log")"
     if [[ $outcome != ok ]]; then touch "$logs/failed"; fi
+}
+
+without_spark() { # without_spark newest|oldest
+    row "$1 packages" "$python" -m pytest tests --ignore tests/spark_ext --ignore tests/examples
 }
 
 compatible() { # the smaller suite on whichever pyspark `python` imports now
@@ -44,16 +49,20 @@ print(f"a round trip without pyspark, imports with pyspark {pyspark.__version__}
 
 try_python() ( # in a subshell, so that one version's settings do not reach the next
     export PYTHON=python$version COLONNADE_VENV=$version
-    older=(4.2 4.1)
-    if [[ $version == 3.10 ]]; then older=(4.1); fi # its newest is 4.2
+    older=(spark42 spark41)
+    if [[ $version == 3.10 ]]; then older=(spark41); fi # its newest is 4.2
     source "$root/tests/setup/environment.sh"
     row 'pip install' install_unlocked
-    row 'without Spark' "$python" -m pytest tests --ignore tests/spark_ext --ignore tests/examples
+    without_spark newest
     compatible
-    for line in "${older[@]}"; do
-        use_spark "$line"
+    for name in "${older[@]}"; do
+        use_packages "$name"
         compatible
     done
+    if [[ $version == 3.10 ]]; then
+        use_packages lowest
+        without_spark oldest
+    fi
 )
 
 rm -rf -- "$logs"
