@@ -49,7 +49,8 @@ def build(jar: Path = JAR) -> bool:
     with tempfile.TemporaryDirectory(dir=jar.parent, prefix=".jar-") as folder:
         classes, made = Path(folder, "classes"), Path(folder, jar.name)
         compile_sources(classes)
-        shutil.copytree(RESOURCES, classes, dirs_exist_ok=True)
+        if RESOURCES.is_dir():
+            shutil.copytree(RESOURCES, classes, dirs_exist_ok=True)
         pack(classes, made, manifest(digest))
         os.replace(made, jar)
     return True
