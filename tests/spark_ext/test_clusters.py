@@ -1,62 +1,60 @@
-"""The same road on Spark Connect, on a local cluster and on a standalone one of two workers."""
+"""The same road on Spark Connect, on a local cluster and on a standalone one of two workers.
+
+And what only a cluster of two hosts does: attempt a task twice at the same time.
+"""
 
 from __future__ import annotations
 
-import os
-import re
-import signal
-import subprocess
+import json
 import sys
-import time
+from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack
 from pathlib import Path
 
-import pyspark
+import pyarrow as pa
 import pytest
+
+import colonnade
+from tests.spark_ext.processes import HOME, running, wait_for
+from tests.spark_ext.speculation import ROWS, TASKS
 
 pytestmark = pytest.mark.spark
 
-HOME = Path(pyspark.__file__).parent
-ROAD = Path(__file__).with_name("road.py")
+FOLDER = Path(__file__).parent
 
 
-@contextmanager
-def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a group of its own, of which nothing is left afterwards."""
-    environment = {
-        **os.environ,
-        "SPARK_HOME": str(HOME),
-        "SPARK_LOCAL_DIRS": str(log.parent),  # killed, Spark leaves its temporary files behind
-    }
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, stdout=out, stderr=out, env=environment, start_new_session=True
-        )
-        try:
-            yield process
-        finally:
-            # The group outlives its leader when that has left children behind.
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+def run(script: str, *arguments: str, log: Path) -> str:
+    """Run a driver of this folder to its end; returns what it printed."""
+    with running([sys.executable, str(FOLDER / script), *arguments], log) as process:
+        code = process.wait(timeout=200)
+    assert code == 0, log.read_text()[-8000:]
+    return log.read_text()
 
 
 def walk(master: str, folder: Path) -> None:
-    log = folder / "road.log"
-    with running([sys.executable, str(ROAD), master, str(folder)], log) as process:
-        code = process.wait(timeout=200)
-    assert code == 0, log.read_text()[-8000:]
-    assert "the whole road: ok" in log.read_text()
+    assert "the whole road: ok" in run("road.py", master, str(folder), log=folder / "road.log")
 
 
-def wait_for(pattern: str, log: Path) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if match := re.search(pattern, log.read_text() if log.exists() else ""):
-            return match[0]
-        time.sleep(0.2)
-    pytest.fail(f"{pattern!r} did not appear: {log.read_text()[-4000:]}")
+@pytest.fixture(scope="module")
+def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a master with two workers, of one core each and, for Spark, on two hosts."""
+    folder = tmp_path_factory.mktemp("standalone")
+    launcher = str(HOME / "bin" / "spark-class")
+    package = "org.apache.spark.deploy"
+    ports = ["--port", "0", "--webui-port", "0"]
+    with ExitStack() as stack:
+        log = folder / "master.log"
+        command = [launcher, f"{package}.master.Master", "--host", "127.0.0.1", *ports]
+        master = stack.enter_context(running(command, log))
+        url = wait_for(r"spark://127\.0\.0\.1:\d+", master, log)
+        for host in ("127.0.0.2", "127.0.0.3"):
+            log = folder / f"{host}.log"
+            options = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / host)]
+            command = [launcher, f"{package}.worker.Worker", "--host", host, *ports, *options, url]
+            worker = stack.enter_context(running(command, log, SPARK_LOCAL_IP=host))
+            wait_for("Successfully registered with master", worker, log)
+        yield url
 
 
 @pytest.mark.parametrize("master", ["connect", "local-cluster[2,1,1024]"])
@@ -64,18 +62,41 @@ def test_the_road_on(master: str, tmp_path: Path) -> None:
     walk(master, tmp_path)
 
 
-def test_the_road_on_a_standalone_cluster_of_two_workers(tmp_path: Path) -> None:
-    launcher = str(HOME / "bin" / "spark-class")
-    package = "org.apache.spark.deploy"
-    with ExitStack() as stack:
-        log = tmp_path / "master.log"
-        address = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-        stack.enter_context(running([launcher, f"{package}.master.Master", *address], log))
-        url = wait_for(r"spark://127\.0\.0\.1:\d+", log)
-        for name in ("one", "two"):
-            log = tmp_path / f"{name}.log"
-            options = ["--cores", "1", "--memory", "1g", "--work-dir", str(tmp_path / name)]
-            command = [launcher, f"{package}.worker.Worker", *address, *options, url]
-            stack.enter_context(running(command, log))
-            wait_for("Successfully registered with master", log)
-        walk(url, tmp_path)
+def test_the_road_on_a_standalone_cluster_of_two_workers(standalone: str, tmp_path: Path) -> None:
+    walk(standalone, tmp_path)
+
+
+def test_of_two_attempts_at_a_task_only_the_rows_of_the_winner_are_visible(
+    standalone: str, tmp_path: Path
+) -> None:
+    path, events = tmp_path / "t", tmp_path / "events"
+    events.mkdir()
+    run("speculation.py", standalone, str(path), str(events), log=tmp_path / "speculation.log")
+
+    started, succeeded = first_tasks(events)
+    assert started[:2] == [["original", "copy"], ["original", "copy"]]
+    assert succeeded[:2] == [["copy"], ["original"]]
+
+    table = colonnade.open(path)
+    assert [entry.rows_added for entry in table.history()] == [ROWS] * 3
+    rows = table.scan(["id", "attempt"]).to_arrow().sort_by("id")
+    assert rows["id"].equals(pa.chunked_array([range(3 * ROWS)]))
+    visible = [rows["attempt"].slice(turn * ROWS, ROWS // TASKS) for turn in range(3)]
+    assert [set(attempts.to_pylist()) for attempts in visible] == [{1}, {0}, {0}]
+
+
+def first_tasks(events: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """Of each stage's first task, the attempts that Spark began and those that it took."""
+    [log] = events.iterdir()
+    began: dict[int, list[str]] = defaultdict(list)
+    taken: dict[int, list[str]] = defaultdict(list)
+    for event in map(json.loads, log.read_text().splitlines()):
+        task = event.get("Task Info")
+        if task is None or task["Index"] != 0:
+            continue
+        attempt = "copy" if task["Speculative"] else "original"
+        if event["Event"] == "SparkListenerTaskStart":
+            began[event["Stage ID"]].append(attempt)
+        elif event.get("Task End Reason") == {"Reason": "Success"}:
+            taken[event["Stage ID"]].append(attempt)
+    return [began[stage] for stage in sorted(began)], [taken[stage] for stage in sorted(taken)]

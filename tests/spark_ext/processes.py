@@ -1,0 +1,86 @@
+"""Processes that tests start and, together with all that these start, kill for certain."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pyspark
+import pytest
+
+HOME = Path(pyspark.__file__).parent
+
+
+@contextmanager
+def running(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a session and in the folder of its log; nothing of it is left afterwards."""
+    environment = {
+        **os.environ,
+        "SPARK_HOME": str(HOME),
+        "SPARK_LOCAL_DIRS": str(log.parent),  # killed, Spark leaves its temporary files behind
+        **environment,
+    }
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command,
+            cwd=log.parent,
+            stdout=out,
+            stderr=out,
+            env=environment,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            kill_session(process)
+
+
+def kill_session(process: subprocess.Popen[bytes]) -> None:
+    """SIGKILL a leader of a session and everything in it; returns when nothing of it runs.
+
+    Not by process group: Spark's Python workers leave that of their driver.
+    """
+    deadline = time.monotonic() + 30
+    while members := _session(process.pid):
+        assert time.monotonic() < deadline, f"{members} survived SIGKILL"
+        for member in members:
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGKILL)
+        time.sleep(0.02)
+    process.wait()
+
+
+def _session(leader: int) -> list[int]:
+    """The living processes of a session."""
+    members = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            # The name before it may hold anything: state, parent, group, session.
+            state, _, _, session = status.read_text().rpartition(")")[2].split()[:4]
+            if int(session) == leader and state not in "ZX":
+                members.append(int(status.parent.name))
+    return members
+
+
+def wait_until(reached: Callable[[], object], process: subprocess.Popen[bytes], log: Path) -> None:
+    """Wait for a state that a running process brings about."""
+    deadline = time.monotonic() + 120
+    while not reached():
+        code = process.poll()
+        if code is not None or time.monotonic() > deadline:
+            pytest.fail(f"not reached, exit code {code}: {log.read_text()[-8000:]}")
+        time.sleep(0.05)
+
+
+def wait_for(pattern: str, process: subprocess.Popen[bytes], log: Path) -> str:
+    """Wait until a running process logs this; returns it."""
+    wait_until(lambda: re.search(pattern, log.read_text()), process, log)
+    match = re.search(pattern, log.read_text())
+    assert match is not None
+    return match[0]
