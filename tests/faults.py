@@ -101,6 +101,9 @@ class FaultyStore(ObjectStore):
     def require_writable(self) -> None:
         self.inner.require_writable()
 
+    def require_folder(self) -> None:
+        self.inner.require_folder()
+
     def land(self) -> None:
         """Let every late effect happen now, also after a stop."""
         with self._lock:

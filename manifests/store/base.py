@@ -175,6 +175,12 @@ class ObjectStore(abc.ABC):
         Raises: InvalidInputError that says why when it is read-only.
         """
 
+    def require_folder(self) -> None:  # noqa: B027
+        """Check that objects can be below the root, where the store has files and folders.
+
+        Raises: NotFoundError when the root, or what should be a folder above it, is a file.
+        """
+
     def locate(self, name: str) -> str:
         """Name an object the way users see it in errors."""
         return f"{self.url}/{name}"

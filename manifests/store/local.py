@@ -167,6 +167,15 @@ class LocalStore(ObjectStore):
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
 
+    def require_folder(self) -> None:
+        path = self.url
+        while not os.path.exists(path):
+            path = os.path.dirname(path)
+        if not os.path.isdir(path):
+            raise NotFoundError(
+                f"{path} is a file, not a folder: no Colonnade database or table can be there."
+            )
+
     def make_root(self) -> None:
         """Make the root folder and those above it that are missing. Raises: StoreError."""
         try:
@@ -200,6 +209,10 @@ class LocalStore(ObjectStore):
     def _open_root(self, make: bool, flags: int) -> int:
         try:
             return os.open(self.url, flags)
+        except NotADirectoryError as error:
+            if make:
+                raise
+            raise FileNotFoundError(errno.ENOENT, "its root is a file") from error
         except FileNotFoundError:
             if not make:
                 raise

@@ -126,6 +126,20 @@ def test_a_link_is_neither_read_nor_listed_nor_written_through(tmp_path: Path) -
     assert (outside / "secret").read_bytes() == b"secret"
 
 
+def test_a_root_that_is_a_file_holds_nothing_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        store = LocalStore(path)
+        with pytest.raises(NotFoundError, match=f"{tmp_path / 'file'} is a file, not a folder"):
+            store.require_folder()
+        with pytest.raises(NotFoundError):
+            store.get("a")
+        assert list(store.list("")) == []
+        with pytest.raises(StoreError, match="one of its folders is a file"):
+            store.put_if_absent("a", b"x")
+    LocalStore(tmp_path / "new" / "folder").require_folder()
+
+
 def test_the_root_may_be_reached_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
