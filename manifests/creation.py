@@ -12,15 +12,11 @@ from collections.abc import Callable, Iterator
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.entries import CreateDatabase, Epoch
-from manifests.errors import (
-    AlreadyExistsError,
-    CorruptionError,
-    InvalidInputError,
-)
+from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.fold import apply_epoch
 from manifests.ids import new_table_id, new_transaction_id
 from manifests.names import epoch_name
-from manifests.slots import is_taken, take_slot
+from manifests.slots import check_unused, is_taken, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 from manifests.store.local import LocalStore
@@ -42,13 +38,11 @@ def create_database(
     Raises AlreadyExistsError when there is a database already. InvalidInputError when one lies
     above or below; found after epoch 0 was written (both were created at once), this one stays,
     empty, because a slot of a log is never freed and somebody may be writing to it already.
-    CommitUnknownError, StoreError.
+    CorruptionError when epoch 0 of a log is missing. CommitUnknownError, StoreError.
     """
     _refuse_nested(store, "would be")
-    if is_taken(store, 1) and not is_taken(store, 0):
-        raise CorruptionError(
-            f"{store.locate(epoch_name(0))} is missing, although epoch 1 is there."
-        )
+    if not is_taken(store, 0):
+        check_unused(store)
     epoch = Epoch(
         epoch=0,
         transaction=new_transaction_id(),

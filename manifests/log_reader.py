@@ -5,7 +5,7 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 
@@ -18,7 +18,7 @@ from manifests.entry_table import EntryTable, Keep
 from manifests.errors import CorruptionError, NotFoundError, UnsupportedFormatError
 from manifests.fold import apply_epoch, apply_epochs
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
-from manifests.slots import check_end, check_slot, read_slot
+from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
@@ -34,11 +34,11 @@ class LogReader:
         self.store = store
 
     def read_head(self) -> Snapshot:
-        """The newest state. Costs the hint, a checkpoint, and one GET an epoch since.
+        """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
 
         Raises NotFoundError where no database is.
         """
-        return self._advance(self._begin(None))
+        return self._advance(self._begin(None), distances=FAR)
 
     def try_read_head(self) -> Snapshot | None:
         """The newest state, or None where an epoch is damaged or of a newer version.
@@ -88,6 +88,8 @@ class LogReader:
             return head
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
+            if state is not None and epoch > state.epoch + 1:
+                check_end(self.store, state.epoch + 1, [epoch - state.epoch - 1])
             raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
         if state.epoch > epoch:
             raise self._removed(f"epoch {epoch}", state)
@@ -127,20 +129,22 @@ class LogReader:
             return state
         first = read_slot(self.store, 0)
         if first is None:
-            check_end(self.store, 0)
+            check_unused(self.store)
             raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
         if isinstance(first, Stub):
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)
 
-    def _advance(self, state: Snapshot, target: int | None = None) -> Snapshot:
+    def _advance(
+        self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
+    ) -> Snapshot:
         """Apply the epochs after `state` up to `target`, or all; past it when stubs lead there."""
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
             item = read_slot(self.store, number)
             if item is None:
-                if check_end(self.store, number):
+                if check_end(self.store, number, distances):
                     break
             elif isinstance(item, Stub):
                 state, pending = self._anchored(state, item), []
@@ -214,11 +218,13 @@ class LogReader:
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
         """Epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
 
-        Raises NotFoundError when `newest` does not exist.
+        Raises NotFoundError when `newest` does not exist, CorruptionError for one that is missing.
         """
         oldest = 0 if limit is None else max(0, newest - limit + 1)
         for number in range(newest, oldest - 1, -1):
             epoch = read_slot(self.store, number)
+            if epoch is None and number < newest:
+                raise CorruptionError(f"{self.store.locate(epoch_name(number))} is missing.")
             if epoch is None:
                 raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
             if isinstance(epoch, Stub):

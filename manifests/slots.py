@@ -7,12 +7,12 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot
 from manifests.entries import Epoch, EpochIdentity, Stub
 from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError, StoreError
-from manifests.names import epoch_name
+from manifests.names import HINT, epoch_name
 from manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 8
@@ -54,13 +54,20 @@ def check_slot(store: ObjectStore, number: int, transaction: str) -> None:
         )
 
 
-def check_end(store: ObjectStore, number: int) -> bool:
-    """Whether slot `number`, which was free, is the end of the log: then the next is free too.
+NEXT = (1,)
+"""Distances of the slots behind the end of the log that every reader looks at."""
 
-    False when it was taken meanwhile. Costs one GET. Raises CorruptionError when an epoch is
-    missing there.
+FAR = (1, 2, 4, 8, 16, 32, 64)
+"""Those for opening a log: no gap is overlooked that as many epochs follow as it is long."""
+
+
+def check_end(store: ObjectStore, number: int, distances: Sequence[int] = NEXT) -> bool:
+    """Whether slot `number`, which was free, is the end of the log: then those behind it are free.
+
+    False when it was taken meanwhile. Costs one GET for each distance. Raises CorruptionError
+    when an epoch is missing there.
     """
-    if not is_taken(store, number + 1):
+    if not any(is_taken(store, number + distance) for distance in distances):
         return True
     if is_taken(store, number):
         return False
@@ -69,10 +76,25 @@ def check_end(store: ObjectStore, number: int) -> bool:
     )
 
 
+def check_unused(store: ObjectStore) -> None:
+    """Check that a store without epoch 0 holds no other part of a log. Costs eight GETs.
+
+    Raises CorruptionError when it does, StoreError.
+    """
+    if check_end(store, 0, FAR) and _exists(store, HINT) and not is_taken(store, 0):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(0))} is missing, although {HINT} is there."
+        )
+
+
 def is_taken(store: ObjectStore, number: int) -> bool:
     """Whether anything is in a slot. Costs one GET of one byte."""
+    return _exists(store, epoch_name(number))
+
+
+def _exists(store: ObjectStore, name: str) -> bool:
     try:
-        store.get_range(epoch_name(number), 0, 1)
+        store.get_range(name, 0, 1)
     except NotFoundError:
         return False
     return True

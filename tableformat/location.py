@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from manifests import names
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from manifests.log import Log
+from manifests.slots import check_unused
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import LocalStore, ObjectStore, open_store
 
@@ -82,9 +83,10 @@ class Location:
 
 
 def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None = None) -> Location:
-    """Find the database that `path` belongs to; costs one to three GETs of epoch 0.
+    """Find the database that `path` belongs to; costs one to three GETs, more if there is none.
 
-    Raises InvalidInputError for a path below a table, and for what is no path.
+    Raises InvalidInputError for a path below a table, and for what is no path; NotFoundError for
+    a file; CorruptionError for a database that has lost its epoch 0.
     """
     if not isinstance(path, str | bytes | os.PathLike):
         raise InvalidInputError(f"{path!r} is no path: give a folder or a URL.")
@@ -106,6 +108,10 @@ def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None 
             f"{store.url} lies too deep inside the database {outer.url}; its tables are"
             " addressed as <database>/<table>."
         )
+    for place in (store, parent):
+        if place is not None:
+            check_unused(place)
+    store.require_folder()
     return Location(store, None, exists=False)
 
 

@@ -205,28 +205,6 @@ def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
         log.read_head()
 
 
-@pytest.mark.parametrize("missing", range(5))
-def test_a_missing_epoch_is_named_and_not_taken_for_the_end(missing: int) -> None:
-    store = MemoryStore()
-    log = make_log(store)
-    states = [with_orders(store, log)]
-    for _ in range(4):
-        states.append(log.commit(append(), states[-1]))
-    store.delete(epoch_name(missing))
-    before = dict(store._objects)
-    with pytest.raises(CorruptionError, match=f"{epoch_name(missing)} is missing"):
-        log.read_head()
-    with pytest.raises(CorruptionError, match=f"{epoch_name(missing)} is missing"):
-        log.read_at(epoch=5)
-    if missing == 0:
-        with pytest.raises(CorruptionError, match="is missing"):
-            database(store)
-    if missing > 1:
-        with pytest.raises(CorruptionError, match="is missing"):
-            log.refresh(states[missing - 2])
-    assert store._objects == before
-
-
 @pytest.mark.parametrize("made_again", [False, True])
 def test_a_database_that_was_deleted_takes_no_change_of_old_readers(made_again: bool) -> None:
     old, store = MemoryStore(), MemoryStore()

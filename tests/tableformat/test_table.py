@@ -212,6 +212,32 @@ def test_a_path_that_is_no_table_is_refused(tmp_path: Path) -> None:
         colonnade.open(tmp_path / "nothing")
 
 
+def test_a_file_is_no_place_for_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "trips.parquet"
+    file.write_bytes(b"PAR1")
+    for path in (file, f"file://{file}", file / "below"):
+        for call in (colonnade.open, colonnade.open_database, colonnade.create_database):
+            with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
+                call(path)
+        with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
+            colonnade.create(path, SCHEMA)
+    assert file.read_bytes() == b"PAR1"
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_a_database_that_lost_its_first_epoch_is_damaged(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    colonnade.create(tmp_path / place, SCHEMA).append(rows(1))
+    first = tmp_path / place.split("/")[0] / epoch_name(0)
+    first.unlink()
+    before = set(tmp_path.rglob("*"))
+    for call in (colonnade.open, lambda path: colonnade.create(path, SCHEMA)):
+        with pytest.raises(colonnade.CorruptionError, match=f"{first} is missing"):
+            call(tmp_path / place)
+    assert set(tmp_path.rglob("*")) == before
+
+
 def test_a_table_is_created_once(table: colonnade.ArrowTable) -> None:
     with pytest.raises(colonnade.AlreadyExistsError, match="trips"):
         colonnade.create(table.path, SCHEMA)
