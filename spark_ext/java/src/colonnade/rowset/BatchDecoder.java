@@ -1,0 +1,178 @@
+package colonnade.rowset;
+
+import com.github.luben.zstd.ZstdDecompressCtx;
+import org.apache.arrow.flatbuf.Buffer;
+import org.apache.arrow.flatbuf.FieldNode;
+
+/**
+ * Fills vectors from one record or dictionary batch, field by field in the order of its schema.
+ *
+ * <p>Nothing that a vector will use as an address is taken on trust: row counts, lengths of
+ * buffers, offsets and indexes are compared with each other first.
+ */
+final class BatchDecoder {
+  private final ArrowStream.Batch batch;
+  private final ZstdDecompressCtx zstd;
+  private final FieldNode node = new FieldNode();
+  private final Buffer buffer = new Buffer();
+  private int nextNode;
+  private int nextBuffer;
+
+  BatchDecoder(ArrowStream.Batch batch, ZstdDecompressCtx zstd) {
+    this.batch = batch;
+    this.zstd = zstd;
+  }
+
+  int rows() throws Malformed {
+    long rows = batch.header().length();
+    if (rows < 0 || rows > Integer.MAX_VALUE - 8) {
+      throw new Malformed("the Arrow stream states " + rows + " rows");
+    }
+    return (int) rows;
+  }
+
+  /** Fills a vector with a field in its storage type; passes over the field for null. */
+  void decode(StoredField field, ColonnadeVector target, int rows) throws Malformed {
+    if (target == null) {
+      skip(field);
+      return;
+    }
+    boolean hasNulls = loadNode(target, rows);
+    switch (field.kind()) {
+      case BOOLEAN -> loadFixed(target, ColonnadeVector.BITS, (rows + 7L) / 8, 0, hasNulls);
+      case INT8 -> loadFixed(target, ColonnadeVector.INT8, rows, 0, hasNulls);
+      case INT16 -> loadFixed(target, ColonnadeVector.INT16, 2L * rows, 0, hasNulls);
+      case INT32, FLOAT32 -> loadFixed(target, ColonnadeVector.INT32, 4L * rows, 0, hasNulls);
+      case INT64, FLOAT64 -> loadFixed(target, ColonnadeVector.INT64, 8L * rows, 0, hasNulls);
+      case DECIMAL -> loadFixed(target, ColonnadeVector.INT128, 16L * rows, 0, hasNulls);
+      case UTF8, BINARY -> {
+        loadOffsets(target, rows);
+        load(target.valueBytes, 0);
+        checkOffsets(target.offsetBytes, rows, target.valueBytes.length());
+        target.setLoaded(ColonnadeVector.VARIABLE, 0, hasNulls);
+      }
+      case LIST, MAP -> decodeList(field, target, rows, hasNulls);
+      case STRUCT -> {
+        for (int i = 0; i < field.children().size(); i++) {
+          decode(field.children().get(i), target.storedChild(i), rows);
+        }
+        target.setLoaded(ColonnadeVector.NESTED, 0, hasNulls);
+      }
+    }
+  }
+
+  /** Fills a vector with narrowed integers. */
+  void decodeNarrowed(ColonnadeVector target, int width, int rows, long base) throws Malformed {
+    boolean hasNulls = loadNode(target, rows);
+    int form = switch (width) {
+      case 1 -> ColonnadeVector.UINT8;
+      case 2 -> ColonnadeVector.UINT16;
+      case 4 -> ColonnadeVector.UINT32;
+      default -> ColonnadeVector.INT64;
+    };
+    loadFixed(target, form, (long) width * rows, base, hasNulls);
+  }
+
+  /** Fills a vector with indexes; those under a NULL may be anything and are left alone. */
+  void decodeIndexes(ColonnadeVector target, int width, int rows) throws Malformed {
+    boolean hasNulls = loadNode(target, rows);
+    int form = switch (width) {
+      case 1 -> ColonnadeVector.INDEX8;
+      case 2 -> ColonnadeVector.INDEX16;
+      default -> ColonnadeVector.INDEX32;
+    };
+    loadFixed(target, form, (long) width * rows, 0, hasNulls);
+  }
+
+  private void decodeList(StoredField field, ColonnadeVector target, int rows, boolean hasNulls)
+      throws Malformed {
+    loadOffsets(target, rows);
+    if (field.kind() == StoredField.Kind.MAP) {
+      // The struct of the entries, of which none is NULL.
+      nextNode++;
+      nextBuffer++;
+    }
+    long childRows = nodeAt(nextNode).length();
+    if (childRows < 0 || childRows > Integer.MAX_VALUE - 8) {
+      throw new Malformed("the Arrow stream states " + childRows + " elements");
+    }
+    checkOffsets(target.offsetBytes, rows, (int) childRows);
+    for (int i = 0; i < field.children().size(); i++) {
+      decode(field.children().get(i), target.storedChild(i), (int) childRows);
+    }
+    target.setLoaded(ColonnadeVector.NESTED, 0, hasNulls);
+  }
+
+  /** Whether any row is NULL; the validity of the vector is loaded then. */
+  private boolean loadNode(ColonnadeVector target, int rows) throws Malformed {
+    FieldNode found = nodeAt(nextNode++);
+    long nulls = found.nullCount();
+    if (found.length() != rows || nulls < 0 || nulls > rows) {
+      throw new Malformed(
+          "a field of the Arrow stream has " + found.length() + " rows where " + rows
+              + " are expected, " + nulls + " of them NULL");
+    }
+    if (nulls == 0) {
+      nextBuffer++;
+      return false;
+    }
+    load(target.validityBytes, (rows + 7L) / 8);
+    return true;
+  }
+
+  private FieldNode nodeAt(int index) throws Malformed {
+    if (index >= batch.header().nodesLength()) {
+      throw new Malformed("the Arrow stream has too few fields");
+    }
+    return batch.header().nodes(node, index);
+  }
+
+  private void loadFixed(
+      ColonnadeVector target, int form, long needed, long base, boolean hasNulls)
+      throws Malformed {
+    load(target.valueBytes, needed);
+    target.setLoaded(form, base, hasNulls);
+  }
+
+  private void loadOffsets(ColonnadeVector target, int rows) throws Malformed {
+    load(target.offsetBytes, rows == 0 ? 0 : 4L * rows + 4);
+  }
+
+  private void load(Bytes target, long needed) throws Malformed {
+    if (nextBuffer >= batch.header().buffersLength()) {
+      throw new Malformed("the Arrow stream has too few buffers");
+    }
+    target.load(batch, batch.header().buffers(buffer, nextBuffer++), needed, zstd);
+  }
+
+  /** Offsets must begin at 0 or later, never fall, and end within {@code limit}. */
+  private static void checkOffsets(Bytes offsets, int rows, int limit) throws Malformed {
+    if (rows == 0) {
+      return;
+    }
+    int before = offsets.getInt(0);
+    boolean ordered = before >= 0;
+    for (int i = 1; i <= rows; i++) {
+      int next = offsets.getInt(i);
+      ordered &= next >= before;
+      before = next;
+    }
+    if (!ordered || before > limit) {
+      throw new Malformed("the offsets of the Arrow stream do not ascend within its values");
+    }
+  }
+
+  private void skip(StoredField field) {
+    nextNode++;
+    nextBuffer += switch (field.kind()) {
+      case STRUCT -> 1;
+      case UTF8, BINARY -> 3;
+      default -> 2;
+    };
+    if (field.kind() == StoredField.Kind.MAP) {
+      nextNode++;
+      nextBuffer++;
+    }
+    field.children().forEach(this::skip);
+  }
+}

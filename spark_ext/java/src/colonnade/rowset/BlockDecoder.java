@@ -1,0 +1,182 @@
+package colonnade.rowset;
+
+import colonnade.rowset.StoredField.Kind;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import org.apache.arrow.flatbuf.Field;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Decodes blocks into vectors. One for each reader, for it holds the state of zstd.
+ *
+ * <p>Spec: docs/spec/rowset.md#block
+ */
+final class BlockDecoder implements AutoCloseable {
+  private static final long MANY_ROWS_LIMIT = 64L << 20;
+  private static final long ONE_ROW_LIMIT = (1L << 31) + (1L << 20);
+
+  private final ZstdDecompressCtx zstd = new ZstdDecompressCtx();
+
+  /** Fills a vector with the rows of a block; its bytes are compared with their checksum first. */
+  void decode(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
+      throws Malformed {
+    long limit = entry.rows() == 1 ? ONE_ROW_LIMIT : MANY_ROWS_LIMIT;
+    if (entry.decoded() > limit) {
+      throw new Malformed(
+          "its index states " + entry.decoded() + " decoded bytes; " + limit + " is the most");
+    }
+    target.select(null, 0);
+    switch (entry.encoding()) {
+      case "null" -> target.setNull();
+      case "constant" -> Constant.decode(column, entry.statistics(), target);
+      default -> {
+        try {
+          decodeStream(column, entry, bytes, target);
+        } catch (RuntimeException error) {
+          throw new Malformed("the Arrow stream cannot be read", error);
+        }
+      }
+    }
+  }
+
+  private void decodeStream(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
+      throws Malformed {
+    if (bytes.crc32c() != entry.crc32c()) {
+      throw new Malformed("its bytes do not match their checksum");
+    }
+    ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
+    BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
+    int rows = batch.rows();
+    Field field = stream.schema().fieldsLength() == 1 ? stream.schema().fields(0) : null;
+    if (field == null || rows != entry.rows() || !decodeField(column, entry, stream, batch, to)) {
+      throw new Malformed(
+          "its stream holds " + rows + " rows of something else than its index states: "
+              + entry.rows() + " rows, " + entry.encoding() + ", of " + column.type());
+    }
+  }
+
+  /** False when the stream has not the type that its encoding needs. */
+  private boolean decodeField(
+      StoredField column, BlockEntry entry, ArrowStream stream, BatchDecoder batch,
+      ColonnadeVector target)
+      throws Malformed {
+    Field field = stream.schema().fields(0);
+    int rows = batch.rows();
+    switch (entry.encoding()) {
+      case "plain" -> {
+        if (!ArrowSchema.isColumn(field, column)) {
+          return false;
+        }
+        batch.decode(column, target, rows);
+      }
+      case "narrowed" -> {
+        boolean applies = column.kind().isInteger() || column.isShortDecimal();
+        int width = applies ? ArrowSchema.narrowedWidth(field, column) : 0;
+        if (width == 0) {
+          return false;
+        }
+        if (entry.base() == null) {
+          throw new Malformed("its index lacks the base of its values");
+        }
+        batch.decodeNarrowed(target, width, rows, entry.base());
+      }
+      case "dictionary" -> {
+        int width = ArrowSchema.indexWidth(field, column);
+        if (width == 0 || stream.dictionary() == null) {
+          return false;
+        }
+        if (column.kind().isNested()) {
+          throw new Malformed("dictionaries of nested values cannot be read");
+        }
+        decodeDictionary(column, entry, stream, target, batch, width);
+      }
+      default -> throw new Malformed("its encoding " + entry.encoding() + " is unknown");
+    }
+    return true;
+  }
+
+  private void decodeDictionary(
+      StoredField column, BlockEntry entry, ArrowStream stream, ColonnadeVector target,
+      BatchDecoder batch, int width)
+      throws Malformed {
+    BatchDecoder values = new BatchDecoder(stream.dictionary(), zstd);
+    int count = values.rows();
+    ColonnadeVector dictionary = target.dictionary();
+    values.decode(column, dictionary, count);
+    if (dictionary.hasNull()) {
+      throw new Malformed("its dictionary holds NULL");
+    }
+    int rows = batch.rows();
+    batch.decodeIndexes(target, width, rows);
+    long largest = fill(column.kind(), dictionary, count, target);
+    if (!checkIndexes(target, width, rows, count)) {
+      target.setNull();
+    }
+    // A few bytes can stand for many.
+    if (largest * rows > entry.decoded() && repeated(target, rows) > entry.decoded()) {
+      throw new Malformed("the decoded values would be larger than the index says");
+    }
+  }
+
+  /** Gives a vector the values of its dictionary; returns the length of the longest text. */
+  private static long fill(Kind kind, ColonnadeVector from, int count, ColonnadeVector target) {
+    if (kind == Kind.UTF8 || kind == Kind.BINARY) {
+      UTF8String[] texts = target.texts(count);
+      long largest = 0;
+      for (int i = 0; i < count; i++) {
+        texts[i] = from.getUTF8String(i);
+        largest = Math.max(largest, texts[i].numBytes());
+      }
+      return largest;
+    }
+    if (kind == Kind.DECIMAL) {
+      long[] words = target.numbers(2 * count);
+      boolean isShort = target.hasShortDecimals();
+      for (int i = 0; i < count; i++) {
+        if (isShort) {
+          words[i] = from.valueBytes.getLong(2L * i);
+        } else {
+          words[2 * i] = from.valueBytes.getLong(2L * i);
+          words[2 * i + 1] = from.valueBytes.getLong(2L * i + 1);
+        }
+      }
+      return 0;
+    }
+    long[] numbers = target.numbers(count);
+    for (int i = 0; i < count; i++) {
+      numbers[i] = from.getLong(i);
+    }
+    return 0;
+  }
+
+  /** Every index must lie in the dictionary. False when there is no value at all. */
+  private static boolean checkIndexes(ColonnadeVector target, int width, int rows, int count)
+      throws Malformed {
+    Bytes indexes = target.valueBytes;
+    boolean any = false;
+    for (int i = 0; i < rows; i++) {
+      boolean inside = Integer.compareUnsigned(indexes.getSigned(i, width), count) < 0;
+      if (!inside && !target.isNullAt(i)) {
+        throw new Malformed("an index points outside the dictionary");
+      }
+      if (!inside) {
+        // Nobody shall read outside, not even where the value does not count.
+        indexes.clear(i, width);
+      }
+      any |= inside;
+    }
+    return any;
+  }
+
+  private static long repeated(ColonnadeVector target, int rows) {
+    long total = 0;
+    for (int i = 0; i < rows; i++) {
+      total += target.isNullAt(i) ? 0 : target.getUTF8String(i).numBytes();
+    }
+    return total;
+  }
+
+  @Override
+  public void close() {
+    zstd.close();
+  }
+}

@@ -1,0 +1,6 @@
+package colonnade.rowset;
+
+/** What the index says about one block; {@code base} is null unless it is narrowed. */
+record BlockEntry(
+    long rows, long length, long decoded, long crc32c, String encoding, Long base,
+    Statistics statistics) {}

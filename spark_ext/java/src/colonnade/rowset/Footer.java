@@ -1,0 +1,101 @@
+package colonnade.rowset;
+
+import colonnade.store.StoreException;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Where every segment and index of a RowSet lies, by column id.
+ *
+ * <p>Spec: docs/spec/rowset.md#footer
+ */
+record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
+  /** No footer is larger, in bytes. */
+  static final long LIMIT = 1L << 30;
+
+  private static final long COUNT_LIMIT = (1L << 53) - 1;
+  private static final long ROWS_LIMIT = (1L << 32) - 1;
+
+  /** Some bytes of an object, with their checksum. */
+  record Extent(long offset, long length, long crc32c) {}
+
+  /** One column of a RowSet: exactly one of {@code index} and {@code block} is there. */
+  record Segment(
+      long offset, long length, long decoded, Extent index, JsonObject block, JsonObject bounds) {
+
+    /** The index row of the lone block, whose rows and bounds are those of the segment. */
+    BlockEntry entry(long rows, StoredField.Order order) throws IOException, Malformed {
+      Object low = Statistics.bound(order, bounds.node().get("min"));
+      Object high = Statistics.bound(order, bounds.node().get("max"));
+      boolean known = low != null && high != null;
+      Statistics statistics =
+          new Statistics(
+              bounds.has("nulls") ? bounds.integer("nulls", 0, COUNT_LIMIT) : 0,
+              bounds.has("nans") ? bounds.integer("nans", 0, COUNT_LIMIT) : 0,
+              known ? low : null,
+              known ? high : null,
+              bounds.flag("exact", true));
+      return new BlockEntry(
+          rows,
+          length,
+          decoded,
+          block.integer("crc32c", 0, ROWS_LIMIT),
+          block.text("encoding"),
+          block.has("base") ? block.integer("base", Long.MIN_VALUE, Long.MAX_VALUE) : null,
+          statistics);
+    }
+  }
+
+  /** Reads a footer whose length and checksum were compared with the log. */
+  static Footer decode(Slice data, String location) throws IOException {
+    JsonObject body =
+        JsonObject.unseal(data, location).only(Set.of("format_version", "rows", "cuts", "columns"));
+    JsonNode version = body.node().get("format_version");
+    if (version != null && !(version.isIntegralNumber() && version.longValue() == 1)) {
+      throw StoreException.unsupported(
+          location + " holds format version " + version
+              + ", which this version does not know: upgrade Colonnade.");
+    }
+    long rows = body.integer("rows", 1, ROWS_LIMIT);
+    JsonObject segments = body.object("columns");
+    Map<Integer, Segment> columns = new HashMap<>();
+    for (Iterator<String> keys = segments.node().fieldNames(); keys.hasNext(); ) {
+      String key = keys.next();
+      if (!key.matches("[1-9][0-9]{0,9}") || Long.parseLong(key) > Integer.MAX_VALUE) {
+        throw segments.malformed(key, "Input should be the id of a column");
+      }
+      columns.put(Integer.parseInt(key), segment(segments.object(key)));
+    }
+    return new Footer(rows, body.node().path("cuts"), columns);
+  }
+
+  private static Segment segment(JsonObject json) throws IOException {
+    json.only(Set.of("offset", "length", "decoded", "index", "block", "statistics"));
+    JsonObject bounds =
+        json.object("statistics").only(Set.of("min", "max", "nulls", "nans", "exact"));
+    Extent index = null;
+    if (json.has("index")) {
+      JsonObject extent = json.object("index").only(Set.of("offset", "length", "crc32c"));
+      index =
+          new Extent(
+              extent.integer("offset", 0, COUNT_LIMIT),
+              extent.integer("length", 0, COUNT_LIMIT),
+              extent.integer("crc32c", 0, ROWS_LIMIT));
+    }
+    JsonObject block =
+        json.has("block")
+            ? json.object("block").only(Set.of("crc32c", "encoding", "base"))
+            : null;
+    return new Segment(
+        json.integer("offset", 0, COUNT_LIMIT),
+        json.integer("length", 0, COUNT_LIMIT),
+        json.integer("decoded", 0, COUNT_LIMIT),
+        index,
+        block,
+        bounds);
+  }
+}

@@ -1,0 +1,81 @@
+package colonnade.rowset;
+
+import java.math.BigDecimal;
+import java.util.Base64;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** A constant of a predicate, by the family of types that it can be compared with. */
+record Literal(String kind, Object value) {
+  private static final BigDecimal DAY_US = BigDecimal.valueOf(86_400_000_000L);
+
+  /** Reads {@code kind:text} as the planner writes it. */
+  static Literal decode(String tagged) {
+    int colon = tagged.indexOf(':');
+    String kind = tagged.substring(0, colon);
+    String body = tagged.substring(colon + 1);
+    Object value = switch (kind) {
+      case "null" -> null;
+      case "boolean" -> BigDecimal.valueOf(body.equals("true") ? 1 : 0);
+      case "double" -> number(body);
+      case "string" -> UTF8String.fromString(body);
+      case "binary" -> UTF8String.fromBytes(Base64.getDecoder().decode(body));
+      default -> new BigDecimal(body);
+    };
+    return new Literal(kind, value);
+  }
+
+  private static Double number(String body) {
+    return switch (body) {
+      case "inf" -> Double.POSITIVE_INFINITY;
+      case "-inf" -> Double.NEGATIVE_INFINITY;
+      case "nan" -> Double.NaN;
+      default -> Double.valueOf(body);
+    };
+  }
+
+  boolean isNull() {
+    return kind.equals("null");
+  }
+
+  /** Whether a column's values and this are compared as one family; NaN is with nothing. */
+  boolean fits(StoredField column) {
+    String type = column.type();
+    return switch (kind) {
+      case "integer", "decimal", "double" ->
+          !Double.valueOf(Double.NaN).equals(value)
+              && (column.order() == StoredField.Order.FLOAT
+                  || type.matches("byte|short|int|long|decimal.*"));
+      case "boolean" -> type.equals("boolean");
+      case "string" -> column.order() == StoredField.Order.STRING;
+      case "binary" -> type.equals("binary");
+      case "date", "timestamp", "timestamp_ntz" -> type.matches("date|timestamp|timestamp_ntz");
+      case "time" -> type.startsWith("time(");
+      case "months" -> type.matches("interval (year|month).*");
+      case "duration" -> type.matches("interval (?!year|month).*");
+      default -> false;
+    };
+  }
+
+  /** The sign of {@code bound - this}. Requires: {@code fits}. */
+  int compareBound(Object bound, StoredField column) {
+    if (bound instanceof UTF8String text) {
+      return text.compareTo((UTF8String) value);
+    }
+    if (bound instanceof Double || value instanceof Double) {
+      // As Spark does it: the column's value is rounded to a double first, which keeps the order.
+      double left = bound instanceof Double number ? number : number(bound, column).doubleValue();
+      double right = ((Number) value).doubleValue();
+      return left < right ? -1 : left > right ? 1 : 0;
+    }
+    BigDecimal right = (BigDecimal) value;
+    return number(bound, column).compareTo(kind.equals("date") ? right.multiply(DAY_US) : right);
+  }
+
+  private static BigDecimal number(Object bound, StoredField column) {
+    BigDecimal number = new BigDecimal(bound.toString());
+    if (column.kind() == StoredField.Kind.DECIMAL) {
+      return number.scaleByPowerOfTen(-column.scale());
+    }
+    return column.type().equals("date") ? number.multiply(DAY_US) : number;
+  }
+}

@@ -1,0 +1,98 @@
+package colonnade.rowset;
+
+import colonnade.rowset.RowSetSource.Extent;
+import colonnade.store.StoreException;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The blocks of one column of a RowSet; those of stretch i, which lies between two cuts, are
+ * {@code atCut[i]} up to {@code atCut[i + 1]}.
+ */
+record Segment(StoredField column, String name, String location, long offset, SparseIndex index,
+    int[] atCut) {
+
+  /** Loads the index of a column; null when the RowSet does not have it. */
+  static Segment open(
+      StoredField column, Footer footer, RowSetSource source, long[] cuts, ZstdDecompressCtx zstd)
+      throws IOException {
+    Footer.Segment found = footer.columns().get(column.id());
+    if (found == null) {
+      return null;
+    }
+    String name = source.segmentName(column.id());
+    String location = source.locate(name);
+    SparseIndex index;
+    try {
+      index = index(column, found, footer, source, zstd);
+    } catch (Malformed error) {
+      throw damaged(column, location, error.getMessage(), error);
+    }
+    int blocks = index.entries().size();
+    if (index.firstRows()[blocks] != footer.rows() || index.offsets()[blocks] != found.length()) {
+      throw damaged(
+          column, location, "its index describes other rows or bytes than the footer", null);
+    }
+    int[] atCut = new int[cuts.length];
+    for (int i = 0; i < cuts.length; i++) {
+      atCut[i] = Arrays.binarySearch(index.firstRows(), cuts[i]);
+      if (atCut[i] < 0) {
+        throw damaged(column, location, "a block lies across a cut", null);
+      }
+    }
+    return new Segment(column, name, location, found.offset(), index, atCut);
+  }
+
+  private static SparseIndex index(
+      StoredField column, Footer.Segment found, Footer footer, RowSetSource source,
+      ZstdDecompressCtx zstd)
+      throws IOException, Malformed {
+    Footer.Extent extent = found.index();
+    if ((extent == null) == (found.block() == null)) {
+      throw new Malformed("the footer must name either an index or a block");
+    }
+    if (extent == null) {
+      return SparseIndex.of(List.of(found.entry(footer.rows(), column.order())));
+    }
+    String name = source.indexName(column.id());
+    Slice data = source.read(name, List.of(new Extent(extent.offset(), extent.length()))).get(0);
+    if (data.crc32c() != extent.crc32c()) {
+      throw new Malformed("the index in " + source.locate(name) + " is damaged");
+    }
+    try {
+      return SparseIndex.decode(data, column.order(), zstd);
+    } catch (Malformed error) {
+      throw new Malformed("the index in " + source.locate(name) + ": " + error.getMessage(), error);
+    }
+  }
+
+  private static IOException damaged(
+      StoredField column, String location, String problem, Malformed cause) {
+    return StoreException.corruption(
+        "Column '" + column.name() + "' (id " + column.id() + ") in " + location + " is damaged: "
+            + problem + ".",
+        cause);
+  }
+
+  /** The error of a block, which it names. */
+  IOException damaged(int block, Malformed cause) {
+    long[] rows = index.firstRows();
+    String problem =
+        "block " + block + " (rows " + rows[block] + " to " + (rows[block + 1] - 1) + "): "
+            + cause.getMessage();
+    return damaged(column, location, problem, cause);
+  }
+
+  /** Where in its object the blocks of a stretch lie. */
+  Extent extent(int cut) {
+    long start = index.offsets()[atCut[cut]];
+    return new Extent(offset + start, index.offsets()[atCut[cut + 1]] - start);
+  }
+
+  /** What is known of a stretch; null where that takes more than one block. */
+  Statistics statistics(int cut) {
+    return atCut[cut + 1] - atCut[cut] == 1 ? index.entries().get(atCut[cut]).statistics() : null;
+  }
+}

@@ -1,0 +1,89 @@
+package colonnade.rowset;
+
+import colonnade.store.ByteSource;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+
+/**
+ * Reads the bytes of a plan window by window, the next one in the background while the last is
+ * decoded. Holds at most two windows of about 8 MiB.
+ */
+final class WindowReader implements AutoCloseable {
+  private static final long WINDOW_BYTES = 8L << 20;
+
+  private static final ExecutorService THREADS =
+      Executors.newCachedThreadPool(
+          work -> {
+            Thread thread = new Thread(work, "colonnade-read-ahead");
+            thread.setDaemon(true);
+            return thread;
+          });
+
+  private final ByteSource store;
+  private final ReadPlan plan;
+  private final Iterator<RowSetEntry> rowsets;
+  private RowSet rowset;
+  private int position;
+  private Future<Window> ahead;
+
+  WindowReader(ByteSource store, ReadPlan plan) {
+    this.store = store;
+    this.plan = plan;
+    this.rowsets = plan.rowsets().iterator();
+  }
+
+  /** The next window in row order, or null at the end. Begins to read the one after it. */
+  Window next() throws IOException {
+    Window window = ahead == null ? read() : await();
+    boolean more = rowsets.hasNext() || (rowset != null && position < rowset.chosen.length);
+    ahead = window != null && more ? THREADS.submit(this::read) : null;
+    return window;
+  }
+
+  private Window await() throws IOException {
+    try {
+      return ahead.get();
+    } catch (InterruptedException error) {
+      Thread.currentThread().interrupt();
+      throw new IOException("The task was interrupted while it waited for a read.", error);
+    } catch (ExecutionException error) {
+      if (error.getCause() instanceof IOException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(error.getCause());
+    } finally {
+      ahead = null;
+    }
+  }
+
+  private Window read() throws IOException {
+    while (rowset == null || position == rowset.chosen.length) {
+      if (!rowsets.hasNext()) {
+        return null;
+      }
+      rowset = new RowSet(store, plan, rowsets.next());
+      position = 0;
+    }
+    int first = position;
+    long size = 0;
+    do {
+      size += rowset.byteCount(rowset.chosen[position++]);
+    } while (position < rowset.chosen.length
+        && size + rowset.byteCount(rowset.chosen[position]) <= WINDOW_BYTES);
+    int[] stretches = Arrays.copyOfRange(rowset.chosen, first, position);
+    return new Window(rowset, stretches, rowset.read(stretches));
+  }
+
+  @Override
+  public void close() {
+    if (ahead != null) {
+      // A read is short and holds nothing that must be closed; its result is dropped.
+      ahead.cancel(false);
+    }
+  }
+}

@@ -1,0 +1,20 @@
+"""One compiled reader and one JVM for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.spark_ext.java.read_tool import ReadTool, compile_tool
+
+
+@pytest.fixture(scope="session")
+def class_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return compile_tool(tmp_path_factory.mktemp("classes"))
+
+
+@pytest.fixture(scope="session")
+def tool(class_path: str) -> Iterator[ReadTool]:
+    with ReadTool(class_path) as running:
+        yield running

@@ -1,0 +1,190 @@
+"""Runs scan tasks in a JVM without Spark, and says what the same rows are in Python.
+
+Rows are lists of JSON values: numbers as texts of what they are stored as, floats as their bits,
+binary as base64, maps as their keys and their values.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Context
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import pyarrow as pa
+import pyspark
+
+from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from spark_ext.types import to_spark
+from tableformat.arrow_types import map_entries
+from tableformat.scan_plan import RowSetScan, ScanPlan
+
+JARS = Path(pyspark.__file__).parent / "jars"
+SOURCES = Path(__file__).parents[3] / "spark_ext" / "java" / "src"
+
+_OPENS = ("java.base/java.nio", "java.base/java.lang", "java.base/sun.nio.ch")
+_EXACT = Context(prec=76)
+
+
+def compile_tool(folder: Path) -> str:
+    """Compile the source and the tool; returns the class path to run them with."""
+    files = [*map(str, SOURCES.rglob("*.java")), str(Path(__file__).with_name("ReadTool.java"))]
+    command = ["javac", "--release", "17", "-cp", f"{JARS}/*", "-d", str(folder), *files]
+    subprocess.run(command, check=True, capture_output=True, text=True)
+    return f"{folder}{os.pathsep}{JARS}/*"
+
+
+class ReadTool:
+    """A JVM that reads one task after the other."""
+
+    def __init__(self, class_path: str) -> None:
+        opens = [f"--add-opens={each}=ALL-UNNAMED" for each in _OPENS]
+        self._process = subprocess.Popen(
+            ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *opens, "-cp", class_path, "ReadTool"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+    def __enter__(self) -> ReadTool:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.close()
+        self._process.stdout.close()
+        assert self._process.wait(30) == 0, "the JVM did not survive"
+
+    def answer(self, url: str, plan: Mapping[str, Any], schema: str) -> dict[str, Any]:
+        """What the reader makes of a plan: rows and the sizes of batches, or an error."""
+        assert self._process.stdin
+        assert self._process.stdout
+        task = json.dumps({"url": url, "plan": plan})
+        self._process.stdin.write(json.dumps({"task": task, "schema": schema}) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "the JVM did not survive"
+        return dict(json.loads(line))
+
+    def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:
+        """The rows of a plan that must be read without an error."""
+        answer = self.answer(url, plan, schema)
+        assert "rows" in answer, answer
+        assert sum(answer["batches"]) == len(answer["rows"])
+        return list(answer["rows"])
+
+
+def plan_of(
+    schema: TableSchema,
+    entries: Iterable[RowSetEntry],
+    vectors: Mapping[int, DeletionVectorEntry] | None = None,
+    ranges: Sequence[tuple[int, int]] | None = None,
+    prefix: str = "",
+    predicate: Any = None,
+) -> dict[str, Any]:
+    """The plan to read whole RowSets, or ranges of each, as the planner sends it."""
+    plan = ScanPlan(
+        table="t",
+        prefix=prefix,
+        epoch=5,
+        table_schema=schema,
+        projection=schema.names,
+        predicate=predicate,
+        rowsets=tuple(
+            RowSetScan(
+                id=7 + at,
+                epoch=3 + at,
+                entry=entry,
+                vector=(vectors or {}).get(at),
+                ranges=((0, entry.rows),) if ranges is None else tuple(ranges),
+            )
+            for at, entry in enumerate(entries)
+        ),
+    )
+    return dict(json.loads(plan.model_dump_json(exclude_none=True)))
+
+
+def spark_schema(schema: TableSchema) -> str:
+    """A table's schema as Spark would ask for it."""
+    return to_spark(schema).json()
+
+
+def expected_rows(batch: pa.RecordBatch, schema: TableSchema) -> list[Any]:
+    """The rows of a batch in user form, as the tool writes them."""
+    columns = [
+        _values(array, field) for array, field in zip(batch.columns, schema.fields, strict=True)
+    ]
+    if not columns:
+        return [[] for _ in range(batch.num_rows)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _values(array: pa.Array, field: SchemaField) -> list[Any]:
+    match field.type:
+        case ArrayType(element=element):
+            return _lists(array, _values(array.flatten(), element))
+        case MapType(key=key, value=value):
+            entries = map_entries(array)
+            pairs = entries.flatten()
+            keys = _lists(entries, _values(pairs.field(0), key))
+            values = _lists(entries, _values(pairs.field(1), value))
+            return [None if k is None else [k, v] for k, v in zip(keys, values, strict=True)]
+        case StructType(fields=fields):
+            return _structs(array, fields)
+        case "variant":
+            binary = SchemaField(name="", type="binary")
+            return _structs(array, (binary, binary))
+        case _:
+            return _primitives(array, str(field.type))
+
+
+def _lists(array: pa.Array, values: list[Any]) -> list[Any]:
+    found, position = [], 0
+    for length in array.value_lengths().to_pylist():
+        found.append(None if length is None else values[position : position + length])
+        position += length or 0
+    return found
+
+
+def _structs(array: pa.Array, fields: Sequence[SchemaField]) -> list[Any]:
+    columns = [_values(child, field) for child, field in zip(array.flatten(), fields, strict=True)]
+    valid = array.is_valid().to_pylist()
+    return [
+        list(row) if ok else None for row, ok in zip(zip(*columns, strict=True), valid, strict=True)
+    ]
+
+
+def _primitives(array: pa.Array, text: str) -> list[Any]:
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        return [None if each is None else str(each).lower() for each in array.to_pylist()]
+    if pa.types.is_string(kind):
+        return array.to_pylist()
+    if pa.types.is_binary(kind):
+        return [
+            None if each is None else base64.b64encode(each).decode() for each in array.to_pylist()
+        ]
+    if pa.types.is_decimal(kind):
+        return [
+            None if each is None else str(int(each.scaleb(kind.scale, _EXACT)))
+            for each in array.to_pylist()
+        ]
+    bits = pa.uint32() if kind.bit_width == 32 else pa.uint64()
+    if pa.types.is_floating(kind):
+        array = array.view(bits)
+    elif not pa.types.is_integer(kind):
+        array = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    return [None if each is None else str(each) for each in array.to_pylist()]
