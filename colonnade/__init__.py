@@ -28,6 +28,7 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from manifests.version import VERSION as __version__
 from tableformat.database import Database as ArrowDatabase
 from tableformat.predicate import Predicate, col
 from tableformat.table import ArrowTable, HistoryEntry, Scan
@@ -35,6 +36,7 @@ from tableformat.write_job import WriteSettings
 
 if TYPE_CHECKING:
     from spark_ext.database import Database as Database
+    from spark_ext.doctor import doctor as doctor
     from spark_ext.session import configure as configure
     from spark_ext.session import enable as enable
     from spark_ext.session import session as session
@@ -67,6 +69,7 @@ __all__ = [
     "TableSchema",
     "UnsupportedFormatError",
     "WriteSettings",
+    "__version__",
     "col",
     "create",
     "create_database",
@@ -78,6 +81,7 @@ _NEEDS_SPARK = {
     "Database": "spark_ext.database",
     "Table": "spark_ext.table",
     "configure": "spark_ext.session",
+    "doctor": "spark_ext.doctor",
     "enable": "spark_ext.session",
     "session": "spark_ext.session",
 }

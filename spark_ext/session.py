@@ -2,6 +2,7 @@
 
 spark = colonnade.configure(SparkSession.builder.master("local[*]")).getOrCreate()
 spark = colonnade.enable(spark)  # a session that runs already, classic or Spark Connect
+spark = colonnade.session()      # the running one, or else a new one
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from types import ModuleType
 
 from pyspark.sql import SparkSession
 
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from manifests.version import VERSION
+from spark_ext.doctor import doctor
 
 PACKAGE = Path(__file__).resolve().parent
 JAR = PACKAGE / "colonnade-spark.jar"
@@ -27,16 +29,22 @@ PYTHON = "spark.colonnade.python"
 PYTHON_PATH = "spark.colonnade.pythonPath"
 
 
+class PlannerError(ColonnadeError):
+    """The planner could not be started beside the driver."""
+
+    kind = "PLANNER"
+
+
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Have the session that `builder` makes start with Colonnade; returns `builder`.
 
-    Jars that it names already stay. Raises `InvalidInputError` for the address of a Spark Connect
-    server: its settings are its own, use `enable` on the session.
+    Jars and settings that it has already stay. Raises `InvalidInputError` for the address of a
+    Spark Connect server, whose settings are its own; `enable` its session instead.
     """
     options: dict[str, str] = builder._options
-    if options.get("spark.remote", "local").startswith("sc://"):
+    if options.get("spark.remote", "").startswith("sc://"):
         raise InvalidInputError(
-            "configure() cannot add a jar to a Spark Connect server that runs already: create the "
+            "configure() cannot add a jar to a Spark Connect server that runs already: make the "
             "session and call colonnade.enable(spark)."
         )
     jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
@@ -56,24 +64,49 @@ def session() -> SparkSession:
 def enable(spark: SparkSession) -> SparkSession:
     """Give the running session `spark` the jar, the catalog and the python; returns `spark`.
 
-    May be called again. A session made by `spark.newSession()` needs its own call. The server of a
-    remote Spark Connect session plans with its own Python, which must have Colonnade installed.
+    May be called again; a session made by `spark.newSession()` needs its own call. Starts the
+    planner, so that what is wrong is said here: `PlannerError` says which Python could not start
+    it and why; `InvalidInputError` names both versions where Spark already has another jar. The
+    server of a remote Spark Connect session plans with its own Python.
     """
-    jar = checked_jar()
-    if is_connect(spark):
-        spark.addArtifacts(str(jar))
-    else:
-        spark.sql(f"ADD JAR '{jar}'")
+    before = doctor(spark)
+    if before.jar_version not in (None, VERSION):
+        raise InvalidInputError(
+            f"This Spark session already has the jar of Colonnade {before.jar_version}, but the "
+            f"Python package is version {VERSION}: install one version and start Spark anew."
+        )
     local = not is_connect(spark) or "SPARK_LOCAL_REMOTE" in os.environ
     for name, value in _settings(local).items():
         if spark.conf.get(name, None) is None:
             spark.conf.set(name, value)
+    if before.jar_version is None:
+        _add_jar(spark, checked_jar())
+    after = doctor(spark)
+    if after.problem is not None:
+        raise PlannerError(after.problem)
     return spark
 
 
 def is_connect(spark: SparkSession) -> bool:
     """Whether `spark` talks to a server through Spark Connect."""
     return ".connect." in type(spark).__module__
+
+
+def _add_jar(spark: SparkSession, jar: Path) -> None:
+    """Make the classes of `jar` known to the driver, in all of its threads, and to executors."""
+    if is_connect(spark):
+        spark.addArtifacts(str(jar))
+        return
+    # ADD JAR would serve the calling thread alone, and classic addArtifacts ignores jars without
+    # a word. So the jar goes where `spark.jars` would have put it: into the loader that all
+    # threads of the driver inherit.
+    jvm = spark.sparkContext._jvm
+    assert jvm is not None
+    loader = parent = jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    while parent.getClass().getName().startswith("org.apache.spark.util."):
+        loader, parent = parent, parent.getParent()
+    loader.addURL(jvm.java.net.URL(jar.as_uri()))
+    spark.sparkContext._jsc.addJar(str(jar))
 
 
 def _settings(local: bool) -> dict[str, str]:
@@ -92,19 +125,25 @@ def checked_jar() -> Path:
     """
     build = f"build it with: {sys.executable} {BUILD}"
     if not JAR.exists():
-        raise NotFoundError(f"The jar of the Spark source, {JAR}, does not exist: {build}.")
-    with zipfile.ZipFile(JAR) as archive:
-        text = archive.read("META-INF/MANIFEST.MF").decode()
-    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
-    version = fields.get("Implementation-Version", "unknown")
+        raise NotFoundError(f"The jar of the Spark source, {JAR}, does not exist; {build}.")
+    version = _version_of(JAR)
     if version != VERSION:
         raise InvalidInputError(
             f"The jar {JAR} is version {version}, but the Python package is version {VERSION}: "
             "install one version of both."
         )
-    if BUILD.exists() and _build_script().hash_in(JAR) != _build_script().hash_of_sources():
-        raise InvalidInputError(f"The jar {JAR} is older than its sources: {build}.")
+    if BUILD.exists():
+        script = _build_script()
+        if script.hash_in(JAR) != script.hash_of_sources():
+            raise InvalidInputError(f"The jar {JAR} is older than its sources; {build}.")
     return JAR
+
+
+def _version_of(jar: Path) -> str:
+    with zipfile.ZipFile(jar) as archive:
+        text = archive.read("META-INF/MANIFEST.MF").decode()
+    fields = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    return fields.get("Implementation-Version", "unknown")
 
 
 def _build_script() -> ModuleType:

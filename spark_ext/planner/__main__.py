@@ -5,17 +5,37 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
+import time
 
 from spark_ext.planner.operations import OPS
 from spark_ext.planner.server import Server, claim_standard_streams
 
+# A Spark Connect server keeps a planner for each session that ever used one; the Java half
+# starts another where it finds its planner gone.
+IDLE_SECONDS_MAX = 600.0
 
-def main() -> None:
+
+def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
     """Serve, then end without waiting for an operation that hangs."""
     # Ctrl-C in a shell of Spark's reaches every process in it, and means the query, not us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = claim_standard_streams()
-    Server(OPS, replies).serve(requests)
+    server = Server(OPS, replies)
+    threading.Thread(target=end_when_idle, args=(server, idle_seconds_max), daemon=True).start()
+    server.serve(requests)
+    end()
+
+
+def end_when_idle(server: Server, idle_seconds_max: float) -> None:
+    """End this process once nobody has asked for `idle_seconds_max`."""
+    while (remaining := idle_seconds_max - server.idle_seconds()) > 0:
+        time.sleep(remaining)
+    end()
+
+
+def end() -> None:
+    """End this process now, whatever other threads do."""
     sys.stderr.flush()
     os._exit(0)
 

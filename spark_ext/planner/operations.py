@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from manifests.version import VERSION
+
+PROTOCOL = 1
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
-def ping(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments themselves: whether the planner answers, and at what cost."""
+def describe(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Who answers; also what the planner says first, before it is asked."""
+    return {
+        "version": VERSION,
+        "protocol": PROTOCOL,
+        "pid": os.getpid(),
+        "python": sys.executable,
+    }
+
+
+def echo(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments themselves: what a request costs."""
     return dict(args)
 
 
-OPS: dict[str, Operation] = {"ping": ping}
+OPS: dict[str, Operation] = {"describe": describe, "echo": echo}

@@ -11,8 +11,8 @@ Replies come in the order in which operations finish.
 from __future__ import annotations
 
 import os
-import sys
 import threading
+import time
 import traceback
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -22,9 +22,8 @@ import orjson
 
 from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.version import VERSION
-from spark_ext.planner.operations import Operation
+from spark_ext.planner.operations import Operation, describe
 
-PROTOCOL = 1
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _THREADS = 16
 _SECONDS_TO_FINISH = 5.0
@@ -51,17 +50,25 @@ class Server:
         self._operations = operations
         self._replies = replies
         self._lock = threading.Lock()
+        self._running: set[Future[None]] = set()
+        self._last_request = time.monotonic()
 
     def serve(self, requests: BinaryIO) -> None:
         """Answer until `requests` ends; what runs then may take a few seconds more."""
-        self._send(orjson.dumps({"hello": hello()}))
-        running: set[Future[None]] = set()
+        self._send(orjson.dumps({"hello": describe({})}))
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
         for line in requests:
             request = orjson.loads(line)
-            running = {future for future in running if not future.done()}
-            running.add(pool.submit(self._answer, request))
-        wait(running, timeout=_SECONDS_TO_FINISH)
+            self._last_request = time.monotonic()
+            running = {future for future in self._running if not future.done()}
+            self._running = running | {pool.submit(self._answer, request)}
+        wait(self._running, timeout=_SECONDS_TO_FINISH)
+
+    def idle_seconds(self) -> float:
+        """For how long nothing was asked; 0 while something is being answered."""
+        if any(not future.done() for future in self._running):
+            return 0.0
+        return time.monotonic() - self._last_request
 
     def _answer(self, request: Mapping[str, Any]) -> None:
         self._send(answer(self._operations, request))
@@ -70,16 +77,6 @@ class Server:
         with self._lock:
             self._replies.write(line + b"\n")
             self._replies.flush()
-
-
-def hello() -> dict[str, Any]:
-    """What the other side must know before it asks."""
-    return {
-        "version": VERSION,
-        "protocol": PROTOCOL,
-        "pid": os.getpid(),
-        "python": sys.executable,
-    }
 
 
 def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def test_it_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
 def test_a_reply_carries_the_id_and_every_character(planner: subprocess.Popen[str]) -> None:
     told(planner)
     args = {"text": "line\nä\u2028\U0001f600", "long": 2**63 - 1, "none": None}
-    assert ask(planner, id=7, op="ping", args=args) == {"id": 7, "result": args}
+    assert ask(planner, id=7, op="echo", args=args) == {"id": 7, "result": args}
 
 
 def test_an_unknown_operation_is_refused_by_name(planner: subprocess.Popen[str]) -> None:
@@ -161,3 +162,36 @@ def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
     ]
     assert "from python" in done.stderr
     assert "from below" in done.stderr
+
+
+def test_it_ends_when_nobody_asks_for_long() -> None:
+    program = "from spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    ) as process:
+        assert process.wait(timeout=20) == 0
+
+
+def test_while_it_answers_it_is_not_idle() -> None:
+    asked, may_end = threading.Event(), threading.Event()
+
+    def hold(args: Mapping[str, Any]) -> dict[str, Any]:
+        asked.set()
+        return {"ended": may_end.wait(10)}
+
+    reading, writing = os.pipe()
+    server = Server({"hold": hold}, io.BytesIO())
+    with os.fdopen(reading, "rb") as requests, os.fdopen(writing, "wb", buffering=0) as requester:
+        serving = threading.Thread(target=server.serve, args=(requests,))
+        serving.start()
+        requester.write(b'{"id": 1, "op": "hold", "args": {}}\n')
+        assert asked.wait(10)
+        time.sleep(0.1)  # the thread that reads notes what runs a moment after it runs
+        assert server.idle_seconds() == 0
+        may_end.set()
+        requester.close()
+        serving.join(10)
+    assert server.idle_seconds() > 0

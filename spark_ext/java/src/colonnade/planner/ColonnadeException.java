@@ -26,7 +26,7 @@ public final class ColonnadeException extends AnalysisException {
         Option.empty(),
         Option.empty(),
         Option.apply(cause),
-        Option.empty(),
+        Option.apply(code),
         Map$.MODULE$.empty(),
         new QueryContext[0]);
     this.code = code;

@@ -59,11 +59,11 @@ public final class Planner {
     }
   }
 
-  /** What the planner of this session says about itself, and the file that it logs to. */
+  /** What the planner of this session says about itself, now, and the file that it logs to. */
   public static Map<String, String> describe() throws ColonnadeException {
     Map<String, String> facts = new HashMap<>();
-    JsonNode hello = running(PlannerCommand.configured()).hello();
-    hello.fieldNames().forEachRemaining(name -> facts.put(name, hello.get(name).asText()));
+    JsonNode answer = request("describe", Map.of());
+    answer.fieldNames().forEachRemaining(name -> facts.put(name, answer.get(name).asText()));
     facts.put("log", LOG.file().getPath());
     return facts;
   }

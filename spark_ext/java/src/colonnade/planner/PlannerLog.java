@@ -43,7 +43,7 @@ final class PlannerLog {
       log.readFully(bytes);
       String text = new String(bytes, StandardCharsets.UTF_8).strip();
       String last = text.substring(text.lastIndexOf('\n') + 1).strip();
-      return (last.isEmpty() ? "" : " (" + last + ")") + ", see " + path;
+      return (last.isEmpty() ? "" : " with \"" + last + "\"") + ", see " + path;
     } catch (IOException error) {
       return ", and its log " + path + " cannot be read";
     }

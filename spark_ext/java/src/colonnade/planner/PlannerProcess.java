@@ -65,7 +65,8 @@ final class PlannerProcess {
       String reason = "it did not answer within " + command.startSeconds() + " s";
       throw cannotStart(command, reason + log.tail(before), error);
     } catch (ExecutionException error) {
-      throw cannotStart(command, "it ended at once" + log.tail(before), error.getCause());
+      String reason = "it ended before it said hello";
+      throw cannotStart(command, reason + log.tail(before), error.getCause());
     } catch (InterruptedException error) {
       Thread.currentThread().interrupt();
       throw cannotStart(command, "the query was cancelled meanwhile", error);
@@ -98,10 +99,6 @@ final class PlannerProcess {
                 + " Colonnade installed.",
             command.python(), command.setBy(), reason, PlannerCommand.PYTHON);
     return new ColonnadeException("COLONNADE_PLANNER", sentence, cause);
-  }
-
-  JsonNode hello() {
-    return hello.join();
   }
 
   boolean isGone() {

@@ -1,0 +1,153 @@
+"""One Spark session and all that can happen to its planner: `python session_road.py KIND FOLDER`.
+
+A process of its own for test_session.py, because one process has one Spark. KIND is `configure`,
+`enable`, `connect`, or `doctored` for a session with another jar in it. What was seen goes to
+FOLDER/seen.json, for the tests to judge.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+import colonnade
+from spark_ext.session import PYTHON
+
+SECONDS = "spark.colonnade.planner.startSeconds"
+
+
+def session(kind: str, seen: dict[str, Any]) -> SparkSession:
+    """A session in which Colonnade is enabled by the means called `kind`."""
+    builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "1")
+    if kind == "configure":
+        builder = builder.master("local[1]").config("spark.ui.enabled", "false")
+        return colonnade.configure(builder).getOrCreate()
+    if kind == "doctored":
+        return builder.master("local[1]").config("spark.jars", "doctored.jar").getOrCreate()
+    if kind == "connect":
+        spark = builder.remote("local[1]").getOrCreate()
+    else:
+        spark = builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    seen["before"] = asdict(colonnade.doctor(spark))
+    return colonnade.enable(spark)
+
+
+def sentence(action: Callable[[], object]) -> str:
+    """The first line of what `action` fails with; nothing where it does not fail."""
+    try:
+        action()
+    except Exception as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+@contextmanager
+def settings(spark: SparkSession, **values: str) -> Iterator[None]:
+    """Other settings of the planner for a while: `python`, `seconds`."""
+    names = {"python": PYTHON, "seconds": SECONDS}
+    before = {names[key]: spark.conf.get(names[key], None) for key in values}
+    for key, value in values.items():
+        spark.conf.set(names[key], value)
+    yield
+    for name, old in before.items():
+        if old is None:
+            spark.conf.unset(name)
+        else:
+            spark.conf.set(name, old)
+
+
+def script(folder: Path, text: str) -> str:
+    """An executable to stand for a Python."""
+    path = folder / f"python-{len(list(folder.iterdir()))}"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def hello(version: str) -> str:
+    """What a planner says first, as a line of a shell script."""
+    return f"""echo '{json.dumps({"hello": {"version": version}}, separators=(",", ":"))}'"""
+
+
+def problem(spark: SparkSession, python: str, seconds: str = "60") -> str | None:
+    """What is said where the planner is to run with `python`."""
+    with settings(spark, python=python, seconds=seconds):
+        found = colonnade.doctor(spark)
+    return found.problem
+
+
+def killed_between(spark: SparkSession) -> dict[str, Any]:
+    """Kill the planner while nobody uses it."""
+    first = colonnade.doctor(spark)
+    assert first.planner_pid is not None
+    os.kill(first.planner_pid, signal.SIGKILL)
+    return {"killed": first.planner_pid, "after": asdict(colonnade.doctor(spark))}
+
+
+def killed_meanwhile(spark: SparkSession) -> dict[str, Any]:
+    """Kill the planner after it was asked, and before it can answer."""
+    pid = colonnade.doctor(spark).planner_pid
+    assert pid is not None
+    os.kill(pid, signal.SIGSTOP)
+    found: list[Any] = []
+    asking = threading.Thread(target=lambda: found.append(asdict(colonnade.doctor(spark))))
+    asking.start()
+    time.sleep(1)
+    waited = asking.is_alive()
+    os.kill(pid, signal.SIGKILL)
+    asking.join(60)
+    return {"killed": pid, "waited": waited, "after": found[0]}
+
+
+def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> None:
+    """Everything that can happen to a planner."""
+    seen["enabled"] = asdict(colonnade.doctor(spark))
+    seen["text"] = str(colonnade.doctor(spark))
+    seen["again"] = sentence(lambda: colonnade.enable(spark))
+    seen["between"] = killed_between(spark)
+    seen["meanwhile"] = killed_meanwhile(spark)
+    if kind != "connect":
+        seen["new session"] = asdict(colonnade.doctor(spark.newSession()))
+    mute = "read line; echo mute >&2; exit 3"
+    seen["problems"] = {
+        "missing": problem(spark, str(folder / "no-such-python")),
+        "no package": problem(spark, script(folder, "echo 'No module named orjson' >&2; exit 1")),
+        "hangs": problem(spark, script(folder, "exec sleep 60"), seconds="1"),
+        "other version": problem(spark, script(folder, hello("9.9.9") + "; read line")),
+        "dies": problem(spark, script(folder, f"{hello(colonnade.__version__)}; {mute}")),
+        "chatty": problem(
+            spark, script(folder, f"echo 'Welcome!'; exec {sys.executable} -m spark_ext.planner")
+        ),
+    }
+    with settings(spark, python=str(folder / "no-such-python")):
+        seen["enable refused"] = sentence(lambda: colonnade.enable(spark))
+    seen["last"] = asdict(colonnade.doctor(spark))
+
+
+def main(kind: str, folder: Path) -> None:
+    """Walk and leave what was seen."""
+    seen: dict[str, Any] = {}
+    spark = session(kind, seen)
+    try:
+        if kind == "doctored":
+            seen["refused"] = sentence(lambda: colonnade.enable(spark))
+        else:
+            walk(spark, kind, folder, seen)
+        (folder / "seen.json").write_text(json.dumps(seen))
+    finally:
+        spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]))

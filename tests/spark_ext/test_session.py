@@ -1,0 +1,205 @@
+"""Switching Colonnade on in a session, and what a session says when its planner has trouble."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import colonnade
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.version import VERSION
+from spark_ext import session
+from spark_ext.java.build import build, hash_in
+
+ROAD = Path(__file__).with_name("session_road.py")
+
+
+def doctored(jar: Path, old: str, new: str) -> Path:
+    """A copy of the jar at `jar` in whose manifest `old` is replaced."""
+    with zipfile.ZipFile(session.JAR) as source, zipfile.ZipFile(jar, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "META-INF/MANIFEST.MF":
+                assert old.encode() in content
+                content = content.replace(old.encode(), new.encode())
+            target.writestr(name, content)
+    return jar
+
+
+def with_other_version(jar: Path) -> Path:
+    return doctored(jar, f"Version: {VERSION}", "Version: 9.9.9")
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param("enable", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
+        pytest.param("connect", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
+        pytest.param("configure", marks=pytest.mark.spark),
+    ],
+)
+def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What happened on the road of one kind."""
+    return {**walked(request.param, tmp_path_factory.mktemp("road")), "kind": request.param}
+
+
+def walked(kind: str, folder: Path) -> dict[str, Any]:
+    """What `session_road.py` saw, in a process that is over."""
+    with_other_version(folder / "doctored.jar")
+    (folder / "logs").mkdir()
+    done = subprocess.run(
+        [sys.executable, str(ROAD), kind, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+        cwd=folder,
+        env={**os.environ, "SPARK_LOG_DIR": str(folder / "logs")},
+    )
+    assert done.returncode == 0, done.stdout[-8000:]
+    seen: dict[str, Any] = json.loads((folder / "seen.json").read_text())
+    return seen
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_before_it_is_enabled_the_source_is_the_one_in_python(seen: Any) -> None:
+    if seen["kind"] != "configure":
+        assert seen["before"]["source"] == "Python"
+        assert "colonnade.enable(spark)" in seen["before"]["reason"]
+
+
+def test_one_call_gives_the_session_jar_and_planner(seen: Any) -> None:
+    found = seen["enabled"]
+    assert (found["source"], found["jar_version"], found["problem"]) == ("Java", VERSION, None)
+    assert found["planner_python"] == sys.executable
+
+
+def test_the_diagnosis_names_all_that_a_report_needs(seen: Any) -> None:
+    found = seen["enabled"]
+    for part in ("Java", VERSION, sys.executable, str(found["planner_pid"]), found["planner_log"]):
+        assert part in seen["text"]
+
+
+def test_enabling_twice_does_no_harm(seen: Any) -> None:
+    assert seen["again"] == ""
+
+
+@pytest.mark.parametrize("moment", ["between", "meanwhile"])
+def test_a_planner_that_was_killed_is_replaced_unnoticed(seen: Any, moment: str) -> None:
+    after = seen[moment]["after"]
+    assert after["problem"] is None
+    assert after["planner_pid"] != seen[moment]["killed"]
+    if moment == "meanwhile":
+        assert seen[moment]["waited"]
+
+
+@pytest.mark.parametrize(
+    ("case", "parts"),
+    [
+        ("missing", ["no-such-python (from spark.colonnade.python)", "No such file"]),
+        ("no package", ['it ended before it said hello with "No module named orjson"']),
+        ("hangs", ["it did not answer within 1 s"]),
+        ("other version", [f"version {VERSION}", "version 9.9.9"]),
+        ("dies", ['The planner ended 3 times while it ran describe with "mute"']),
+    ],
+)
+def test_what_is_wrong_with_a_planner_is_one_sentence(
+    seen: Any, case: str, parts: list[str]
+) -> None:
+    text = seen["problems"][case]
+    assert re.match(r"\[COLONNADE_(PLANNER|VERSION)\] The [^\n]*\.$", text), text
+    for part in parts:
+        assert part in text
+
+
+def test_what_a_python_prints_as_it_starts_is_no_reply(seen: Any) -> None:
+    assert seen["problems"]["chatty"] is None
+
+
+def test_enabling_says_at_once_which_python_could_not_start(seen: Any) -> None:
+    assert "no-such-python" in seen["enable refused"]
+
+
+@pytest.mark.spark
+def test_another_jar_in_the_session_is_refused_naming_both_versions(tmp_path: Path) -> None:
+    refusal = walked("doctored", tmp_path)["refused"]
+    assert f"Colonnade 9.9.9, but the Python package is version {VERSION}" in refusal
+
+
+def test_a_second_session_of_the_same_spark_has_the_jar_too(seen: Any) -> None:
+    if seen["kind"] != "connect":
+        assert seen["new session"]["source"] == "Java"
+
+
+def test_no_planner_is_left_behind(seen: Any) -> None:
+    assert not alive(seen["last"]["planner_pid"])
+
+
+def test_the_log_lies_where_spark_logs(seen: Any) -> None:
+    log = Path(seen["last"]["planner_log"])
+    assert log.parent.name == "logs"
+    assert "No module named orjson" in log.read_text()
+
+
+def test_a_jar_of_another_version_is_refused_naming_both(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session, "JAR", with_other_version(tmp_path / "a.jar"))
+    with pytest.raises(InvalidInputError, match=f"is version 9.9.9, but .* version {VERSION}"):
+        colonnade.configure(SparkSession.Builder())
+
+
+def test_a_jar_older_than_its_sources_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    digest = hash_in(session.JAR)
+    assert digest is not None
+    monkeypatch.setattr(session, "JAR", doctored(tmp_path / "a.jar", digest[:32], "0" * 32))
+    with pytest.raises(InvalidInputError, match=r"older than its sources; build it with: .*build"):
+        session.checked_jar()
+
+
+def test_a_missing_jar_is_an_error_that_says_how_to_build_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(session, "JAR", tmp_path / "a.jar")
+    with pytest.raises(NotFoundError, match=r"does not exist; build it with: .*build\.py"):
+        colonnade.configure(SparkSession.Builder())
+
+
+def test_configuring_keeps_what_the_builder_has() -> None:
+    builder = SparkSession.Builder().config("spark.jars", "a.jar,b.jar")
+    builder.config("spark.colonnade.python", "/my/python")
+    options = colonnade.configure(builder)._options
+    assert options["spark.jars"] == f"a.jar,b.jar,{session.JAR}"
+    assert options["spark.colonnade.python"] == "/my/python"
+    assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
+
+
+def test_configuring_for_a_running_connect_server_is_refused() -> None:
+    builder = SparkSession.Builder().remote("sc://somewhere")
+    with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
+        colonnade.configure(builder)
+
+
+def test_the_same_sources_make_the_same_jar(tmp_path: Path) -> None:
+    jar = tmp_path / "a.jar"
+    assert build(jar)
+    assert jar.read_bytes() == session.JAR.read_bytes()
+    assert not build(jar)
