@@ -34,8 +34,8 @@ from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 
-ORDERS = "0123456789abcdef"
-TRIPS = "fedcba9876543210"
+ORDERS = TableId("0123456789abcdef")
+TRIPS = TableId("fedcba9876543210")
 
 SCHEMA = TableSchema(
     fields=(SchemaField(id=1, name="id", type="long"), SchemaField(id=2, name="x", type="double"))
@@ -131,7 +131,7 @@ def with_orders(store: ObjectStore, log: Log) -> Snapshot:
 def table_state(schema: TableSchema = SCHEMA, added: Sequence[LiveRowSet] = ()) -> TableState:
     """The table `orders` with some columns and RowSets, without a log."""
     return TableState(
-        id=TableId(ORDERS),
+        id=ORDERS,
         name="orders",
         at_root=False,
         schema=schema,
@@ -181,7 +181,8 @@ def holds(value: int, column: int = 1) -> Keep:
         found = bounds.columns.get(column)
         if found is None:
             return np.ones(len(bounds.rows), bool)
-        return ~found.known | ((found.low <= value) & (found.high >= value))
+        low, high = found.low.astype(object), found.high.astype(object)
+        return ~found.known | np.asarray((low <= value) & (high >= value), bool)
 
     return keep
 

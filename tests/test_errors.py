@@ -20,7 +20,7 @@ KINDS = {
 CLASSES = {
     name: cls
     for name, cls in vars(errors).items()
-    if isinstance(cls, type) and issubclass(cls, Exception)
+    if isinstance(cls, type) and issubclass(cls, errors.ColonnadeError)
 }
 
 

@@ -23,10 +23,10 @@ def modules(layer: str) -> list[Path]:
 def imported(path: Path) -> list[tuple[str, int, bool]]:
     """Every import of a file: module, line, and whether it stands at the top level."""
     tree = ast.parse(path.read_text())
-    top = {id(node) for node in tree.body}
-    for node in tree.body:
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            top |= {id(child) for child in node.body}
+    top = {id(statement) for statement in tree.body}
+    for statement in tree.body:
+        if isinstance(statement, ast.If) and "TYPE_CHECKING" in ast.dump(statement.test):
+            top |= {id(child) for child in statement.body}
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):

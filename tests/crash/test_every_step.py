@@ -8,6 +8,7 @@ import errno
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +106,7 @@ def test_a_write_happens_wholly_or_not_at_all(
             create(disk, rows(1, 2))
         before = read(disk)
         store = FaultyStore(disk, {call: fault})
-        told = outcome(lambda store=store: work(store, new))
+        told = outcome(partial(work, store, new))
         if call > len(store.trace):
             assert told == "done"
             return
@@ -121,7 +122,7 @@ def test_a_write_happens_wholly_or_not_at_all(
             assert read(disk) == after
 
 
-def outcome(work: Callable[[], None]) -> str:
+def outcome(work: Callable[[], object]) -> str:
     """What the writer knows afterwards."""
     try:
         work()
@@ -145,7 +146,7 @@ def test_a_task_that_fails_removes_what_it_wrote(place: str) -> None:
     for call in range(1, count):
         store = FaultyStore(disk, {call: Fault.DISK_FULL})
         job = plan_write(Location(store, None, True), log_of(disk).read_head(), "append")
-        told = outcome(lambda s=store, j=job: write_rows(j, rows(5, SIZES[place]).to_batches(), s))
+        told = outcome(partial(write_rows, job, rows(5, SIZES[place]).to_batches(), store))
         if store.fired:
             assert told == "refused"
             assert {info.name for info in disk.list("")} == before

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,7 +48,7 @@ from tests.log_samples import (
 )
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
-BOUNDS = {
+BOUNDS: dict[int, st.SearchStrategy[Any]] = {
     1: INT64,
     2: st.floats(allow_nan=False),
     3: st.text(max_size=3),
@@ -142,8 +144,8 @@ def merged(parts: list[tuple[ColumnStatistics, int]]) -> ColumnStatistics:
     exact = all(part.exact for part, _ in parts)
     if unknown or not bounded:
         return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and not unknown)
-    low = min(decode_bound(part.min) for part in bounded)  # type: ignore[type-var, arg-type]
-    high = max(decode_bound(part.max) for part in bounded)  # type: ignore[type-var, arg-type]
+    low = min(decode_bound(part.min) for part in bounded)  # type: ignore[arg-type]
+    high = max(decode_bound(part.max) for part in bounded)  # type: ignore[arg-type]
     return ColumnStatistics(
         min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
     )
@@ -226,7 +228,7 @@ def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() 
     hint = decode_model(Hint, store.get(HINT), HINT)
     orders = state.table("orders")
     ref = orders.rowsets.segments[0]
-    readers = {
+    readers: dict[str, Callable[[], object]] = {
         checkpoint_name(hint.root): lambda: read_root(store, hint),
         checkpoint_name(ref.segment.object): lambda: read_segment(store, orders, ref),
     }

@@ -95,14 +95,10 @@ def test_two_writers_taking_turns_lose_nothing(turns: list[bool], interval: int)
         seen[turn] = logs[turn].commit(append(mine), seen[turn])
         objects.append(mine.object)
     head = logs[0].read_head()
-    assert [r.entry.object for r in live(logs[0], head.tables[_orders(head)])] == objects
+    assert [r.entry.object for r in live(logs[0], head.table("orders"))] == objects
     assert contents(logs[0], head) == contents(logs[0], replay(store))
     times = [epoch.time_ms for epoch in logs[0].read_epochs(head.epoch)]
     assert times == sorted(set(times), reverse=True)
-
-
-def _orders(snapshot) -> str:  # type: ignore[no-untyped-def]
-    return snapshot.table("orders").id
 
 
 def test_racing_processes_land_every_append_once(tmp_path: Path) -> None:

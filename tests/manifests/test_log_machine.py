@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 
 from manifests.entries import AddDeletionVector, AddRowSet, DropRowSet
 from manifests.errors import ConflictError
+from manifests.ids import TableId
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore
 from tests.log_samples import (
@@ -47,12 +48,12 @@ class LogMachine(RuleBasedStateMachine):
         self.store = MemoryStore()
         self.log = make_log(self.store, interval)
         self.head: Snapshot = database(self.store)
-        self.model: dict[str, dict[int, LiveRowSet]] = {}
-        self.next_id: dict[str, int] = {}
+        self.model: dict[TableId, dict[int, LiveRowSet]] = {}
+        self.next_id: dict[TableId, int] = {}
         self.history = [self._model_copy()]
         self.stale = self.head
 
-    def _model_copy(self) -> dict[str, list[LiveRowSet]]:
+    def _model_copy(self) -> dict[TableId, list[LiveRowSet]]:
         return {key: [rows[i] for i in sorted(rows)] for key, rows in self.model.items()}
 
     def _committed(self, snapshot: Snapshot) -> None:
@@ -61,7 +62,7 @@ class LogMachine(RuleBasedStateMachine):
         self.history.append(self._model_copy())
 
     @rule(key=tables, key_order=st.booleans())
-    def create_table(self, key: str, key_order: bool) -> None:
+    def create_table(self, key: TableId, key_order: bool) -> None:
         if key in self.next_id:
             return
         made = table(key, NAMES[key], sorted_by=1 if key_order else None)
@@ -154,7 +155,7 @@ class LogMachine(RuleBasedStateMachine):
                 self._check_counts(state, key, rowsets)
             assert state.tables.keys() == self.model.keys()
 
-    def _check_counts(self, state: Snapshot, key: str, rowsets: list[LiveRowSet]) -> None:
+    def _check_counts(self, state: Snapshot, key: TableId, rowsets: list[LiveRowSet]) -> None:
         found = state.tables[key].rowsets
         assert found.rowset_count == len(rowsets)
         assert state.tables[key].next_rowset_id == self.next_id[key]

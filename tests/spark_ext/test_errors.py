@@ -20,7 +20,7 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def shown(error: BaseException) -> str:
     """What a Spark worker sends to the user."""
     out = io.BytesIO()
-    handle_worker_exception(error, out)  # type: ignore[arg-type]
+    handle_worker_exception(error, out)
     return out.getvalue()[8:].decode()
 
 

@@ -3,6 +3,7 @@
 import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars
@@ -184,7 +185,7 @@ def test_a_bad_column_changes_nothing(table: colonnade.ArrowTable) -> None:
     ],
 )
 def test_a_scan_that_cannot_be_says_why(
-    table: colonnade.ArrowTable, ask: dict, error: type, match: str
+    table: colonnade.ArrowTable, ask: dict[str, Any], error: type[Exception], match: str
 ) -> None:
     with pytest.raises(error, match=match):
         table.scan(**ask)

@@ -23,8 +23,8 @@ DAY = 86_400_000_000
 NUMBERS = ("byte", "short", "int", "long", "decimal(10,2)", "decimal(38,10)")
 FLOATS = ("float", "double")
 INSTANTS = ("date", "timestamp", "timestamp_ntz")
-OTHERS = ("string", "binary", "time(6)", "boolean", "interval year to month")
-OTHERS += ("interval day to second",)
+INTERVALS = ("interval year to month", "interval day to second")
+OTHERS = ("string", "binary", "time(6)", "boolean", *INTERVALS)
 TYPES = (*NUMBERS, *FLOATS, *INSTANTS, *OTHERS)
 BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 KINDS = {
@@ -36,8 +36,10 @@ KINDS = {
     "interval day to second": Kind.DURATION,
 }
 OPERATORS = tuple(ex.Operator)
-TEXTS = ("", "a", "ab", "abc", "b", "a%", "a_c", "é", "z\x00", "\ud7ff", "\ue000", "\uffff")
-TEXTS += ("\U00010000", "\U0010ffff", "p" * 40, "p" * 40 + "a", "p" * 40 + "\U0001f600", "a\nb")
+TEXTS = (
+    *("", "a", "ab", "abc", "b", "a%", "a_c", "é", "z\x00", "\ud7ff", "\ue000", "\uffff"),
+    *("\U00010000", "\U0010ffff", "p" * 40, "p" * 40 + "a", "p" * 40 + "\U0001f600", "a\nb"),
+)
 
 
 # --- semantics
@@ -158,8 +160,8 @@ def random_value(rng: random.Random, type_name: str) -> Any:
     if type_name.startswith("decimal"):
         precision, scale = (10, 2) if type_name == "decimal(10,2)" else (38, 10)
         largest = 10**precision - 1
-        common = (0, 1, -1, 150, 10**scale, 3 * 10**scale, largest, -largest, largest - 1)
-        unscaled = rng.choice(common) if rng.random() < 0.8 else rng.randint(-largest, largest)
+        edges = (0, 1, -1, 150, 10**scale, 3 * 10**scale, largest, -largest, largest - 1)
+        unscaled = rng.choice(edges) if rng.random() < 0.8 else rng.randint(-largest, largest)
         return decimal(unscaled, scale)
     if type_name in FLOATS:
         special = (

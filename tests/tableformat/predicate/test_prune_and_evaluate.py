@@ -66,7 +66,7 @@ def storage_value(value: Any) -> Any:
 def statistics(rng: random.Random | None, values: list[Any]) -> ColumnStatistics | None:
     """Exact statistics of some values, or with `rng` wider ones, or none."""
     present = [storage_value(v) for v in values if v is not None and v == v]
-    counts = {
+    counts: dict[str, Any] = {
         "nulls": values.count(None),
         "nans": sum(1 for v in values if v is not None and v != v),
     }
@@ -245,9 +245,9 @@ def test_bounds_of_which_one_exceeds_64_bits_keep_all_that_lies_between() -> Non
     for table in (bounds_table([part], [3], schema, str) for part in parts):  # type: ignore[list-item]
         for where in ("x IN (0, 7)", "x NOT IN (0)", "x = 0", "x <> 0", "x <=> 0"):
             assert prune(bind(parse_predicate(where), schema), table).all(), where
-    for table, wide in zip(parts, (-(10**30), 10**30, 10**30), strict=True):
+    for found, wide in zip(parts, (-(10**30), 10**30, 10**30), strict=True):
         bound = bind(parse_predicate(f"x IN ({wide}, {wide - 1}, {wide + 1})"), schema)
-        assert prune(bound, bounds_table([table], [3], schema, str)).all(), wide  # type: ignore[list-item]
+        assert prune(bound, bounds_table([found], [3], schema, str)).all(), wide  # type: ignore[list-item]
 
 
 def struct_schema() -> TableSchema:

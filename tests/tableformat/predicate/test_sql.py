@@ -278,7 +278,7 @@ def plain_operand(operand: ex.Operand) -> bool:
     if isinstance(operand.value, str):
         return plain_text(operand.value)
     if operand.kind is Kind.TIMESTAMP_NTZ:
-        return abs(operand.value) < 50_000 * DAY  # type: ignore[arg-type]
+        return abs(operand.value) < 50_000 * DAY  # type: ignore[arg-type, operator]
     if operand.kind is Kind.TIMESTAMP:
         return False
     return operand.kind not in (Kind.INTEGER, Kind.DECIMAL) or abs(operand.value) < 10**9  # type: ignore[arg-type,operator]
@@ -324,7 +324,7 @@ def sql(node: Predicate) -> str:
 def operand_sql(operand: ex.Operand) -> str:
     if isinstance(operand, ex.Column):
         return str(operand)
-    value = operand.value
+    value: Any = operand.value
     match operand.kind:
         case Kind.STRING:
             return "'" + str(value).replace("'", "''") + "'"
