@@ -132,10 +132,8 @@ def checked_jar() -> Path:
             f"The jar {JAR} is version {version}, but the Python package is version {VERSION}: "
             "install one version of both."
         )
-    if BUILD.exists():
-        script = _build_script()
-        if script.hash_in(JAR) != script.hash_of_sources():
-            raise InvalidInputError(f"The jar {JAR} is older than its sources; {build}.")
+    if BUILD.exists() and not _build_script().is_current(JAR):
+        raise InvalidInputError(f"The jar {JAR} is older than its sources; {build}.")
     return JAR
 
 

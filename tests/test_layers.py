@@ -16,8 +16,11 @@ ALLOWED_HEAVY = {
 STANDARD = frozenset(__import__("sys").stdlib_module_names)
 
 
+BUILDS = ROOT / "spark_ext" / "java"  # makes the jar and the wheel, and is in neither
+
+
 def modules(layer: str) -> list[Path]:
-    return sorted((ROOT / layer).rglob("*.py"))
+    return sorted(path for path in (ROOT / layer).rglob("*.py") if BUILDS not in path.parents)
 
 
 def imported(path: Path) -> list[tuple[str, int, bool]]:

@@ -43,17 +43,20 @@ def build(jar: Path = JAR) -> bool:
     The jar appears whole or not at all. Raises `RuntimeError` where there is no compiler or no
     pyspark, or where the sources do not compile.
     """
-    digest = hash_of_sources()
-    if hash_in(jar) == digest:
+    if is_current(jar):
         return False
     with tempfile.TemporaryDirectory(dir=jar.parent, prefix=".jar-") as folder:
         classes, made = Path(folder, "classes"), Path(folder, jar.name)
         compile_sources(classes)
-        if RESOURCES.is_dir():
-            shutil.copytree(RESOURCES, classes, dirs_exist_ok=True)
-        pack(classes, made, manifest(digest))
+        shutil.copytree(RESOURCES, classes, dirs_exist_ok=True)
+        pack(classes, made, manifest(hash_of_sources()))
         os.replace(made, jar)
     return True
+
+
+def is_current(jar: Path = JAR) -> bool:
+    """Whether `jar` is of the sources as they are."""
+    return hash_in(jar) == hash_of_sources()
 
 
 def hash_of_sources() -> str:

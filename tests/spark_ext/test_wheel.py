@@ -1,0 +1,53 @@
+"""What is installed is all that is needed to run, the jar among it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from manifests.version import VERSION
+
+ROOT = Path(__file__).parent.parent.parent
+TREE = ["colonnade", "manifests", "spark_ext", "tableformat"]
+FILES = ["MANIFEST.in", "README.md", "pyproject.toml", "pyspark_colonnade.py"]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """A wheel of this tree, built in a copy of it."""
+    if int(version("setuptools").partition(".")[0]) < 77:
+        pytest.skip("setuptools 77 or newer builds the wheel; the set-up installs it")
+    copy = tmp_path_factory.mktemp("tree")
+    for name in TREE:
+        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, copy)
+    program = "from spark_ext.java.wheel import *; assert not get_requires_for_build_wheel(); "
+    program += "build_sdist('sdist'); build_wheel('dist')"
+    subprocess.run([sys.executable, "-c", program], cwd=copy, check=True, capture_output=True)
+    (path,) = (copy / "dist").iterdir()
+    assert path.name == f"colonnade-{VERSION}-py3-none-any.whl"
+    return zipfile.ZipFile(path)
+
+
+def test_the_jar_is_in_the_wheel_and_its_sources_are_not(wheel: zipfile.ZipFile) -> None:
+    names = wheel.namelist()
+    jar = ROOT / "spark_ext" / "colonnade-spark.jar"
+    assert wheel.read("spark_ext/colonnade-spark.jar") == jar.read_bytes()
+    assert not [name for name in names if name.startswith("spark_ext/java/")]
+
+
+def test_every_module_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    modules = {
+        path.relative_to(ROOT).as_posix()
+        for name in TREE
+        for path in (ROOT / name).rglob("*.py")
+        if "java" not in path.parts
+    }
+    assert modules <= set(wheel.namelist())
