@@ -248,7 +248,12 @@ def test_a_run_that_is_too_large_for_a_rowset_is_divided_in_order(limit: dict[st
 def test_a_run_that_fits_is_one_rowset_even_where_it_is_no_multiple_of_a_block() -> None:
     schema, rows = one_column(pa.array(np.random.default_rng(4).permutation(9_500)))
     (entry,) = write(
-        MemoryStore(), schema, rows, key=(SortField(column=1),), block_rows=1000, target_bytes=39_000
+        MemoryStore(),
+        schema,
+        rows,
+        key=(SortField(column=1),),
+        block_rows=1000,
+        target_bytes=39_000,
     )
     assert entry.rows == 9_500
 
