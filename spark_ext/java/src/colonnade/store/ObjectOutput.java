@@ -1,0 +1,96 @@
+package colonnade.store;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * A new object on its way: invisible until {@code close}, then whole.
+ *
+ * <p>Any error of {@code write} or {@code close} has already aborted it.
+ */
+public final class ObjectOutput implements AutoCloseable {
+  /** The JDK copies through a native buffer as large as the write, and keeps it per thread. */
+  private static final int STEP_BYTES = 1 << 18;
+
+  private final String location;
+  private final Path path;
+  private final Path temporary;
+  private final boolean sync;
+  private final FileChannel channel;
+
+  ObjectOutput(String location, Path path, Path temporary, boolean sync) throws IOException {
+    this.location = location;
+    this.path = path;
+    this.temporary = temporary;
+    this.sync = sync;
+    this.channel =
+        FileChannel.open(
+            temporary,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.CREATE_NEW,
+            LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** Appends bytes. Unbuffered, so hand over whole blocks. */
+  public void write(byte[] data) throws IOException {
+    ByteBuffer buffer = ByteBuffer.wrap(data);
+    try {
+      while (buffer.position() < data.length) {
+        buffer.limit(Math.min(data.length, buffer.position() + STEP_BYTES));
+        channel.write(buffer);
+      }
+    } catch (IOException error) {
+      abort();
+      throw StoreFault.written(location, error);
+    }
+  }
+
+  /** Makes the object visible under its name; does nothing after {@code close} or abort. */
+  @Override
+  public void close() throws IOException {
+    if (!channel.isOpen()) {
+      return;
+    }
+    try {
+      publish();
+    } catch (FileAlreadyExistsException error) {
+      throw StoreFault.exists(location);
+    } catch (IOException error) {
+      throw StoreFault.written(location, error);
+    } finally {
+      abort();
+    }
+  }
+
+  private void publish() throws IOException {
+    if (sync) {
+      channel.force(true);
+    }
+    try {
+      Files.createLink(path, temporary);
+    } catch (UnsupportedOperationException error) {
+      throw new IOException(StoreFault.NO_LINKS, error);
+    }
+    Files.delete(temporary);
+    if (sync) {
+      ByteSink.sync(path.getParent());
+    }
+  }
+
+  /** Forgets what was written; does nothing after {@code close}. Never throws. */
+  public void abort() {
+    try {
+      channel.close();
+      Files.deleteIfExists(temporary);
+    } catch (IOException error) {
+      // What cannot be removed stays what it is: an unfinished object that vacuum knows.
+      return;
+    }
+  }
+}

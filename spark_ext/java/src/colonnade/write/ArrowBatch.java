@@ -1,0 +1,87 @@
+package colonnade.write;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * The arrays of a record batch or dictionary on their way into a stream: nodes and buffers in
+ * Arrow's order, parents before children. Keeps its memory from batch to batch.
+ */
+final class ArrowBatch {
+  private final List<byte[]> pool = new ArrayList<>();
+  private int[] lengths = new int[8];
+  private int bufferCount;
+  private long[] nodes = new long[8];
+  private int nodeCount;
+
+  void clear() {
+    bufferCount = 0;
+    nodeCount = 0;
+  }
+
+  /** Begin an array. */
+  void node(int rows, int nullCount) {
+    if (2 * nodeCount == nodes.length) {
+      nodes = Arrays.copyOf(nodes, 2 * nodes.length);
+    }
+    nodes[2 * nodeCount] = rows;
+    nodes[2 * nodeCount + 1] = nullCount;
+    nodeCount++;
+  }
+
+  /** Add a buffer and get it to be filled: all of its first {@code length} bytes, any content. */
+  byte[] buffer(int length) {
+    if (bufferCount == lengths.length) {
+      lengths = Arrays.copyOf(lengths, 2 * bufferCount);
+    }
+    if (bufferCount == pool.size()) {
+      pool.add(new byte[0]);
+    }
+    byte[] buffer = pool.get(bufferCount);
+    if (buffer.length < length) {
+      buffer = new byte[Math.max(length, (int) Math.min(2L * buffer.length, 1 << 20))];
+      pool.set(bufferCount, buffer);
+    }
+    lengths[bufferCount++] = length;
+    return buffer;
+  }
+
+  /** Add a buffer without bytes, such as the validity of an array without NULL. */
+  void emptyBuffer() {
+    buffer(0);
+  }
+
+  int bufferCount() {
+    return bufferCount;
+  }
+
+  byte[] bytes(int index) {
+    return pool.get(index);
+  }
+
+  int length(int index) {
+    return lengths[index];
+  }
+
+  int nodeCount() {
+    return nodeCount;
+  }
+
+  long rows(int node) {
+    return nodes[2 * node];
+  }
+
+  long nullCount(int node) {
+    return nodes[2 * node + 1];
+  }
+
+  /** What all buffers take, in bytes, without padding. */
+  long size() {
+    long size = 0;
+    for (int i = 0; i < bufferCount; i++) {
+      size += lengths[i];
+    }
+    return size;
+  }
+}

@@ -1,0 +1,155 @@
+package colonnade.write;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/**
+ * Rows of a column as blocks: which bytes an encoding becomes. Which encoding it is, each kind of
+ * column decides.
+ *
+ * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
+ */
+final class BlockEncoder implements AutoCloseable {
+  private final ArrowStream stream = new ArrowStream();
+  private final ArrowBatch batch = new ArrowBatch();
+  private final ArrowBatch dictionaryBatch = new ArrowBatch();
+  private final LongDictionary longDictionary = new LongDictionary();
+  private final BytesDictionary bytesDictionary = new BytesDictionary();
+  private final Map<String, byte[]> schemas = new HashMap<>();
+
+  /** Encode at least one row of a column. */
+  EncodedBlock encode(Staged column, int from, int to) {
+    long size = column.sizeBytes(from, to);
+    if (size > Integer.MAX_VALUE - (1 << 26)) {
+      throw Refusal.tooLarge(column.path, size);
+    }
+    int nullCount = column.nulls.count(from, to);
+    if (nullCount == to - from) {
+      boolean exact = column.field.order() != TableField.Order.NONE;
+      Statistics statistics = Statistics.unbounded(nullCount, 0, exact);
+      return EncodedBlock.empty("null", to - from, size, statistics);
+    }
+    return column.encode(this, from, to);
+  }
+
+  /** A dictionary to be filled; valid until the next block. */
+  LongDictionary longDictionary() {
+    return longDictionary;
+  }
+
+  /** A dictionary to be filled; valid until the next block. */
+  BytesDictionary bytesDictionary() {
+    return bytesDictionary;
+  }
+
+  /** One value for all rows, which is the exact minimum. */
+  EncodedBlock constant(Staged column, int from, int to, Statistics statistics) {
+    long size = column.sizeBytes(from, to);
+    return EncodedBlock.empty("constant", to - from, size, statistics);
+  }
+
+  /** The column itself. */
+  EncodedBlock plain(Staged column, int from, int to, Statistics statistics) {
+    batch.clear();
+    column.addPlain(batch, from, to);
+    long size = column.sizeBytes(from, to);
+    byte[] schema = schema(column, "plain", column.arrow());
+    byte[] data = stream.encode(schema, null, batch, size);
+    return block("plain", column, from, to, null, statistics, data);
+  }
+
+  /** Integers as their distance from {@code base}, in {@code width} bytes. */
+  EncodedBlock narrowed(
+      StagedNumbers column, int from, int to, Statistics statistics, int width, long base) {
+    int rows = to - from;
+    int nullCount = (int) statistics.nulls();
+    batch.clear();
+    batch.node(rows, nullCount);
+    column.addValidity(batch, from, to, nullCount);
+    byte[] target = batch.buffer(rows * width);
+    Words.write(column.values, from, to, base, width, target);
+    if (nullCount > 0) {
+      // What lies under a NULL is anyone's: zeros compress, and say nothing.
+      Words.eraseNulls(column.nulls, from, to, width, target);
+    }
+    ArrowType type = width == 8 ? ArrowType.signed(64) : ArrowType.unsigned(8 * width);
+    byte[] schema = schema(column, "narrowed" + width, column.arrow().withType(type));
+    byte[] data = stream.encode(schema, null, batch, batch.size());
+    return block("narrowed", column, from, to, base, statistics, data);
+  }
+
+  /** Numbers behind a dictionary. */
+  EncodedBlock dictionary(
+      StagedNumbers column, int from, int to, Statistics statistics, LongDictionary values) {
+    int count = values.count();
+    dictionaryBatch.clear();
+    dictionaryBatch.node(count, 0);
+    dictionaryBatch.emptyBuffer();
+    byte[] target = dictionaryBatch.buffer(count * column.width);
+    Words.write(values.values(), 0, count, 0, column.width, target);
+    return dictionary(column, from, to, statistics, count, values.ids());
+  }
+
+  /** Strings, binary or long decimals behind a dictionary. */
+  EncodedBlock dictionary(
+      StagedBlobs column, int from, int to, Statistics statistics, BytesDictionary values) {
+    dictionaryBatch.clear();
+    column.addDictionary(dictionaryBatch, values);
+    return dictionary(column, from, to, statistics, values.count(), values.ids());
+  }
+
+  private EncodedBlock dictionary(
+      Staged column, int from, int to, Statistics statistics, int count, int[] ids) {
+    int rows = to - from;
+    int width = LongDictionary.indexWidth(count);
+    batch.clear();
+    batch.node(rows, (int) statistics.nulls());
+    column.addValidity(batch, from, to, (int) statistics.nulls());
+    Words.writeIndices(ids, rows, width, batch.buffer(rows * width));
+    ArrowField shown = column.arrow().withDictionary(8 * width);
+    byte[] schema = schema(column, "dictionary" + width, shown);
+    long size = batch.size() + dictionaryBatch.size();
+    byte[] data = stream.encode(schema, dictionaryBatch, batch, size);
+    return block("dictionary", column, from, to, null, statistics, data);
+  }
+
+  /** Write the index of a segment, as a stream of one batch like every other. */
+  byte[] index(List<ArrowField> fields, ArrowBatch rows) {
+    return stream.encode(stream.schema(fields), null, rows, rows.size());
+  }
+
+  @Override
+  public void close() {
+    stream.close();
+  }
+
+  private byte[] schema(Staged column, String kind, ArrowField shown) {
+    String key = column.storageName() + kind;
+    return schemas.computeIfAbsent(key, any -> stream.schema(List.of(shown)));
+  }
+
+  private static EncodedBlock block(
+      String encoding,
+      Staged column,
+      int from,
+      int to,
+      Long base,
+      Statistics statistics,
+      byte[] data) {
+    CRC32C checksum = new CRC32C();
+    checksum.update(data);
+    long decoded = column.sizeBytes(from, to);
+    return new EncodedBlock(
+        new BlockEntry(
+            to - from,
+            data.length,
+            decoded,
+            checksum.getValue(),
+            encoding,
+            base,
+            statistics),
+        data);
+  }
+}

@@ -1,0 +1,30 @@
+package colonnade.write;
+
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Makes the writers of one write job on the executors.
+ *
+ * <p>{@code jobJson} is the planned job as JSON, {@code rowSchema} that of the rows to come; its
+ * columns are found by name, in any order and case. Where the table has a sort key, the rows of a
+ * task must arrive in its order.
+ */
+public final class ColonnadeWriterFactory implements DataWriterFactory {
+  private static final long serialVersionUID = 1L;
+
+  private final String jobJson;
+  private final StructType rowSchema;
+
+  public ColonnadeWriterFactory(String jobJson, StructType rowSchema) {
+    this.jobJson = jobJson;
+    this.rowSchema = rowSchema;
+  }
+
+  @Override
+  public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
+    return new TaskWriter(new RowSetWriter(WriteJob.parse(jobJson), rowSchema));
+  }
+}

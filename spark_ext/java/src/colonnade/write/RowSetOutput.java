@@ -1,0 +1,227 @@
+package colonnade.write;
+
+import colonnade.store.ByteSink;
+import colonnade.store.ObjectOutput;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One RowSet on its way to the store; not visible to readers before the commit.
+ *
+ * <p>Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on
+ * every column goes to a file of its own. What is small in the end becomes one object, or no object
+ * at all. Spec: docs/spec/rowset.md#places
+ */
+final class RowSetOutput {
+  /** A wider RowSet waits in memory instead, and its files are written one after another. */
+  private static final int MOST_OPEN_FILES = 256;
+
+  private final ByteSink sink;
+  private final ObjectNames names;
+  private final WriteOptions options;
+  private final BlockEncoder encoder;
+  private final List<Part> parts = new ArrayList<>();
+  private final List<String> written = new ArrayList<>();
+  private final Cuts cuts;
+  private boolean inFiles;
+  private long byteCount;
+
+  /** One column: its blocks so far, and where their bytes are. */
+  private static final class Part {
+    final TableField column;
+    final List<BlockEntry> blocks = new ArrayList<>();
+    final List<byte[]> waiting = new ArrayList<>();
+    ObjectOutput file;
+
+    Part(TableField column) {
+      this.column = column;
+    }
+
+    long length() {
+      return blocks.stream().mapToLong(BlockEntry::length).sum();
+    }
+  }
+
+  RowSetOutput(ByteSink sink, ObjectNames names, WriteJob job, BlockEncoder encoder) {
+    this.sink = sink;
+    this.names = names;
+    this.options = job.options();
+    this.encoder = encoder;
+    this.cuts = new Cuts(options.blockRows());
+    job.columns().forEach(column -> parts.add(new Part(column)));
+  }
+
+  /** Rows taken so far. */
+  long rows() {
+    return cuts.rows();
+  }
+
+  /** Bytes of blocks so far. */
+  long byteCount() {
+    return byteCount;
+  }
+
+  /** Append all staged rows of all columns up to a cut. */
+  void addCut(List<Staged> columns, int rows) throws IOException {
+    for (int i = 0; i < parts.size(); i++) {
+      encode(parts.get(i), columns.get(i), 0, rows);
+    }
+    cuts.add(rows);
+  }
+
+  /** Encode rows as one block, or as several where they are too wide for one. */
+  private void encode(Part part, Staged column, int from, int to) throws IOException {
+    if (to - from > 1 && column.sizeBytes(from, to) > options.blockBytes()) {
+      int middle = from + (to - from) / 2;
+      encode(part, column, from, middle);
+      encode(part, column, middle, to);
+      return;
+    }
+    EncodedBlock block = encoder.encode(column, from, to);
+    part.blocks.add(block.entry());
+    if (block.data() != null) {
+      append(part, block.data());
+    }
+  }
+
+  private void append(Part part, byte[] data) throws IOException {
+    part.waiting.add(data);
+    byteCount += data.length;
+    if (!inFiles) {
+      if (byteCount <= options.packedBytes() || parts.size() > MOST_OPEN_FILES) {
+        return;
+      }
+      inFiles = true;
+      for (Part each : parts) {
+        flush(each);
+      }
+    }
+    flush(part);
+  }
+
+  private void flush(Part part) throws IOException {
+    if (part.waiting.isEmpty()) {
+      return;
+    }
+    if (part.file == null) {
+      part.file = create(names.segment(part.column.id()));
+    }
+    for (byte[] data : part.waiting) {
+      part.file.write(data);
+    }
+    part.waiting.clear();
+  }
+
+  private ObjectOutput create(String name) throws IOException {
+    ObjectOutput output = sink.create(name, options.sync());
+    written.add(name);
+    return output;
+  }
+
+  private void put(String name, byte[] data) throws IOException {
+    try (ObjectOutput output = create(name)) {
+      output.write(data);
+    }
+  }
+
+  /** Write what is missing. Requires: at least one cut. */
+  RowSetEntry finish() throws IOException {
+    return inFiles || byteCount > options.packedBytes() ? finishDirectory() : finishString();
+  }
+
+  private RowSetEntry finishDirectory() throws IOException {
+    List<Segment> segments = new ArrayList<>();
+    long bytes = byteCount;
+    for (Part part : parts) {
+      flush(part);
+      if (part.file != null) {
+        part.file.close();
+      }
+      byte[] index = index(part);
+      if (index != null) {
+        put(names.index(part.column.id()), index);
+        bytes += index.length;
+      }
+      segments.add(new Segment(part.column, 0, part.blocks, index, 0));
+    }
+    byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
+    put(names.footer(), footer);
+    return entry("directory", footer, segments, bytes + footer.length, null);
+  }
+
+  private RowSetEntry finishString() throws IOException {
+    List<Segment> segments = new ArrayList<>();
+    long offset = 0;
+    long indexOffset = byteCount;
+    for (Part part : parts) {
+      byte[] index = index(part);
+      segments.add(new Segment(part.column, offset, part.blocks, index, indexOffset));
+      offset += part.length();
+      indexOffset += index == null ? 0 : index.length;
+    }
+    byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
+    ByteArrayOutputStream whole = new ByteArrayOutputStream((int) indexOffset + footer.length);
+    parts.forEach(part -> part.waiting.forEach(whole::writeBytes));
+    segments.stream().map(Segment::index).filter(i -> i != null).forEach(whole::writeBytes);
+    whole.writeBytes(footer);
+    byte[] data = whole.toByteArray();
+    if (data.length <= options.inlineBytes()) {
+      return entry("inline", footer, segments, data.length, data);
+    }
+    put(names.packed(), data);
+    return entry("packed", footer, segments, data.length, null);
+  }
+
+  private byte[] index(Part part) {
+    return part.blocks.size() == 1
+        ? null
+        : SparseIndex.encode(part.blocks, part.column.order(), encoder);
+  }
+
+  private RowSetEntry entry(
+      String place, byte[] footer, List<Segment> segments, long bytes, byte[] data) {
+    Map<Integer, Statistics> statistics = new LinkedHashMap<>();
+    for (Segment segment : segments) {
+      if (options.indexedColumns().contains(segment.column().id())) {
+        statistics.put(segment.column().id(), segment.statistics());
+      }
+    }
+    boolean unsynced = !options.sync() && data == null;
+    return new RowSetEntry(
+        names.object(), place, rows(), bytes, cuts, footer, statistics, data, unsynced);
+  }
+
+  /** Remove what was written. What cannot be removed stays for vacuum to find. */
+  void abort() {
+    for (Part part : parts) {
+      if (part.file != null) {
+        part.file.abort();
+      }
+      part.waiting.clear();
+    }
+    for (String name : written) {
+      remove(() -> sink.delete(name));
+    }
+    written.clear();
+    // Random id: the folder, if there is one, is this RowSet's alone.
+    remove(() -> sink.removeFolder(names.folder()));
+  }
+
+  /** A step of removing. */
+  private interface Removal {
+    void run() throws IOException;
+  }
+
+  private static void remove(Removal step) {
+    try {
+      step.run();
+    } catch (IOException error) {
+      // The error that led here is the one to be told.
+      return;
+    }
+  }
+}

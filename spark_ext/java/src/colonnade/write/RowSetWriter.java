@@ -1,0 +1,131 @@
+package colonnade.write;
+
+import colonnade.store.ByteSink;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Rows in, RowSets out: what one task of a write does.
+ *
+ * <p>Rows are staged up to the next cut, encoded column by column and forgotten. Holds about one
+ * block of every column, and what a packed RowSet may take.
+ */
+final class RowSetWriter implements AutoCloseable {
+  private final WriteJob job;
+  private final WriteOptions options;
+  private final ByteSink sink;
+  private final BlockEncoder encoder = new BlockEncoder();
+  private final StagedBytes staged = new StagedBytes();
+  private final List<Staged> columns = new ArrayList<>();
+  private final Staged[] targets;
+  private final int[] ordinals;
+  private final long slotBytes;
+  private final SortCheck sortCheck;
+  private final List<RowSetOutput> finished = new ArrayList<>();
+  private final List<RowSetEntry> entries = new ArrayList<>();
+  private RowSetOutput output;
+  private int rows;
+
+  /**
+   * Prepare for rows of a schema, whose columns are found by name.
+   *
+   * @throws IllegalArgumentException naming the columns that do not fit the table
+   */
+  RowSetWriter(WriteJob job, StructType rowSchema) {
+    this.job = job;
+    options = job.options();
+    sink = ByteSink.of(job.url());
+    List<String> names = job.columns().stream().map(TableField::name).toList();
+    ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    for (int i = 0; i < ordinals.length; i++) {
+      TableField column = job.columns().get(i);
+      columns.add(
+          StagedColumns.of(
+              column,
+              rowSchema.fields()[ordinals[i]].dataType(),
+              column.name(),
+              staged));
+    }
+    targets = columns.toArray(Staged[]::new);
+    slotBytes = columns.stream().mapToLong(Staged::slotBytes).sum();
+    sortCheck = new SortCheck(job, columns);
+  }
+
+  /**
+   * Append a row; it is not kept.
+   *
+   * @throws IllegalArgumentException for values that the table does not allow
+   */
+  void write(InternalRow row) throws IOException {
+    for (int i = 0; i < targets.length; i++) {
+      targets[i].append(row, ordinals[i]);
+    }
+    rows++;
+    if (rows >= cutRows() || staged.total + rows * slotBytes >= options.cutBytes()) {
+      cut();
+    }
+  }
+
+  /** Write what is pending; the entries of all RowSets, none when there were no rows. */
+  List<RowSetEntry> finish() throws IOException {
+    cut();
+    endRowSet();
+    return List.copyOf(entries);
+  }
+
+  /** Remove everything that this writer wrote. Requires: no commit of it was tried. */
+  void abort() {
+    if (output != null) {
+      finished.add(output);
+      output = null;
+    }
+    finished.forEach(RowSetOutput::abort);
+    finished.clear();
+    entries.clear();
+  }
+
+  /** Release native memory; removes nothing. */
+  @Override
+  public void close() {
+    encoder.close();
+  }
+
+  /** The most rows that the next cut may have. */
+  private long cutRows() {
+    long written = output == null ? 0 : output.rows();
+    return Math.min(options.blockRows(), options.maxRecords() - written);
+  }
+
+  private void cut() throws IOException {
+    if (rows == 0) {
+      return;
+    }
+    for (Staged column : columns) {
+      column.check(0);
+    }
+    sortCheck.check(rows);
+    if (output == null) {
+      output =
+          new RowSetOutput(
+              sink, ObjectNames.fresh(job.prefix(), job.job()), job, encoder);
+    }
+    output.addCut(columns, rows);
+    columns.forEach(Staged::clear);
+    staged.total = 0;
+    rows = 0;
+    if (output.byteCount() >= options.targetBytes() || output.rows() == options.maxRecords()) {
+      endRowSet();
+    }
+  }
+
+  private void endRowSet() throws IOException {
+    if (output != null) {
+      entries.add(output.finish());
+      finished.add(output);
+      output = null;
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package colonnade.write;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Verifies that rows arrive in the order of the table's sort key, which Spark was asked for.
+ *
+ * <p>Spark's order is the specification's: NULL first ascending and last descending (as requested),
+ * NaN greatest, -0.0 equal to 0.0, strings and binary by unsigned byte; collated strings and nested
+ * types are in no sort key. So the rows of every RowSet are sorted as they come.
+ */
+final class SortCheck {
+  private final List<Key> keys = new ArrayList<>();
+  private List<Comparable<?>> last;
+
+  /** One column of the sort key. */
+  private record Key(Staged column, Comparator<Comparable<?>> order) {}
+
+  SortCheck(WriteJob job, List<Staged> columns) {
+    for (WriteJob.SortField field : job.sortKey()) {
+      for (Staged column : columns) {
+        if (column.field.id() == field.column()) {
+          Comparator<Comparable<?>> order = Comparator.nullsFirst(SortCheck::compare);
+          keys.add(new Key(column, field.descending() ? order.reversed() : order));
+        }
+      }
+    }
+  }
+
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static int compare(Comparable left, Comparable right) {
+    return left.compareTo(right);
+  }
+
+  /**
+   * Check the rows staged since the last cut, and the first against the last of those before.
+   *
+   * @throws IllegalStateException for a row that belongs before its predecessor
+   */
+  void check(int rows) {
+    for (int row = 0; row < rows && !keys.isEmpty(); row++) {
+      List<Comparable<?>> next = new ArrayList<>(keys.size());
+      for (Key key : keys) {
+        next.add(key.column.sortValue(row));
+      }
+      if (last != null && compare(last, next) > 0) {
+        throw new IllegalStateException(
+            "The rows of a task do not arrive in the order of the table's sort key.");
+      }
+      last = next;
+    }
+  }
+
+  private int compare(List<Comparable<?>> left, List<Comparable<?>> right) {
+    for (int i = 0; i < keys.size(); i++) {
+      int order = keys.get(i).order.compare(left.get(i), right.get(i));
+      if (order != 0) {
+        return order;
+      }
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,61 @@
+package colonnade.write;
+
+import java.util.Arrays;
+
+/** Values that are runs of bytes in one array: strings, binary, and long decimals. */
+abstract class StagedBlobs extends Staged {
+  byte[] bytes = new byte[4096];
+
+  StagedBlobs(TableField field, String path) {
+    super(field, path);
+  }
+
+  /** Where the value of a row begins. */
+  abstract int start(int row);
+
+  /** Where the value of a row ends. */
+  abstract int end(int row);
+
+  /** Bytes that Arrow spends on finding a value. */
+  abstract int offsetBytes();
+
+  abstract ArrowType type();
+
+  /** The bounds of rows, of which not all are NULL. */
+  abstract Statistics measure(int from, int to, BytesDictionary values);
+
+  /** Add the values of a dictionary as an Arrow array. */
+  abstract void addDictionary(ArrowBatch batch, BytesDictionary values);
+
+  @Override
+  final long valueBytes(int from, int to) {
+    return (long) offsetBytes() * (to - from) + start(to) - start(from);
+  }
+
+  @Override
+  final ArrowField arrow() {
+    return ArrowField.of(storageName(), type());
+  }
+
+  @Override
+  final EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+    BytesDictionary dictionary = encoder.bytesDictionary();
+    boolean hasDictionary = dictionary.build(this, from, to, sizeBytes(from, to));
+    Statistics statistics = measure(from, to, hasDictionary ? dictionary : null);
+    if (statistics.nulls() == 0
+        && statistics.exact()
+        && statistics.low() != null
+        && statistics.low().compare(statistics.high()) == 0) {
+      return encoder.constant(this, from, to, statistics);
+    }
+    return hasDictionary
+        ? encoder.dictionary(this, from, to, statistics, dictionary)
+        : encoder.plain(this, from, to, statistics);
+  }
+
+  /** Compare the values of two rows byte by byte. */
+  final int compareBytes(int left, int right) {
+    return Arrays.compareUnsigned(
+        bytes, start(left), end(left), bytes, start(right), end(right));
+  }
+}

@@ -1,0 +1,246 @@
+package colonnade.write;
+
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+
+/** Whatever is an integer of at most 64 bits, or the bits of a float, as one long a row. */
+abstract class StagedNumbers extends Staged {
+  final ArrowType type;
+
+  /** Bytes of a value in Arrow's storage type. */
+  final int width;
+
+  long[] values = new long[1024];
+
+  StagedNumbers(TableField field, String path, ArrowType type, int width) {
+    super(field, path);
+    this.type = type;
+    this.width = width;
+  }
+
+  /** The value as a long. */
+  abstract long read(SpecializedGetters from, int ordinal);
+
+  @Override
+  final void appendValue(SpecializedGetters from, int ordinal) {
+    values = Room.forOne(values, rows, path);
+    values[rows] = read(from, ordinal);
+  }
+
+  @Override
+  final void appendSlot() {
+    values = Room.forOne(values, rows, path);
+    values[rows] = 0;
+  }
+
+  @Override
+  void checkValues() {}
+
+  @Override
+  int slotBytes() {
+    return width;
+  }
+
+  @Override
+  final long valueBytes(int from, int to) {
+    return (long) (to - from) * width;
+  }
+
+  @Override
+  final ArrowField arrow() {
+    return ArrowField.of(storageName(), type);
+  }
+
+  @Override
+  final void addValues(ArrowBatch batch, int from, int to) {
+    Words.write(values, from, to, 0, width, batch.buffer(Room.bytes(to - from, width, path)));
+  }
+
+  @Override
+  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+    return Integers.encode(encoder, this, from, to);
+  }
+
+  @Override
+  Comparable<?> sortValue(int row) {
+    return nulls.get(row) ? null : Long.valueOf(values[row]);
+  }
+
+  /** Refuse values that are no multiple of the field's unit. */
+  final void checkUnits(String storedUnit) {
+    long unit = field.unit();
+    if (unit != 1 && Arrays.stream(values, 0, rows).anyMatch(value -> value % unit != 0)) {
+      refuseFirst(storedUnit, value -> value % unit != 0);
+    }
+  }
+
+  /** Refuse the first value for which a condition holds, if there is one. */
+  final void refuseFirst(String storedUnit, java.util.function.LongPredicate wrong) {
+    Arrays.stream(values, 0, rows)
+        .filter(wrong)
+        .findFirst()
+        .ifPresent(
+            value -> {
+              throw Refusal.invalid(
+                  "Column " + Names.quote(path) + " is " + field.type()
+                      + ", which cannot hold " + value + " " + storedUnit
+                      + ".");
+            });
+  }
+
+  /** {@code byte}. */
+  static final class Bytes extends StagedNumbers {
+    Bytes(TableField field, String path) {
+      super(field, path, ArrowType.signed(8), 1);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getByte(ordinal);
+    }
+  }
+
+  /** {@code short}. */
+  static final class Shorts extends StagedNumbers {
+    Shorts(TableField field, String path) {
+      super(field, path, ArrowType.signed(16), 2);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getShort(ordinal);
+    }
+  }
+
+  /** {@code int}, {@code date}, and year-month intervals. */
+  static final class Ints extends StagedNumbers {
+    Ints(TableField field, String path, ArrowType type) {
+      super(field, path, type, 4);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getInt(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      checkUnits("months");
+    }
+  }
+
+  /** {@code long}, timestamps, and day-time intervals. */
+  static final class Longs extends StagedNumbers {
+    Longs(TableField field, String path, ArrowType type) {
+      super(field, path, type, 8);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getLong(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      checkUnits("microseconds");
+    }
+  }
+
+  /** {@code time(p)}. */
+  static final class Times extends StagedNumbers {
+    private static final long DAY_NS = 86_400_000_000_000L;
+
+    Times(TableField field, String path) {
+      super(field, path, ArrowType.time(), 8);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getLong(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      long unit = field.unit();
+      refuseFirst("nanoseconds", v -> v % unit != 0 || v < 0 || v >= DAY_NS);
+    }
+  }
+
+  /** Decimals of at most 18 digits, unscaled. */
+  static final class Decimals extends StagedNumbers {
+    private final int precision;
+    private final int scale;
+    private final long limit;
+
+    Decimals(TableField field, String path) {
+      super(field, path, ArrowType.decimal(field.precision(), field.scale()), 16);
+      precision = field.precision();
+      scale = field.scale();
+      limit = Math.round(Math.pow(10, precision));
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      if (from instanceof UnsafeRow || from instanceof UnsafeArrayData) {
+        // Both keep up to 18 digits as an unscaled long.
+        return from.getLong(ordinal);
+      }
+      return from.getDecimal(ordinal, precision, scale).toUnscaledLong();
+    }
+
+    @Override
+    void checkValues() {
+      for (int row = 0; row < rows; row++) {
+        if (values[row] >= limit || values[row] <= -limit) {
+          throw WideDecimals.misfit(path, field.type(), Long.toString(values[row]));
+        }
+      }
+    }
+  }
+
+  /** {@code float}, as bits. */
+  static final class Floats extends StagedNumbers {
+    Floats(TableField field, String path) {
+      super(field, path, ArrowType.floating(32), 4);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return Float.floatToRawIntBits(from.getFloat(ordinal));
+    }
+
+    @Override
+    EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+      return FloatingPoint.encode(encoder, this, from, to);
+    }
+
+    @Override
+    Comparable<?> sortValue(int row) {
+      return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
+    }
+  }
+
+  /** {@code double}, as bits. */
+  static final class Doubles extends StagedNumbers {
+    Doubles(TableField field, String path) {
+      super(field, path, ArrowType.floating(64), 8);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return Double.doubleToRawLongBits(from.getDouble(ordinal));
+    }
+
+    @Override
+    EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+      return FloatingPoint.encode(encoder, this, from, to);
+    }
+
+    @Override
+    Comparable<?> sortValue(int row) {
+      return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
+    }
+  }
+}

@@ -1,0 +1,207 @@
+package colonnade.write;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Strings of any kind, or binary. */
+final class StagedTexts extends StagedBlobs {
+  private final boolean isText;
+  private final StagedBytes staged;
+  private int[] offsets = new int[1025];
+
+  /** {@code staged} counts the bytes of all columns. */
+  StagedTexts(TableField field, String path, StagedBytes staged) {
+    super(field, path);
+    isText = field.base().equals("string");
+    this.staged = staged;
+  }
+
+  @Override
+  void appendValue(SpecializedGetters from, int ordinal) {
+    if (isText) {
+      appendText(from.getUTF8String(ordinal));
+    } else {
+      appendBytes(from.getBinary(ordinal));
+    }
+  }
+
+  private void appendText(UTF8String text) {
+    int start = offsets[rows];
+    int length = text.numBytes();
+    bytes = Room.forMore(bytes, start, length, path);
+    text.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + start);
+    endAt(start + length);
+    staged.total += length;
+  }
+
+  /** Append binary; {@code rows} does not count it yet. */
+  private void appendBytes(byte[] value) {
+    int start = offsets[rows];
+    bytes = Room.forMore(bytes, start, value.length, path);
+    System.arraycopy(value, 0, bytes, start, value.length);
+    endAt(start + value.length);
+    staged.total += value.length;
+  }
+
+  /** Append binary that is not NULL. */
+  void append(byte[] value) {
+    appendBytes(value);
+    rows++;
+  }
+
+  @Override
+  void appendSlot() {
+    endAt(offsets[rows]);
+  }
+
+  private void endAt(int end) {
+    offsets = Room.forOne(offsets, rows + 1, path);
+    offsets[rows + 1] = end;
+  }
+
+  @Override
+  int start(int row) {
+    return offsets[row];
+  }
+
+  @Override
+  int end(int row) {
+    return offsets[row + 1];
+  }
+
+  @Override
+  int offsetBytes() {
+    return 4;
+  }
+
+  @Override
+  ArrowType type() {
+    return isText ? ArrowType.utf8() : ArrowType.binary();
+  }
+
+  @Override
+  int slotBytes() {
+    return 4;
+  }
+
+  @Override
+  void checkValues() {
+    if (!isText) {
+      return;
+    }
+    if (!Utf8.isAscii(bytes, 0, offsets[rows])) {
+      for (int row = 0; row < rows; row++) {
+        if (!Utf8.isValid(bytes, offsets[row], offsets[row + 1])) {
+          throw Refusal.invalid(
+              "Column " + Names.quote(path) + " holds no valid " + field.type()
+                  + ": Invalid UTF8 sequence at string index " + row + ".");
+        }
+      }
+    }
+    checkLengths();
+  }
+
+  private void checkLengths() {
+    int limit = field.maxLength();
+    int longest = 0;
+    for (int row = 0; row < rows && limit < Integer.MAX_VALUE; row++) {
+      // No value has more code points than bytes.
+      if (offsets[row + 1] - offsets[row] > limit) {
+        longest = Math.max(longest, Utf8.codePoints(bytes, offsets[row], offsets[row + 1]));
+      }
+    }
+    if (longest > limit) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(path) + " is " + field.type()
+              + ", but the data has a value of " + longest + " characters.");
+    }
+  }
+
+  @Override
+  void addValues(ArrowBatch batch, int from, int to) {
+    int first = offsets[from];
+    byte[] ends = batch.buffer(Room.bytes(to - from + 1, 4, path));
+    for (int row = from; row <= to; row++) {
+      Bits.putInt(ends, 4 * (row - from), offsets[row] - first);
+    }
+    int length = offsets[to] - first;
+    System.arraycopy(bytes, first, batch.buffer(length), 0, length);
+  }
+
+  @Override
+  void addDictionary(ArrowBatch batch, BytesDictionary values) {
+    int count = values.count();
+    batch.node(count, 0);
+    batch.emptyBuffer();
+    byte[] ends = batch.buffer(4 * (count + 1));
+    int end = 0;
+    Bits.putInt(ends, 0, 0);
+    for (int id = 0; id < count; id++) {
+      end += end(values.firstRow(id)) - start(values.firstRow(id));
+      Bits.putInt(ends, 4 * (id + 1), end);
+    }
+    byte[] target = batch.buffer(end);
+    int at = 0;
+    for (int id = 0; id < count; id++) {
+      int start = start(values.firstRow(id));
+      int length = end(values.firstRow(id)) - start;
+      System.arraycopy(bytes, start, target, at, length);
+      at += length;
+    }
+  }
+
+  @Override
+  Statistics measure(int from, int to, BytesDictionary values) {
+    int nullCount = nulls.count(from, to);
+    if (field.order() == TableField.Order.NONE) {
+      return Statistics.unbounded(nullCount, 0, false);
+    }
+    int count = values == null ? to - from : values.count();
+    int low = -1;
+    int high = -1;
+    for (int i = 0; i < count; i++) {
+      int row = values == null ? from + i : values.firstRow(i);
+      if (values == null && nullCount > 0 && nulls.get(row)) {
+        continue;
+      }
+      if (low < 0) {
+        low = high = row;
+      } else if (compareBytes(row, low) < 0) {
+        low = row;
+      } else if (compareBytes(row, high) > 0) {
+        high = row;
+      }
+    }
+    return new Statistics(nullCount, 0, bound(low), bound(high), true)
+        .shorten(Statistics.INDEX_BOUND_LENGTH);
+  }
+
+  /** The value of a row, or so much of a long one that it is seen to be too long. */
+  private Bound bound(int row) {
+    int start = start(row);
+    if (!isText) {
+      int end = Math.min(end(row), start + Statistics.INDEX_BOUND_LENGTH + 1);
+      return new Bound.Raw(Arrays.copyOfRange(bytes, start, end));
+    }
+    int end = Utf8.endOf(bytes, start, end(row), Statistics.INDEX_BOUND_LENGTH + 1);
+    return new Bound.Text(new String(bytes, start, end - start, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  Comparable<?> sortValue(int row) {
+    return nulls.get(row)
+        ? null
+        : new SortedBytes(Arrays.copyOfRange(bytes, start(row), end(row)));
+  }
+
+  /** Bytes that compare as unsigned ones. */
+  private record SortedBytes(byte[] value) implements Comparable<SortedBytes> {
+    @Override
+    public int compareTo(SortedBytes other) {
+      return Arrays.compareUnsigned(value, other.value);
+    }
+  }
+}

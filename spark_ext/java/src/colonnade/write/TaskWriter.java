@@ -1,0 +1,41 @@
+package colonnade.write;
+
+import java.io.IOException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
+
+/**
+ * Writes the rows of one attempt of one task, under ids of the attempt's own.
+ *
+ * <p>The commit message is the RowSet entries as JSON, in a class of Spark's: the thread of the
+ * driver that receives it may not know the classes of this jar.
+ */
+public final class TaskWriter implements DataWriter<InternalRow> {
+  private final RowSetWriter writer;
+
+  TaskWriter(RowSetWriter writer) {
+    this.writer = writer;
+  }
+
+  @Override
+  public void write(InternalRow row) throws IOException {
+    writer.write(row);
+  }
+
+  @Override
+  public WriterCommitMessage commit() throws IOException {
+    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish()));
+  }
+
+  @Override
+  public void abort() {
+    writer.abort();
+  }
+
+  @Override
+  public void close() {
+    writer.close();
+  }
+}

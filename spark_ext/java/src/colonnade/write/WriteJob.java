@@ -1,0 +1,69 @@
+package colonnade.write;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What a task must know of a planned write: the parts of the job's JSON that concern files.
+ *
+ * <p>{@code prefix} stands before the names of all objects of the table; object ids begin with
+ * {@code job}.
+ */
+record WriteJob(
+    String url,
+    String prefix,
+    String job,
+    List<TableField> columns,
+    List<SortField> sortKey,
+    WriteOptions options) {
+  private static final int INDEXED_COLUMNS = 32;
+  private static final long MOST_ROWS = (1L << 32) - 1;
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  /** One column of the sort key, by id. */
+  record SortField(int column, boolean descending) {}
+
+  /** Read the JSON of a job as the planner wrote it. */
+  static WriteJob parse(String json) {
+    JsonNode job;
+    try {
+      job = MAPPER.readTree(json);
+    } catch (JsonProcessingException error) {
+      throw new IllegalArgumentException("A write job must be JSON.", error);
+    }
+    JsonNode target = job.get("target");
+    List<TableField> columns = new ArrayList<>();
+    target.get("table_schema").get("fields").forEach(f -> columns.add(TableField.parse(f)));
+    List<SortField> sortKey = new ArrayList<>();
+    for (JsonNode field : target.get("sort_key")) {
+      sortKey.add(
+          new SortField(
+              field.get("column").asInt(), field.path("descending").asBoolean()));
+    }
+    return new WriteJob(
+        job.get("url").asText(),
+        target.get("prefix").asText(),
+        job.get("job").asText(),
+        columns,
+        sortKey,
+        options(job.get("settings"), columns, sortKey));
+  }
+
+  private static WriteOptions options(
+      JsonNode settings, List<TableField> columns, List<SortField> sortKey) {
+    Set<Integer> indexed = new HashSet<>();
+    columns.stream().limit(INDEXED_COLUMNS).forEach(column -> indexed.add(column.id()));
+    sortKey.forEach(field -> indexed.add(field.column()));
+    JsonNode limit = settings.path("max_records");
+    return WriteOptions.of(
+        settings.get("target_bytes").asLong(),
+        limit.isNumber() ? Math.min(limit.asLong(), MOST_ROWS) : MOST_ROWS,
+        settings.get("sync").asBoolean(),
+        indexed);
+  }
+}

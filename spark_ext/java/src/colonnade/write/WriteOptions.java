@@ -1,0 +1,40 @@
+package colonnade.write;
+
+import java.util.Set;
+
+/**
+ * How RowSets are cut, sized and placed; readers understand every choice.
+ *
+ * <p>{@code targetBytes} is the stored size at which a RowSet ends, {@code maxRecords} the most rows
+ * that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at which
+ * wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row. RowSets
+ * of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in one
+ * object. {@code indexedColumns} are the ids whose statistics the log keeps.
+ */
+record WriteOptions(
+    long targetBytes,
+    long maxRecords,
+    int blockRows,
+    long cutBytes,
+    long blockBytes,
+    long packedBytes,
+    long inlineBytes,
+    boolean sync,
+    Set<Integer> indexedColumns) {
+  private static final long MIB = 1 << 20;
+
+  /** The choices of every write but those that its settings make. */
+  static WriteOptions of(
+      long targetBytes, long maxRecords, boolean sync, Set<Integer> indexedColumns) {
+    return new WriteOptions(
+        targetBytes,
+        maxRecords,
+        65_536,
+        128 * MIB,
+        8 * MIB,
+        4 * MIB,
+        16 << 10,
+        sync,
+        indexedColumns);
+  }
+}

@@ -1,0 +1,15 @@
+/**
+ * The executor side of writing: Spark's rows in, RowSets and their entries out.
+ *
+ * <p>Rows are staged column by column in primitive arrays up to the next cut, encoded as blocks
+ * and forgotten:
+ *
+ * <pre>
+ *   TaskWriter -> RowSetWriter -> Staged (one a column) -> Encodings -> ArrowStream
+ *                      |                                                   |
+ *                      +--> RowSetOutput: segments, indexes, footer, entry <+
+ * </pre>
+ *
+ * Specification: docs/spec/rowset.md, docs/spec/types.md
+ */
+package colonnade.write;

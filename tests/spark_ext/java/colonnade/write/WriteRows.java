@@ -1,0 +1,131 @@
+package colonnade.write;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.arrow.memory.BufferAllocator;
+import org.apache.arrow.memory.RootAllocator;
+import org.apache.arrow.vector.FieldVector;
+import org.apache.arrow.vector.VectorSchemaRoot;
+import org.apache.arrow.vector.ipc.ArrowStreamReader;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ArrowColumnVector;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+
+/**
+ * Writes Arrow rows through the task writer without Spark: a request of JSON on each line of
+ * standard input, its answer on a line of standard output.
+ *
+ * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write options;
+ * rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code abort}
+ * gives up instead of committing.
+ */
+public final class WriteRows {
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+  private static final BufferAllocator ALLOCATOR = new RootAllocator();
+
+  private WriteRows() {}
+
+  public static void main(String[] arguments) throws IOException {
+    var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    for (String line = input.readLine(); line != null; line = input.readLine()) {
+      JsonNode request = MAPPER.readTree(line);
+      ObjectNode answer = MAPPER.createObjectNode();
+      try {
+        write(request, answer);
+      } catch (IOException | RuntimeException error) {
+        answer.put("error", error.getMessage());
+        answer.put("class", error.getClass().getName());
+      }
+      System.out.println(MAPPER.writeValueAsString(answer));
+    }
+  }
+
+  private static void write(JsonNode request, ObjectNode answer) throws IOException {
+    StructType schema = (StructType) DataType.fromJson(request.get("schema").asText());
+    TaskWriter task = taskWriter(request, schema);
+    try {
+      long start = System.nanoTime();
+      feed(task, schema, request);
+      if (request.path("abort").asBoolean()) {
+        task.abort();
+      } else {
+        byte[] message = ((PythonWriterCommitMessage) task.commit()).pickledMessage();
+        answer.put("entries", new String(message, StandardCharsets.UTF_8));
+      }
+      answer.put("seconds", (System.nanoTime() - start) / 1e9);
+    } catch (IOException | RuntimeException error) {
+      task.abort();
+      throw error;
+    } finally {
+      task.close();
+    }
+  }
+
+  private static TaskWriter taskWriter(JsonNode request, StructType schema) {
+    String json = request.get("job").asText();
+    JsonNode given = request.path("options");
+    if (given.isMissingNode()) {
+      return (TaskWriter) new ColonnadeWriterFactory(json, schema).createWriter(0, 0);
+    }
+    WriteJob job = WriteJob.parse(json);
+    WriteOptions now = job.options();
+    WriteOptions options =
+        new WriteOptions(
+            now.targetBytes(),
+            now.maxRecords(),
+            given.path("block_rows").asInt(now.blockRows()),
+            given.path("cut_bytes").asLong(now.cutBytes()),
+            given.path("block_bytes").asLong(now.blockBytes()),
+            given.path("packed_bytes").asLong(now.packedBytes()),
+            given.path("inline_bytes").asLong(now.inlineBytes()),
+            now.sync(),
+            now.indexedColumns());
+    WriteJob other =
+        new WriteJob(
+            job.url(), job.prefix(), job.job(), job.columns(), job.sortKey(), options);
+    return new TaskWriter(new RowSetWriter(other, schema));
+  }
+
+  private static void feed(TaskWriter task, StructType schema, JsonNode request)
+      throws IOException {
+    boolean unsafe = request.path("unsafe").asBoolean(true);
+    UnsafeProjection projection = UnsafeProjection.create(schema);
+    int times = request.path("times").asInt(1);
+    try (var file = new FileInputStream(request.get("arrow").asText());
+        var reader = new ArrowStreamReader(file, ALLOCATOR)) {
+      VectorSchemaRoot root = reader.getVectorSchemaRoot();
+      while (reader.loadNextBatch()) {
+        for (int i = 0; i < times; i++) {
+          Iterator<InternalRow> rows = rows(root);
+          while (rows.hasNext()) {
+            InternalRow row = rows.next();
+            task.write(unsafe ? projection.apply(row) : row);
+          }
+        }
+      }
+    }
+  }
+
+  private static Iterator<InternalRow> rows(VectorSchemaRoot root) {
+    List<ColumnVector> columns = new ArrayList<>();
+    for (FieldVector vector : root.getFieldVectors()) {
+      columns.add(new ArrowColumnVector(vector));
+    }
+    return new ColumnarBatch(columns.toArray(ColumnVector[]::new), root.getRowCount())
+        .rowIterator();
+  }
+}
