@@ -73,11 +73,11 @@ public final class ByteSink {
     try {
       makeFolder(path.getParent(), sync);
       if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-        throw StoreFault.exists(locate(name));
+        throw StoreException.exists(locate(name));
       }
       return new ObjectOutput(locate(name), path, temporary(path), sync);
     } catch (IOException error) {
-      throw StoreFault.written(locate(name), error);
+      throw StoreException.failed(locate(name), "written", error);
     }
   }
 
@@ -88,7 +88,7 @@ public final class ByteSink {
     } catch (NotDirectoryException error) {
       return;
     } catch (IOException error) {
-      throw StoreFault.written(locate(name), error);
+      throw StoreException.failed(locate(name), "written", error);
     }
   }
 
@@ -99,7 +99,7 @@ public final class ByteSink {
     } catch (NoSuchFileException | NotDirectoryException | DirectoryNotEmptyException error) {
       return;
     } catch (IOException error) {
-      throw StoreFault.written(locate(name), error);
+      throw StoreException.failed(locate(name), "written", error);
     }
   }
 

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Set;
 
 /**
  * A new object on its way: invisible until {@code close}, then whole.
@@ -17,6 +19,9 @@ import java.nio.file.StandardOpenOption;
 public final class ObjectOutput implements AutoCloseable {
   /** The JDK copies through a native buffer as large as the write, and keeps it per thread. */
   private static final int STEP_BYTES = 1 << 18;
+
+  private static final Set<String> NO_LINK_REASONS =
+      Set.of("Operation not permitted", "Operation not supported", "Function not implemented");
 
   private final String location;
   private final Path path;
@@ -47,7 +52,7 @@ public final class ObjectOutput implements AutoCloseable {
       }
     } catch (IOException error) {
       abort();
-      throw StoreFault.written(location, error);
+      throw StoreException.failed(location, "written", error);
     }
   }
 
@@ -60,9 +65,9 @@ public final class ObjectOutput implements AutoCloseable {
     try {
       publish();
     } catch (FileAlreadyExistsException error) {
-      throw StoreFault.exists(location);
+      throw StoreException.exists(location);
     } catch (IOException error) {
-      throw StoreFault.written(location, error);
+      throw StoreException.failed(location, "written", error);
     } finally {
       abort();
     }
@@ -75,7 +80,12 @@ public final class ObjectOutput implements AutoCloseable {
     try {
       Files.createLink(path, temporary);
     } catch (UnsupportedOperationException error) {
-      throw new IOException(StoreFault.NO_LINKS, error);
+      throw new IOException(StoreException.NO_LINKS, error);
+    } catch (FileAlreadyExistsException error) {
+      throw error;
+    } catch (FileSystemException error) {
+      boolean isKnown = NO_LINK_REASONS.contains(String.valueOf(error.getReason()));
+      throw isKnown ? new IOException(StoreException.NO_LINKS, error) : error;
     }
     Files.delete(temporary);
     if (sync) {

@@ -1,6 +1,10 @@
 package colonnade.store;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NotDirectoryException;
+import java.util.Map;
 
 /**
  * Makes the errors of reading and writing objects: one sentence behind its stable code.
@@ -9,6 +13,23 @@ import java.io.IOException;
  * of the driver that receives them from an executor, and the sentence would be lost.
  */
 public final class StoreException {
+  /** Why a file system without them is refused. */
+  static final String NO_LINKS =
+      "this file system has no hard links, without which a commit on local disk is not safe;"
+          + " keep the database on another one";
+
+  /** What to do about what the operating system says. */
+  private static final Map<String, String> REASONS =
+      Map.of(
+          "No space left on device",
+          "the disk is full; free some space and run this again",
+          "Disk quota exceeded",
+          "the disk quota is used up; free some space and run this again",
+          "File too large",
+          "the file size limit of the file system or of this process is reached",
+          "Read-only file system",
+          "the file system is mounted read-only");
+
   private StoreException() {}
 
   /** Bytes are missing or differ from what is known about them: nothing was interpreted. */
@@ -21,11 +42,33 @@ public final class StoreException {
     return new IOException("[COLONNADE_UNSUPPORTED_FORMAT] " + sentence);
   }
 
-  /** The store refused or failed a call. */
+  /** The store refused or failed a call; a fault that already is a sentence stays as it is. */
   public static IOException failed(String location, String verb, IOException cause) {
-    String reason = cause.getMessage() == null ? cause.getClass().getName() : cause.getMessage();
+    if (cause.getMessage() != null && cause.getMessage().startsWith("[COLONNADE_")) {
+      return cause;
+    }
     return new IOException(
-        "[COLONNADE_STORE] " + location + " could not be " + verb + ": " + reason + ".", cause);
+        "[COLONNADE_STORE] " + location + " could not be " + verb + ": " + reason(cause) + ".",
+        cause);
+  }
+
+  private static String reason(IOException cause) {
+    if (cause instanceof AccessDeniedException) {
+      return "permission denied; check the owner and mode of the file and its folders";
+    }
+    if (cause instanceof NotDirectoryException) {
+      return "one of its folders is a file or a symbolic link, and must be a real folder";
+    }
+    String text = cause.getMessage();
+    if (cause instanceof FileSystemException error && error.getReason() != null) {
+      text = error.getReason();
+    }
+    return text == null ? cause.getClass().getName() : REASONS.getOrDefault(text, text);
+  }
+
+  /** The name of a new object is taken. */
+  public static IOException exists(String location) {
+    return new IOException("[COLONNADE_ALREADY_EXISTS] " + location + " exists already.");
   }
 
   /** An object ends before a range that must be there. */
