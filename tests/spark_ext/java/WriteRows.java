@@ -29,9 +29,9 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Writes Arrow rows through the task writer without Spark: a request of JSON on each line of
  * standard input, its answer on a line of standard output.
  *
- * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write options;
- * rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code abort}
- * gives up instead of committing.
+ * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write
+ * options; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
+ * abort} gives up instead of committing.
  */
 public final class WriteRows {
   private static final ObjectMapper MAPPER = new ObjectMapper();

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +15,7 @@ from hypothesis import strategies as st
 from manifests.entries import RowSetEntry
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import LocalStore
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.arrow_types import schema_from_arrow
 from tableformat.block import BlockEntry
 from tableformat.column import column_of
 from tableformat.rowset_reader import RowSetReader

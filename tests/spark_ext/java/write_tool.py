@@ -19,7 +19,6 @@ from spark_ext.types import to_spark
 from tableformat.arrow_types import arrow_schema
 from tableformat.rowset_reader import RowSetReader
 from tableformat.write_job import Target, WriteJob, WriteSettings, decode_entries
-from tests.spark_ext.java.read_tool import JARS
 
 JOB = "0123456789abcdef"
 PREFIX = "t/"

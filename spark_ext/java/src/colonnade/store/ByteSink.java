@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * New objects below one URL, written as the Python store writes them: temporary file, fsync, hard
@@ -104,7 +105,8 @@ public final class ByteSink {
   }
 
   private Path path(String name) {
-    if (Arrays.stream(name.split("/", -1)).anyMatch(part -> part.isEmpty() || part.startsWith("."))) {
+    Stream<String> parts = Arrays.stream(name.split("/", -1));
+    if (parts.anyMatch(part -> part.isEmpty() || part.startsWith("."))) {
       throw new IllegalArgumentException(
           "[COLONNADE_INVALID_INPUT] '" + name
               + "' is no object name: it must be relative and stay inside the"

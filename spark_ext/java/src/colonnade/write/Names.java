@@ -15,8 +15,8 @@ final class Names {
   /**
    * Where each wanted name is among those found: exactly, or but for case.
    *
-   * @throws IllegalArgumentException with one sentence about {@code what} that lists all names that are missing,
-   *     unknown or there twice
+   * @throws IllegalArgumentException with one sentence about {@code what} that lists all names that
+   *     are missing, unknown or there twice
    */
   static int[] match(List<String> found, List<String> wanted, String what) {
     Map<String, List<Integer>> places = new LinkedHashMap<>();

@@ -33,7 +33,8 @@ final class StagedColumns {
    * Stage a field whose values arrive as a Spark type.
    *
    * @param staged counts the bytes of variable length
-   * @throws IllegalArgumentException naming the column when rows of that type are not values of the field's
+   * @throws IllegalArgumentException naming the column when values of that type are none of the
+   *     field's
    */
   static Staged of(TableField field, DataType found, String path, StagedBytes staged) {
     String base = field.base();

@@ -5,11 +5,11 @@ import java.util.Set;
 /**
  * How RowSets are cut, sized and placed; readers understand every choice.
  *
- * <p>{@code targetBytes} is the stored size at which a RowSet ends, {@code maxRecords} the most rows
- * that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at which
- * wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row. RowSets
- * of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in one
- * object. {@code indexedColumns} are the ids whose statistics the log keeps.
+ * <p>{@code targetBytes} is the stored size at which a RowSet ends, {@code maxRecords} the most
+ * rows that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at
+ * which wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row.
+ * RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
+ * one object. {@code indexedColumns} are the ids whose statistics the log keeps.
  */
 record WriteOptions(
     long targetBytes,
