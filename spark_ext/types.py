@@ -9,6 +9,7 @@ Spec: docs/spec/types.md
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pyspark
 from pyspark.sql import types as spark
@@ -69,6 +70,25 @@ def from_spark(schema: spark.StructType) -> TableSchema:
 def to_spark(schema: TableSchema) -> spark.StructType:
     """The Spark schema of a table's rows, with comments and declared lengths in metadata."""
     return spark.StructType([_field_to_spark(field) for field in schema.fields])
+
+
+def declared_json(schema: TableSchema) -> dict[str, Any]:
+    """The Spark schema as Spark's JSON, with char and varchar as the types they were declared."""
+    value: dict[str, Any] = to_spark(schema).jsonValue()
+    _restore_lengths(value)
+    return value
+
+
+def _restore_lengths(value: Any) -> None:
+    if isinstance(value, dict):
+        declared = value.get("metadata", {}).pop(CHAR_KEY, None)
+        if declared is not None:
+            value["type"] = declared
+        for part in value.values():
+            _restore_lengths(part)
+    elif isinstance(value, list):
+        for part in value:
+            _restore_lengths(part)
 
 
 def type_text(data_type: DataType) -> str:
@@ -152,6 +172,18 @@ def refuse_uncarried(schema: TableSchema, advice: str) -> None:
                 raise InvalidInputError(
                     f"Column {column.name!r} has the type {type_text(column.type)}, and {reason};"
                     f" {advice}."
+                )
+
+
+def refuse_fine_times(schema: TableSchema) -> None:
+    """Refuse times of more digits than this Spark has. Raises InvalidInputError."""
+    for column in schema.fields:
+        for field in walk([column]):
+            match = _TIME.fullmatch(field.type) if isinstance(field.type, str) else None
+            if match and int(match[1]) > MAX_TIME_DIGITS:
+                raise InvalidInputError(
+                    f"Column {column.name!r} has the type {type_text(column.type)}, and"
+                    f" {_why_uncarried(match[0])}; read it through Arrow with colonnade.open(path)."
                 )
 
 

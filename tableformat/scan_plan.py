@@ -145,6 +145,40 @@ def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
     return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
 
 
+def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[ScanPlan]:
+    """Divide a plan into at most `count` shares of nearly equal stored bytes, keeping the order.
+
+    With `apart` no share reads more than one RowSet, which may take more shares. A plan of no
+    RowSets has no share.
+    """
+    target = max(1, plan.byte_count // (4 * count))
+    pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
+    shares: dict[tuple[int, int], list[RowSetScan]] = {}
+    before = 0
+    for piece in pieces:
+        middle = before + piece.byte_count // 2
+        share = (middle * count // plan.byte_count, piece.id if apart else 0)
+        shares.setdefault(share, []).append(piece)
+        before += piece.byte_count
+    return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]
+
+
+def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
+    """Neighbouring pieces of a RowSet as one, so that its footer is read once."""
+    joined: list[RowSetScan] = []
+    for piece in pieces:
+        if joined and joined[-1].id == piece.id:
+            *ranges, (start, end) = (*joined[-1].ranges, *piece.ranges)
+            if ranges and ranges[-1][1] == start:
+                ranges[-1] = (ranges[-1][0], end)
+            else:
+                ranges.append((start, end))
+            joined[-1] = piece.model_copy(update={"ranges": tuple(ranges)})
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
 def cut_rows(entry: RowSetEntry) -> list[int]:
     """The cuts of a RowSet from 0 to its row count, both included."""
     if isinstance(entry.cuts, tuple):

@@ -1,0 +1,116 @@
+"""count, min and max of a whole table from what the log knows, where that is exact; pure.
+
+Spark takes the answer as it is, so whatever is not certain has no answer here: Spark then reads
+the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from manifests.entries import ColumnStatistics
+from manifests.schema import SchemaField, TableSchema
+from manifests.snapshot import LiveRowSet
+from manifests.statistics import Bound, decode_bound, encode_bound
+from tableformat.predicate.storage import domain_of
+
+NAN = "f:nan"
+"""The answer NaN, which no bound is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The value of one aggregate: a count, or a tagged bound, `f:nan` or None for NULL."""
+
+    value: int | str | None
+
+
+def aggregate(
+    function: Mapping[str, Any], schema: TableSchema, rowsets: Sequence[LiveRowSet]
+) -> Answer | None:
+    """What `{"function": "min", "column": ["a"]}` is over all rows; None where that is not known.
+
+    Functions are `count`, without a column for count(*), `min` and `max`.
+    """
+    path = function["column"]
+    if path is None:
+        return Answer(sum(rowset.row_count for rowset in rowsets))
+    if len(path) != 1 or path[0] not in schema.names:
+        return None
+    field = schema.field(path[0])
+    if function["function"] == "count":
+        return _count(field, rowsets)
+    return _extreme(field, rowsets, largest=function["function"] == "max")
+
+
+def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
+    total = 0
+    for rowset in rowsets:
+        nulls = 0 if not field.nullable else _nulls(field, rowset)
+        if nulls is None:
+            return None
+        if nulls < rowset.entry.rows:
+            if nulls and rowset.vector:
+                return None  # whether the deleted rows were the NULLs is not in the log
+            total += rowset.row_count - nulls
+    return Answer(total)
+
+
+def _nulls(field: SchemaField, rowset: LiveRowSet) -> int | None:
+    statistics = rowset.entry.statistics.get(field.id)
+    return None if statistics is None else statistics.nulls
+
+
+def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool) -> Answer | None:
+    """The least or greatest value, NaN being the greatest: exact, or no answer.
+
+    A RowSet whose own extreme is not certain (an inexact bound, deleted rows) does no harm where
+    its bound shows that it cannot change the extreme of the others.
+    """
+    if not isinstance(field.type, str) or domain_of(field.type) is None:
+        return None
+    certain: list[Bound] = []
+    uncertain: list[Bound] = []
+    nan = False
+    for rowset in rowsets:
+        statistics = rowset.entry.statistics.get(field.id)
+        if statistics is None:
+            return None
+        present = rowset.entry.rows - statistics.nulls
+        if statistics.nans:
+            if rowset.vector and (largest or statistics.nans == present):
+                return None
+            nan = True
+        if present == statistics.nans:
+            continue
+        bound = _bound(statistics, largest)
+        if bound is None:
+            return None
+        exact = statistics.exact and rowset.vector is None
+        (certain if exact else uncertain).append(bound)
+    return _combined(certain, uncertain, nan=nan, largest=largest)
+
+
+def _bound(statistics: ColumnStatistics, largest: bool) -> Bound | None:
+    text = statistics.max if largest else statistics.min
+    return None if text is None else decode_bound(text)
+
+
+def _combined(
+    certain: Sequence[Any], uncertain: Sequence[Any], *, nan: bool, largest: bool
+) -> Answer | None:
+    if nan and largest:
+        return Answer(NAN)
+    best: Callable[..., Any] = max if largest else min
+    if not certain:
+        if uncertain:
+            return None
+        return Answer(NAN if nan else None)
+    found = best(certain)
+    if uncertain and best(found, *uncertain) != found:
+        return None
+    if isinstance(found, float) and found == 0.0:
+        return None  # bounds do not tell 0.0 from -0.0, rows do
+    return Answer(encode_bound(found))

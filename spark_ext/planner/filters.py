@@ -1,0 +1,151 @@
+"""Spark's V2 expressions as predicates of Colonnade; pure.
+
+Java hands an expression over as it stands:
+
+    {"op": "<=", "args": [{"column": ["a", "b"]}, {"type": "int", "value": "3"}]}
+
+A value is Spark's internal one as text (days, microseconds, base64), null for NULL. Predicates
+made here only prune: Spark evaluates every filter on the rows again. So a part that has no
+counterpart is left out wherever that makes the rest weaker, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from manifests.schema import TableSchema
+from tableformat.predicate import Predicate, bind
+from tableformat.predicate.expressions import (
+    FALSE,
+    TRUE,
+    And,
+    Column,
+    Compare,
+    In,
+    IsNull,
+    Not,
+    Operand,
+    Operator,
+    Or,
+    StartsWith,
+    conjunction,
+    disjunction,
+)
+from tableformat.predicate.literals import NULL, Kind, Literal, decode_literal
+
+Tree = Mapping[str, Any]
+
+_KINDS = {
+    "boolean": Kind.BOOLEAN,
+    **dict.fromkeys(("tinyint", "smallint", "int", "bigint"), Kind.INTEGER),
+    **dict.fromkeys(("float", "double"), Kind.DOUBLE),
+    "string": Kind.STRING,
+    "binary": Kind.BINARY,
+    "date": Kind.DATE,
+    "timestamp": Kind.TIMESTAMP,
+    "timestamp_ntz": Kind.TIMESTAMP_NTZ,
+}
+_PATTERNS = (
+    (re.compile(r"decimal\(\d+,\d+\)"), Kind.DECIMAL),
+    (re.compile(r"time\(\d\)"), Kind.TIME),
+    (re.compile(r"interval (year|month)( to month)?"), Kind.MONTHS),
+    (re.compile(r"interval (day|hour|minute|second)( to \w+)?"), Kind.DURATION),
+)
+_COMPARISONS = {operator.value: operator for operator in Operator}
+
+
+class _NoCounterpart(Exception):
+    """An expression that Colonnade's predicates cannot say."""
+
+
+def predicate_of(filters: Sequence[Tree], schema: TableSchema) -> Predicate | None:
+    """What the filters, all of which must hold, say about the columns; None for nothing."""
+    found = [part for part in (usable(tree, schema) for tree in filters) if part is not None]
+    return conjunction(found) if found else None
+
+
+def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
+    """A predicate that is true wherever the filter is, and fits the columns; None for none."""
+    predicate = _weaker(tree)
+    if predicate is None:
+        return None
+    try:
+        bind(predicate, schema)
+    except InvalidInputError:
+        return None  # a metadata column, or types that only Spark compares
+    return predicate
+
+
+def _weaker(tree: Tree) -> Predicate | None:
+    """A predicate that is true at least where the expression is; None where only TRUE is."""
+    match tree.get("op"), tree.get("args"):
+        case "AND", [left, right]:
+            kept = [part for part in (_weaker(left), _weaker(right)) if part is not None]
+            return And(tuple(kept)) if len(kept) == 2 else next(iter(kept), None)
+        case "OR", [left, right]:
+            either = (_weaker(left), _weaker(right))
+            return None if None in either else disjunction(part for part in either if part)
+        case _:
+            try:
+                return _exact(tree)
+            except _NoCounterpart:
+                return None
+
+
+def _exact(tree: Tree) -> Predicate:
+    match tree.get("op"), tree.get("args"):
+        case "AND", [left, right]:
+            return And((_exact(left), _exact(right)))
+        case "OR", [left, right]:
+            return Or((_exact(left), _exact(right)))
+        case "NOT", [part]:
+            return Not(_exact(part))
+        case "ALWAYS_TRUE", _:
+            return TRUE
+        case "ALWAYS_FALSE", _:
+            return FALSE
+        case "IS_NULL", [operand]:
+            return IsNull(_operand(operand))
+        case "IS_NOT_NULL", [operand]:
+            return Not(IsNull(_operand(operand)))
+        case "STARTS_WITH", [column, prefix]:
+            return StartsWith(_column(column), _text(prefix))
+        case "IN", [column, *values]:
+            return In(_column(column), tuple(_literal(value) for value in values))
+        case str(name), [left, right] if name in _COMPARISONS:
+            return Compare(_COMPARISONS[name], _operand(left), _operand(right))
+    raise _NoCounterpart
+
+
+def _operand(tree: Tree) -> Operand:
+    return _column(tree) if "column" in tree else _literal(tree)
+
+
+def _column(tree: Tree) -> Column:
+    if "column" not in tree:
+        raise _NoCounterpart
+    return Column(tuple(tree["column"]))
+
+
+def _text(tree: Tree) -> str:
+    value = _literal(tree).value
+    if not isinstance(value, str):
+        raise _NoCounterpart
+    return value
+
+
+def _literal(tree: Tree) -> Literal:
+    if "type" not in tree:
+        raise _NoCounterpart
+    if tree["value"] is None:
+        return NULL
+    name = tree["type"]
+    kind = _KINDS.get(name)
+    if kind is None:
+        kind = next((each for pattern, each in _PATTERNS if pattern.fullmatch(name)), None)
+    if kind is None:
+        raise _NoCounterpart
+    return decode_literal(f"{kind.value}:{tree['value']}")

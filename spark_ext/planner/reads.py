@@ -1,0 +1,222 @@
+"""What the Spark source asks before it reads: what a table is, and what a query need read of it.
+
+Every request names database and epoch, so the process that answers may be another one than
+before. Rows are read by the tasks; nothing here opens a data file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from manifests.entries import SortField
+from manifests.log import Log
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.statistics import decode_bound, encode_bound
+from manifests.store import open_store
+from spark_ext.options import parse_read_options
+from spark_ext.planner import aggregates
+from spark_ext.planner.filters import predicate_of, usable
+from spark_ext.planner.snapshots import Snapshots
+from spark_ext.planner.top_rows import Order, first_rows, top_rows
+from spark_ext.types import declared_json, refuse_fine_times
+from tableformat.predicate import Predicate, parse_predicate
+from tableformat.predicate.expressions import conjunction
+from tableformat.predicate.storage import domain_of
+from tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from tableformat.table import timestamp_ms
+
+MIN_TASK_BYTES = 2 * 2**20
+"""Stored bytes of the columns read below which another task costs more than it saves."""
+
+MAX_TASK_BYTES = 64 * 2**20
+"""Stored bytes of the columns read that a task is given at most, so that a retry is cheap."""
+
+MAX_SUMMARIZED = 10_000
+"""RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
+
+_snapshots = Snapshots()
+
+
+def load(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The table at `path` as of the epoch or time in `options`, the newest without.
+
+    `timestampMicros` beside the public options is a time that Spark has read already.
+    """
+    options = dict(args["options"])
+    micros = options.pop("timestampMicros", None)
+    read = parse_read_options({**options, "path": args["path"]})
+    at_ms = int(micros) // 1000 if micros is not None else None
+    if read.timestamp is not None:
+        at_ms = timestamp_ms(read.timestamp)
+    location, snapshot = _snapshots.find(read.path, read.epoch, at_ms)
+    table = location.require(snapshot)
+    refuse_fine_times(table.schema)
+    return {
+        "url": location.store.url,
+        "path": location.url,
+        "database": snapshot.database,
+        "table": table.name,
+        "id": table.id,
+        "epoch": snapshot.epoch,
+        "pinned": read.epoch is not None or at_ms is not None,
+        "schema": declared_json(table.schema),
+        "properties": dict(table.properties),
+        "comment": table.comment,
+        "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
+    }
+
+
+def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a read, understood: refused here before any table is looked for."""
+    read = parse_read_options(args["options"])
+    return {
+        "path": read.path,
+        "epoch": read.epoch,
+        "timestamp": read.timestamp,
+        "where": read.where,
+    }
+
+
+def filters(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Which of `filters` can keep data from being read, as `used`: one truth value for each."""
+    schema = _table(args).schema
+    return {"used": [usable(tree, schema) is not None for tree in args["filters"]]}
+
+
+def scan(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Plan a read of `columns` for about `parallelism` tasks at once.
+
+    `filters` (see `filters.py`) and the predicate `where` leave RowSets out. Without these,
+    `limit` and `top` ({"column", "descending", "nulls_first", "count"}) may do so. With
+    `apart` a task reads rows of one RowSet only.
+    """
+    table = _table(args)
+    predicate = _predicate(args, table.schema)
+    keep = rowset_filter(table, predicate)
+    rowsets = _log(args).read_rowsets(table, keep)
+    rowsets = _first(rowsets, args, table.schema)
+    plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
+    tasks = divide_plan(plan, task_count(plan, args["parallelism"]), apart=args["apart"])
+    ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
+    return {
+        "tasks": [_task(args["url"], task) for task in tasks],
+        "rows": sum(rowset.row_count for rowset in rowsets),
+        "bytes": _read_bytes(plan),
+        "rowsets": len(rowsets),
+        "columns": _summaries(plan, rowsets),
+        "ordered_by": _ordering(table) if ordered else [],
+    }
+
+
+def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of `functions` over the whole table, or None where one is not known exactly."""
+    table = _table(args)
+    rowsets = _log(args).read_rowsets(table)
+    values: list[int | str | None] = []
+    for function in args["functions"]:
+        answer = aggregates.aggregate(function, table.schema, rowsets)
+        if answer is None:
+            return {"values": None}
+        values.append(answer.value)
+    return {"values": values}
+
+
+def task_count(plan: ScanPlan, parallelism: int) -> int:
+    """How many tasks to read a plan with: few for little, else as many as run at once."""
+    size = _read_bytes(plan)
+    if size < parallelism * MIN_TASK_BYTES:
+        return max(1, size // MIN_TASK_BYTES)
+    return parallelism * -(-size // (parallelism * MAX_TASK_BYTES))
+
+
+def _read_bytes(plan: ScanPlan) -> int:
+    """Stored bytes of the columns that are read, taking all columns for equally large."""
+    return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
+
+
+def _table(args: Mapping[str, Any]) -> TableState:
+    return _snapshots.at(args["url"], args["database"], args["epoch"]).table(args["table"])
+
+
+def _log(args: Mapping[str, Any]) -> Log:
+    return Log(open_store(args["url"]))
+
+
+def _predicate(args: Mapping[str, Any], schema: TableSchema) -> Predicate | None:
+    parts = [predicate_of(args["filters"], schema)]
+    if args["where"] is not None:
+        parts.append(parse_predicate(args["where"]))
+    known = [part for part in parts if part is not None]
+    return conjunction(known) if known else None
+
+
+def _first(
+    rowsets: list[LiveRowSet], args: Mapping[str, Any], schema: TableSchema
+) -> list[LiveRowSet]:
+    if (limit := args["limit"]) is not None:
+        return first_rows(rowsets, limit)
+    if (top := args["top"]) is not None and top["column"] in schema.names:
+        field = schema.field(top["column"])
+        if _has_order(schema, field.name):
+            order = Order(field, top["descending"], top["nulls_first"])
+            return top_rows(rowsets, order, top["count"])
+    return rowsets
+
+
+def _task(url: str, plan: ScanPlan) -> str:
+    return f'{{"url":{json.dumps(url)},"plan":{plan.model_dump_json()}}}'
+
+
+def _has_order(schema: TableSchema, name: str) -> bool:
+    """Whether bounds of a column, and rows sorted by it, are in the order that Spark has."""
+    data_type = schema.field(name).type
+    return isinstance(data_type, str) and domain_of(data_type) is not None
+
+
+def _sort_field(field: SortField, schema: TableSchema) -> dict[str, Any]:
+    return {"column": schema.by_id(field.column).name, "descending": field.descending}
+
+
+def _ordering(table: TableState) -> list[dict[str, Any]]:
+    """The sort key up to the first column that Spark orders in another way."""
+    ordering = [_sort_field(field, table.schema) for field in table.sort_key]
+    for index, field in enumerate(ordering):
+        if not _has_order(table.schema, field["column"]):
+            return ordering[:index]
+    return ordering
+
+
+def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
+    """Bounds and NULLs of the columns that are read, where every RowSet has statistics."""
+    if len(rowsets) > MAX_SUMMARIZED:
+        return {}
+    found = {}
+    for field in plan.output_schema.fields:
+        known = [rowset.entry.statistics.get(field.id) for rowset in rowsets]
+        parts = [each for each in known if each is not None]
+        if parts and len(parts) == len(known):
+            found[field.name] = {
+                "min": _extreme([part.min for part in parts], min),
+                "max": _extreme([part.max for part in parts], max),
+                "nulls": sum(part.nulls for part in parts),
+            }
+    return found
+
+
+def _extreme(bounds: Sequence[str | None], best: Callable[..., Any]) -> str | None:
+    """The outermost of some bounds; None where one is not known."""
+    if None in bounds:
+        return None
+    return encode_bound(best(decode_bound(bound) for bound in bounds if bound is not None))
+
+
+OPS = {
+    "load": load,
+    "check_options": check_options,
+    "filters": filters,
+    "scan": scan,
+    "aggregate": aggregate,
+}

@@ -1,0 +1,94 @@
+"""Which RowSets may hold the first rows of a table, in some order or in none; pure.
+
+Spark sorts and cuts again, so RowSets are left out only where their rows cannot be among the
+first. Deleted rows are never counted as rows that there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from manifests.entries import ColumnStatistics
+from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet
+from manifests.statistics import decode_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """How rows are sorted by one column: ties are decided by others, NaN is the greatest."""
+
+    field: SchemaField
+    descending: bool
+    nulls_first: bool
+
+
+def first_rows(rowsets: Sequence[LiveRowSet], count: int) -> list[LiveRowSet]:
+    """As many RowSets from the first on as it takes to have `count` rows."""
+    totals = accumulate((rowset.row_count for rowset in rowsets), initial=0)
+    return [rowset for rowset, before in zip(rowsets, totals, strict=False) if before < count]
+
+
+def top_rows(rowsets: Sequence[LiveRowSet], order: Order, count: int) -> list[LiveRowSet]:
+    """The RowSets that may hold one of the first `count` rows in `order`."""
+    ranges = [_Range.of(rowset, order) for rowset in rowsets]
+    limit = _limit(ranges, order, count)
+    if limit is None:
+        return list(rowsets)
+    return [
+        rowset
+        for rowset, each in zip(rowsets, ranges, strict=True)
+        if each is None or each.may_precede(limit, order)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """What is known of the values of one RowSet; `first` and `last` in the order, None for none.
+
+    `certain` is a number of values between both that are there, deletions considered.
+    """
+
+    first: Any
+    last: Any
+    certain: int
+    nulls: int
+    nans: int
+
+    @classmethod
+    def of(cls, rowset: LiveRowSet, order: Order) -> _Range | None:
+        statistics = rowset.entry.statistics.get(order.field.id)
+        if statistics is None or not _bounded(statistics, rowset.entry.rows):
+            return None
+        low, high = (
+            None if text is None else decode_bound(text)
+            for text in (statistics.min, statistics.max)
+        )
+        first, last = (high, low) if order.descending else (low, high)
+        certain = max(0, rowset.row_count - statistics.nulls - statistics.nans)
+        return cls(first, last, certain, statistics.nulls, statistics.nans)
+
+    def may_precede(self, limit: Any, order: Order) -> bool:
+        """Whether a row of it may stand before or beside a value that is `limit`."""
+        if (self.nulls and order.nulls_first) or (self.nans and order.descending):
+            return True
+        if self.first is None:
+            return False
+        return bool(self.first >= limit if order.descending else self.first <= limit)
+
+
+def _bounded(statistics: ColumnStatistics, rows: int) -> bool:
+    if statistics.nulls + statistics.nans == rows:
+        return True
+    return statistics.min is not None and statistics.max is not None
+
+
+def _limit(ranges: Sequence[_Range | None], order: Order, count: int) -> Any:
+    """A value such that at least `count` rows are certain to stand before or beside it."""
+    known = [each for each in ranges if each is not None and each.first is not None]
+    known.sort(key=lambda each: each.last, reverse=order.descending)
+    totals = accumulate(each.certain for each in known)
+    return next((e.last for e, total in zip(known, totals, strict=True) if total >= count), None)
