@@ -86,8 +86,8 @@ def _weaker(tree: Tree) -> Predicate | None:
             kept = [part for part in (_weaker(left), _weaker(right)) if part is not None]
             return And(tuple(kept)) if len(kept) == 2 else next(iter(kept), None)
         case "OR", [left, right]:
-            either = (_weaker(left), _weaker(right))
-            return None if None in either else disjunction(part for part in either if part)
+            first, second = _weaker(left), _weaker(right)
+            return None if first is None or second is None else disjunction((first, second))
         case _:
             try:
                 return _exact(tree)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from manifests.version import VERSION
+from spark_ext.planner import reads
 
 PROTOCOL = 1
 
@@ -29,4 +30,4 @@ def echo(args: Mapping[str, Any]) -> dict[str, Any]:
     return dict(args)
 
 
-OPS: dict[str, Operation] = {"describe": describe, "echo": echo}
+OPS: dict[str, Operation] = {"describe": describe, "echo": echo, **reads.OPS}

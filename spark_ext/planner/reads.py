@@ -1,6 +1,6 @@
 """What the Spark source asks before it reads: what a table is, and what a query need read of it.
 
-Every request names database and epoch, so the process that answers may be another one than
+Every request names database, table and epoch, so the process that answers may be another one than
 before. Rows are read by the tasks; nothing here opens a data file.
 """
 
@@ -51,8 +51,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot = _snapshots.find(read.path, read.epoch, at_ms)
-    table = location.require(snapshot)
+    location, snapshot, table = _snapshots.find(read.path, read.epoch, at_ms)
     refuse_fine_times(table.schema)
     return {
         "url": location.store.url,
@@ -138,7 +137,8 @@ def _read_bytes(plan: ScanPlan) -> int:
 
 
 def _table(args: Mapping[str, Any]) -> TableState:
-    return _snapshots.at(args["url"], args["database"], args["epoch"]).table(args["table"])
+    snapshot = _snapshots.at(args["url"], args["database"], args["epoch"])
+    return snapshot.tables[args["id"]]
 
 
 def _log(args: Mapping[str, Any]) -> Log:

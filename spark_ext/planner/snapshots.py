@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from manifests.errors import NotFoundError
 from manifests.log import Log
-from manifests.snapshot import Snapshot
+from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
 from tableformat.location import Location, locate_existing
 
@@ -78,17 +78,18 @@ class Snapshots:
 
     def find(
         self, path: str, epoch: int | None = None, timestamp_ms: int | None = None
-    ) -> tuple[Location, Snapshot]:
-        """Where a path leads, and the state at an epoch or time; the newest without either.
+    ) -> tuple[Location, Snapshot, TableState]:
+        """The table at a path and its state at an epoch or time; the newest without either.
 
-        Raises NotFoundError for what does not exist, or is removed by retention.
+        A table that was renamed is found by the name that it has now. Raises NotFoundError for
+        what does not exist, or is removed by retention.
         """
         location, head = self.head(path)
         state = head
         if epoch is not None or timestamp_ms is not None:
             state = Log(location.store).read_at(epoch, timestamp_ms, head)
         self._states.put((location.store.url, state.database, state.epoch), state)
-        return location, state
+        return location, state, location.require_at(state, head)
 
     def at(self, url: str, database: str, epoch: int) -> Snapshot:
         """The state of a database at an epoch that was seen before.

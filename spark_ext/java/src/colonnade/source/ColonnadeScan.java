@@ -1,0 +1,112 @@
+package colonnade.source;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.expressions.SortDirection;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsReportOrdering;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * One use of a table in a query, planned once however often Spark asks. Scans that ask for the
+ * same are equal, so that Spark reads them once.
+ */
+final class ColonnadeScan
+    implements SupportsReportStatistics, SupportsReportOrdering, SupportsRuntimeV2Filtering {
+  private final ScanRequest request;
+  private final String description;
+  private final ColonnadeBatch batch;
+
+  /**
+   * Filters that Spark found while the query runs, for the batch that this thread asks for next.
+   * Spark may use one scan in several places and filter it in one of them only.
+   */
+  private final ThreadLocal<List<Predicate>> found = new ThreadLocal<>();
+
+  ColonnadeScan(ScanRequest request, String description) {
+    this.request = request;
+    this.description = description;
+    this.batch = new ColonnadeBatch(request, false);
+  }
+
+  @Override
+  public StructType readSchema() {
+    return request.schema();
+  }
+
+  @Override
+  public String description() {
+    return description;
+  }
+
+  @Override
+  public ColumnarSupportMode columnarSupportMode() {
+    return ColumnarSupportMode.SUPPORTED;
+  }
+
+  @Override
+  public Statistics estimateStatistics() {
+    return new LogStatistics(batch.plan(), request.schema());
+  }
+
+  /** The sort key, where every task reads one RowSet: those are sorted, one by one. */
+  @Override
+  public SortOrder[] outputOrdering() {
+    List<SortOrder> orders = new ArrayList<>();
+    for (JsonNode field : batch.plan().get("ordered_by")) {
+      String column = field.get("column").asText();
+      if (request.schema().getFieldIndex(column).isEmpty()) {
+        break;
+      }
+      boolean descending = field.get("descending").asBoolean();
+      // NULL is first ascending and last descending, as Spark has it by default.
+      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      orders.add(Expressions.sort(ColumnName.reference(column), direction));
+    }
+    return orders.toArray(SortOrder[]::new);
+  }
+
+  @Override
+  public NamedReference[] filterAttributes() {
+    // Only these have bounds, and more than one RowSet is needed for a filter to leave one out.
+    return Stream.of(request.schema().fieldNames())
+        .filter(name -> batch.plan().get("columns").has(name))
+        .map(ColumnName::reference)
+        .toArray(NamedReference[]::new);
+  }
+
+  @Override
+  public void filter(Predicate[] predicates) {
+    found.set(List.of(predicates));
+  }
+
+  @Override
+  public Batch toBatch() {
+    List<Predicate> filters = found.get();
+    if (filters == null) {
+      return batch;
+    }
+    found.remove();
+    boolean ordered = outputOrdering().length > 0;
+    return new ColonnadeBatch(request.with(filters), ordered);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ColonnadeScan scan && request.equals(scan.request);
+  }
+
+  @Override
+  public int hashCode() {
+    return request.hashCode();
+  }
+}

@@ -1,0 +1,162 @@
+package colonnade.source;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.MetadataColumn;
+import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * One table at one epoch. A query that uses it several times reads that epoch each time.
+ *
+ * <p>Loaded through a catalog without an epoch or a time, it has a {@link #version}: Spark then
+ * loads it anew when it plans a query, once for all uses of the table in it.
+ */
+public final class ColonnadeTable implements SupportsRead, SupportsMetadataColumns {
+  private static final String COMMENT = "comment";
+
+  private final JsonNode loaded;
+  private final StructType schema;
+
+  private ColonnadeTable(JsonNode loaded) {
+    this.loaded = loaded;
+    this.schema = (StructType) DataType.fromJson(loaded.get("schema").toString());
+  }
+
+  /**
+   * The table at {@code path}. Options: {@code epoch} or {@code versionAsOf}, {@code timestampAsOf}
+   * (text) or {@code timestampMicros} name what to read, the newest epoch without one.
+   */
+  public static ColonnadeTable load(String path, Map<String, String> options) {
+    return new ColonnadeTable(Planner.call("load", Map.of("path", path, "options", options)));
+  }
+
+  /** Where the table is. */
+  public String path() {
+    return loaded.get("path").asText();
+  }
+
+  /** The epoch that is read. */
+  public long epoch() {
+    return loaded.get("epoch").asLong();
+  }
+
+  /** The reply of the planner's operation {@code load}. */
+  public JsonNode loaded() {
+    return loaded;
+  }
+
+  /** What names this state in every request to the planner. */
+  Map<String, Object> state() {
+    return Map.of(
+        "url", loaded.get("url").asText(),
+        "database", loaded.get("database").asText(),
+        "id", loaded.get("id").asText(),
+        "epoch", epoch());
+  }
+
+  /** What is read, for plans that people look at. */
+  String describe() {
+    return "epoch " + epoch();
+  }
+
+  @Override
+  public String name() {
+    return path();
+  }
+
+  @Override
+  public String id() {
+    return loaded.get("database").asText() + "." + loaded.get("id").asText();
+  }
+
+  @Override
+  public String version() {
+    return loaded.get("epoch").asText();
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // the way of older callers to the same columns
+  public StructType schema() {
+    return schema;
+  }
+
+  @Override
+  public Column[] columns() {
+    return Stream.of(schema.fields()).map(ColonnadeTable::column).toArray(Column[]::new);
+  }
+
+  private static Column column(StructField field) {
+    String metadata =
+        new MetadataBuilder().withMetadata(field.metadata()).remove(COMMENT).build().json();
+    String comment = field.getComment().isDefined() ? field.getComment().get() : null;
+    return Column.create(field.name(), field.dataType(), field.nullable(), comment, metadata);
+  }
+
+  @Override
+  public MetadataColumn[] metadataColumns() {
+    return RowColumn.ALL.toArray(MetadataColumn[]::new);
+  }
+
+  @Override
+  public Map<String, String> properties() {
+    Map<String, String> properties = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> entry : loaded.get("properties").properties()) {
+      properties.put(entry.getKey(), entry.getValue().asText());
+    }
+    properties.put(TableCatalog.PROP_PROVIDER, "colonnade");
+    properties.put(TableCatalog.PROP_LOCATION, path());
+    if (loaded.hasNonNull(COMMENT)) {
+      properties.put(TableCatalog.PROP_COMMENT, loaded.get(COMMENT).asText());
+    }
+    return properties;
+  }
+
+  @Override
+  public Set<TableCapability> capabilities() {
+    return Set.of(TableCapability.BATCH_READ);
+  }
+
+  @Override
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    if (options.isEmpty()) {
+      return new ColonnadeScanBuilder(this, null);
+    }
+    Map<String, String> given = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    given.putAll(options.asCaseSensitiveMap());
+    given.put("path", path());
+    ReadOptions read = ReadOptions.check(given);
+    // A table at an asked-for epoch was loaded by the very same options.
+    boolean elsewhere = read.namesState() && !loaded.get("pinned").asBoolean();
+    return new ColonnadeScanBuilder(elsewhere ? at(given) : this, read.where());
+  }
+
+  /** This table as the options of one use of it name it. */
+  private ColonnadeTable at(Map<String, String> options) {
+    ColonnadeTable other = load(path(), ReadOptions.namingState(options));
+    if (!other.schema.equals(schema)) {
+      String sentence =
+          String.format(
+              "Table %s had other columns at epoch %d than at epoch %d; name the epoch where the"
+                  + " table is loaded, as in VERSION AS OF.",
+              path(), other.epoch(), epoch());
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    return other;
+  }
+}

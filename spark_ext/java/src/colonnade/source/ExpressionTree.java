@@ -1,0 +1,60 @@
+package colonnade.source;
+
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.GeneralScalarExpression;
+import org.apache.spark.sql.connector.expressions.Literal;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Spark's expressions as JSON values, word for word; the planner knows what they mean. */
+final class ExpressionTree {
+  private static final Map<String, Object> UNKNOWN = Map.of("op", "", "args", List.of());
+
+  private ExpressionTree() {}
+
+  static List<Map<String, Object>> of(Expression[] expressions) {
+    return Arrays.stream(expressions).map(ExpressionTree::of).toList();
+  }
+
+  static Map<String, Object> of(Expression expression) {
+    if (expression instanceof NamedReference reference) {
+      return Map.of("column", List.of(reference.fieldNames()));
+    }
+    if (expression instanceof Literal<?> literal) {
+      return literal(literal);
+    }
+    if (expression instanceof GeneralScalarExpression scalar) {
+      return Map.of("op", scalar.name(), "args", of(scalar.children()));
+    }
+    return UNKNOWN;
+  }
+
+  private static Map<String, Object> literal(Literal<?> literal) {
+    if (literal.value() instanceof UTF8String text && !text.isValid()) {
+      return UNKNOWN; // it would change on its way through JSON
+    }
+    Map<String, Object> tree = new HashMap<>();
+    tree.put("type", literal.dataType().simpleString());
+    tree.put("value", literal.value() == null ? null : text(literal.value()));
+    return tree;
+  }
+
+  private static String text(Object value) {
+    if (value instanceof byte[] bytes) {
+      return Base64.getEncoder().encodeToString(bytes);
+    }
+    if (value instanceof Float number) {
+      return Double.toString(number); // the same number, as a column's values are compared
+    }
+    if (value instanceof Decimal decimal) {
+      return decimal.toJavaBigDecimal().toPlainString();
+    }
+    return value.toString();
+  }
+}

@@ -1,0 +1,37 @@
+package colonnade.source;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The options of a read, as the planner understands them.
+ *
+ * @param where a predicate in SQL text that every row meets, or null
+ * @param namesState whether the options name an epoch or a time
+ */
+record ReadOptions(String path, String where, boolean namesState) {
+  private static final Set<String> STATE = Set.of("epoch", "versionAsOf", "timestampAsOf");
+
+  /** Reads the options; refuses unknown ones and those that contradict each other. */
+  static ReadOptions check(Map<String, String> options) {
+    JsonNode found = Planner.call("check_options", Map.of("options", options));
+    boolean namesState = !found.get("epoch").isNull() || !found.get("timestamp").isNull();
+    return new ReadOptions(
+        found.get("path").asText(), found.get("where").textValue(), namesState);
+  }
+
+  /** Those of the options that name an epoch or a time. */
+  static Map<String, String> namingState(Map<String, String> options) {
+    Map<String, String> found = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    options.forEach(
+        (name, value) -> {
+          if (STATE.stream().anyMatch(name::equalsIgnoreCase)) {
+            found.put(name, value);
+          }
+        });
+    return found;
+  }
+}

@@ -1,0 +1,31 @@
+package colonnade.source;
+
+import java.util.List;
+import org.apache.spark.sql.connector.catalog.MetadataColumn;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+
+/** A column that every table offers beside its own; the names are reserved. */
+record RowColumn(String name, String comment) implements MetadataColumn {
+  static final List<RowColumn> ALL =
+      List.of(
+          new RowColumn("_rowset", "id of the RowSet that holds the row"),
+          new RowColumn("_row", "place of the row in its RowSet, from 0"),
+          new RowColumn("_row_handler", "names the row in its table: RowSet id << 32 | place"),
+          new RowColumn("_epoch", "epoch that added the RowSet"));
+
+  /** Whether {@code column} is one of these. */
+  static boolean isOne(String column) {
+    return ALL.stream().anyMatch(each -> each.name.equals(column));
+  }
+
+  @Override
+  public DataType dataType() {
+    return DataTypes.LongType;
+  }
+
+  @Override
+  public boolean isNullable() {
+    return false;
+  }
+}

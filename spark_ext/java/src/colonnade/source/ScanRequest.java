@@ -1,0 +1,54 @@
+package colonnade.source;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What one use of a table in a query asks for; equal requests have the same rows.
+ *
+ * @param state database, table and epoch
+ * @param filters what Spark will filter by, all that was offered
+ * @param limit rows that are enough, or null
+ * @param top the order of the rows that are enough, with their number, or null
+ */
+record ScanRequest(
+    Map<String, Object> state,
+    StructType schema,
+    List<Predicate> filters,
+    String where,
+    Integer limit,
+    Map<String, Object> top) {
+
+  /** The same with filters that became known only while the query ran. */
+  ScanRequest with(List<Predicate> more) {
+    List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
+    return new ScanRequest(state, schema, all, where, limit, top);
+  }
+
+  /** The planner's plan; {@code apart}: no task may read two RowSets. */
+  JsonNode plan(boolean apart) {
+    Map<String, Object> args = new HashMap<>(state);
+    args.put("columns", columns());
+    args.put("filters", ExpressionTree.of(filters.toArray(Predicate[]::new)));
+    args.put("where", where);
+    args.put("limit", limit);
+    args.put("top", top);
+    args.put("parallelism", SparkSession.active().sparkContext().defaultParallelism());
+    args.put("apart", apart);
+    return Planner.call("scan", args);
+  }
+
+  private List<String> columns() {
+    return Arrays.stream(schema.fieldNames())
+        .filter(name -> !RowColumn.isOne(name))
+        .toList();
+  }
+}
