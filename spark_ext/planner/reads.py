@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from manifests.entries import SortField
+from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, TableState
@@ -22,8 +23,6 @@ from spark_ext.planner.filters import predicate_of, usable
 from spark_ext.planner.snapshots import Snapshots
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.types import declared_json, refuse_fine_times
-from tableformat.predicate import Predicate, parse_predicate
-from tableformat.predicate.expressions import conjunction
 from tableformat.predicate.storage import domain_of
 from tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
 from tableformat.table import timestamp_ms
@@ -71,12 +70,12 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
 def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a read, understood: refused here before any table is looked for."""
     read = parse_read_options(args["options"])
-    return {
-        "path": read.path,
-        "epoch": read.epoch,
-        "timestamp": read.timestamp,
-        "where": read.where,
-    }
+    if read.where is not None:
+        raise InvalidInputError(
+            "Option where is for reading without the jar; filter the DataFrame itself, as in"
+            " df.where(...), which skips the same data."
+        )
+    return {"path": read.path, "epoch": read.epoch, "timestamp": read.timestamp}
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,12 +87,12 @@ def filters(args: Mapping[str, Any]) -> dict[str, Any]:
 def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a read of `columns` for about `parallelism` tasks at once.
 
-    `filters` (see `filters.py`) and the predicate `where` leave RowSets out. Without these,
-    `limit` and `top` ({"column", "descending", "nulls_first", "count"}) may do so. With
-    `apart` a task reads rows of one RowSet only.
+    `filters` (see `filters.py`) leave RowSets out. Without any, `limit` and `top` ({"column",
+    "descending", "nulls_first", "count"}) may do so. With `apart` a task reads rows of one
+    RowSet only.
     """
     table = _table(args)
-    predicate = _predicate(args, table.schema)
+    predicate = predicate_of(args["filters"], table.schema)
     keep = rowset_filter(table, predicate)
     rowsets = _log(args).read_rowsets(table, keep)
     rowsets = _first(rowsets, args, table.schema)
@@ -143,14 +142,6 @@ def _table(args: Mapping[str, Any]) -> TableState:
 
 def _log(args: Mapping[str, Any]) -> Log:
     return Log(open_store(args["url"]))
-
-
-def _predicate(args: Mapping[str, Any], schema: TableSchema) -> Predicate | None:
-    parts = [predicate_of(args["filters"], schema)]
-    if args["where"] is not None:
-        parts.append(parse_predicate(args["where"]))
-    known = [part for part in parts if part is not None]
-    return conjunction(known) if known else None
 
 
 def _first(

@@ -34,7 +34,6 @@ final class ColonnadeScanBuilder
         SupportsPushDownTopN {
   private final ColonnadeTable table;
   private final Map<String, Object> state;
-  private final String where;
   private StructType columns;
   private List<Predicate> filters = List.of();
   private Predicate[] useful = {};
@@ -42,10 +41,9 @@ final class ColonnadeScanBuilder
   private Integer limit;
   private Map<String, Object> top;
 
-  ColonnadeScanBuilder(ColonnadeTable table, String where) {
+  ColonnadeScanBuilder(ColonnadeTable table) {
     this.table = table;
     this.state = table.state();
-    this.where = where;
     this.columns = table.schema();
   }
 
@@ -121,7 +119,7 @@ final class ColonnadeScanBuilder
 
   /** Whether no filter stands between the table's rows and what is asked for next. */
   private boolean takesAllRows() {
-    return filters.isEmpty() && where == null;
+    return filters.isEmpty();
   }
 
   @Override
@@ -129,7 +127,7 @@ final class ColonnadeScanBuilder
     if (answered != null) {
       return answered;
     }
-    ScanRequest request = new ScanRequest(state, columns, filters, where, limit, top);
+    ScanRequest request = new ScanRequest(state, columns, filters, limit, top);
     return new ColonnadeScan(request, description());
   }
 
@@ -137,9 +135,6 @@ final class ColonnadeScanBuilder
     StringBuilder text = new StringBuilder(table.describe());
     if (useful.length > 0) {
       text.append(", filters ").append(Arrays.toString(useful));
-    }
-    if (where != null) {
-      text.append(", where ").append(where);
     }
     if (limit != null) {
       text.append(", limit ").append(limit);

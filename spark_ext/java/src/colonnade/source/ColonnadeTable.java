@@ -135,7 +135,7 @@ public final class ColonnadeTable implements SupportsRead, SupportsMetadataColum
   @Override
   public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
     if (options.isEmpty()) {
-      return new ColonnadeScanBuilder(this, null);
+      return new ColonnadeScanBuilder(this);
     }
     Map<String, String> given = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     given.putAll(options.asCaseSensitiveMap());
@@ -143,7 +143,7 @@ public final class ColonnadeTable implements SupportsRead, SupportsMetadataColum
     ReadOptions read = ReadOptions.check(given);
     // A table at an asked-for epoch was loaded by the very same options.
     boolean elsewhere = read.namesState() && !loaded.get("pinned").asBoolean();
-    return new ColonnadeScanBuilder(elsewhere ? at(given) : this, read.where());
+    return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
   }
 
   /** This table as the options of one use of it name it. */

@@ -9,18 +9,16 @@ import java.util.TreeMap;
 /**
  * The options of a read, as the planner understands them.
  *
- * @param where a predicate in SQL text that every row meets, or null
  * @param namesState whether the options name an epoch or a time
  */
-record ReadOptions(String path, String where, boolean namesState) {
+record ReadOptions(String path, boolean namesState) {
   private static final Set<String> STATE = Set.of("epoch", "versionAsOf", "timestampAsOf");
 
   /** Reads the options; refuses unknown ones and those that contradict each other. */
   static ReadOptions check(Map<String, String> options) {
     JsonNode found = Planner.call("check_options", Map.of("options", options));
     boolean namesState = !found.get("epoch").isNull() || !found.get("timestamp").isNull();
-    return new ReadOptions(
-        found.get("path").asText(), found.get("where").textValue(), namesState);
+    return new ReadOptions(found.get("path").asText(), namesState);
   }
 
   /** Those of the options that name an epoch or a time. */

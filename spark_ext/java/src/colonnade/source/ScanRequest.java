@@ -23,14 +23,13 @@ record ScanRequest(
     Map<String, Object> state,
     StructType schema,
     List<Predicate> filters,
-    String where,
     Integer limit,
     Map<String, Object> top) {
 
   /** The same with filters that became known only while the query ran. */
   ScanRequest with(List<Predicate> more) {
     List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
-    return new ScanRequest(state, schema, all, where, limit, top);
+    return new ScanRequest(state, schema, all, limit, top);
   }
 
   /** The planner's plan; {@code apart}: no task may read two RowSets. */
@@ -38,7 +37,6 @@ record ScanRequest(
     Map<String, Object> args = new HashMap<>(state);
     args.put("columns", columns());
     args.put("filters", ExpressionTree.of(filters.toArray(Predicate[]::new)));
-    args.put("where", where);
     args.put("limit", limit);
     args.put("top", top);
     args.put("parallelism", SparkSession.active().sparkContext().defaultParallelism());
