@@ -11,9 +11,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+import colonnade
 from spark_ext.java.build import build
 
 ROOT = Path(__file__).parent.parent.parent
@@ -44,6 +46,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> colonnade.ArrowTable:
+    """Ids 0, 1 in epoch 2 and 2, 3 in epoch 3; epoch 1 made the empty table."""
+    made = colonnade.create(
+        tmp_path / "trips",
+        pa.schema([pa.field("id", pa.int64(), nullable=False), pa.field("name", pa.string())]),
+    )
+    made.append(pa.table({"id": [0, 1], "name": ["a", "b"]}))
+    made.append(pa.table({"id": [2, 3], "name": ["c", None]}))
+    return made
 
 
 @pytest.fixture

@@ -1,0 +1,209 @@
+"""Reads and writes that go wrong: one sentence each, and nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+
+import colonnade
+from manifests.schema import SchemaField, TableSchema
+from tests.spark_ext.frames import ids, load, save
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.spark_compat
+def test_a_task_that_fails_once_writes_its_rows_once(
+    spark: SparkSession, table: colonnade.ArrowTable
+) -> None:
+    def fail_first(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        if TaskContext.get().attemptNumber() == 0:  # type: ignore[union-attr]
+            raise OSError("the first attempt fails after its last row")
+
+    rows = spark.range(10, 30).repartition(2).mapInArrow(fail_first, "id long")
+    save(rows.selectExpr("id", "'x' AS name"), table.path)
+    assert ids(load(spark, table.path)) == [0, 1, 2, 3, *range(10, 30)]
+    assert [entry.rows_added for entry in table.history(1)] == [20]
+
+
+@pytest.mark.spark_compat
+def test_a_job_that_fails_leaves_nothing_and_the_next_one_works(
+    spark: SparkSession, table: colonnade.ArrowTable
+) -> None:
+    def fail(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from batches
+        if TaskContext.get().partitionId() == 1:  # type: ignore[union-attr]
+            raise OSError("this share cannot be made")
+
+    rows = spark.range(10, 30).repartition(2).mapInArrow(fail, "id long")
+    with pytest.raises(Exception, match="this share cannot be made"):
+        save(rows.selectExpr("id", "'x' AS name"), table.path, mode="overwrite")
+    assert ids(load(spark, table.path)) == [0, 1, 2, 3]
+    save(spark.sql("SELECT 4L AS id, 'e' AS name"), table.path)
+    assert ids(load(spark, table.path)) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.spark_compat
+def test_an_overwrite_that_lost_to_another_writer_says_so_and_deletes_no_file(
+    spark: SparkSession, table: colonnade.ArrowTable, error_of: Any
+) -> None:
+    path = table.path
+
+    def overtaken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        colonnade.open(path).append(pa.table({"id": [99], "name": ["theirs"]}))
+        yield from batches
+
+    rows = spark.range(300_000).coalesce(1).mapInArrow(overtaken, "id long")
+    before = objects(path)
+    sentence = error_of(
+        lambda: save(rows.selectExpr("id", "uuid() AS name"), path, mode="overwrite")
+    )
+    assert sentence.startswith("[COLONNADE_CONFLICT] ")
+    assert ids(load(spark, path)) == [0, 1, 2, 3, 99]
+    assert objects(path) > before
+
+
+def objects(path: str) -> set[Path]:
+    """Everything stored beside the log."""
+    return {
+        each for each in Path(path).rglob("*") if each.is_file() and "_manifest" not in str(each)
+    }
+
+
+BAD_READS: list[tuple[dict[str, str], str, str]] = [
+    ({"epoch": "77"}, "NOT_FOUND", "77"),
+    ({"timestampAsOf": "1999-01-01"}, "NOT_FOUND", "1999"),
+    ({"epoch": "1", "timestampAsOf": "2026-01-01"}, "INVALID_INPUT", "epoch and timestampAsOf"),
+    ({"versionAsOf": "1", "epoch": "1"}, "INVALID_INPUT", "versionAsOf and epoch"),
+    ({"wehre": "id = 1"}, "INVALID_INPUT", "did you mean where?"),
+    ({"where": "nope = 1"}, "INVALID_INPUT", "nope"),
+    ({"where": "id ="}, "INVALID_INPUT", "id ="),
+    ({"where": "name > 1"}, "INVALID_INPUT", "name"),
+]
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize(("options", "kind", "named"), BAD_READS, ids=lambda v: str(v)[:30])
+def test_a_wrong_read_ends_in_one_sentence(
+    spark: SparkSession,
+    table: colonnade.ArrowTable,
+    error_of: Any,
+    options: dict[str, str],
+    kind: str,
+    named: str,
+) -> None:
+    sentence = error_of(lambda: load(spark, table.path, **options).collect())
+    assert kind in sentence
+    assert named in sentence
+
+
+@pytest.mark.parametrize(
+    ("schema", "named"),
+    [
+        ("nope int", "'nope'"),
+        ("id int", "'id' of table 'trips' at epoch 3 has the type long, not int"),
+        ("name string not null", "'name' of table 'trips' at epoch 3 may hold NULL"),
+    ],
+)
+def test_a_schema_that_the_table_has_not_is_refused(
+    spark: SparkSession, table: colonnade.ArrowTable, error_of: Any, schema: str, named: str
+) -> None:
+    reader = spark.read.format("colonnade").schema(schema)
+    assert named in error_of(lambda: reader.load(table.path).collect())
+
+
+BAD_WRITES = [
+    ("SELECT 1L AS id", "lacks 'name'"),
+    ("SELECT 1L AS id, 'a' AS name, 2 AS more", "the unknown 'more'"),
+    ("SELECT 1 AS id, 'a' AS name", "'id'"),
+    ("SELECT 1L AS id, 'a' AS name, 2L AS ID", "more than once"),
+    ("SELECT CAST(NULL AS BIGINT) AS id, 'a' AS name", "'id' is NOT NULL"),
+]
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+@pytest.mark.parametrize(("query", "named"), BAD_WRITES, ids=lambda v: v[:40])
+def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
+    spark: SparkSession,
+    table: colonnade.ArrowTable,
+    error_of: Any,
+    mode: str,
+    query: str,
+    named: str,
+) -> None:
+    sentence = error_of(lambda: save(spark.sql(query), table.path, mode=mode))
+    assert sentence.startswith("[COLONNADE_INVALID_INPUT] ")
+    assert named in sentence
+    assert table.refresh().epoch == 3
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ("SELECT NULL AS v", "'v' has the Spark type void"),
+        (
+            "SELECT array(named_struct('deep', NULL)) AS v",
+            "'v.element.deep' has the Spark type void",
+        ),
+        ("SELECT INTERVAL '1' YEAR AS v", "'v' has the type interval year"),
+        ("SELECT 1 AS v, 2 AS V", "same name"),
+        ("SELECT 1 AS _epoch", "reserved"),
+    ],
+)
+def test_a_table_that_cannot_be_is_not_created(
+    spark: SparkSession, tmp_path: Path, error_of: Any, query: str, named: str
+) -> None:
+    sentence = error_of(lambda: save(spark.sql(query), tmp_path / "t"))
+    assert sentence.startswith("[COLONNADE_INVALID_INPUT] ")
+    assert named in sentence
+    assert not (tmp_path / "t").exists()
+
+
+@pytest.mark.spark_compat
+def test_paths_that_are_no_table_are_said_to_be_none(
+    spark: SparkSession, tmp_path: Path, table: colonnade.ArrowTable, error_of: Any
+) -> None:
+    colonnade.create_database(tmp_path / "db")
+    assert "[COLONNADE_NOT_FOUND]" in error_of(lambda: load(spark, tmp_path / "none").collect())
+    assert "'none'" in error_of(lambda: load(spark, tmp_path / "db" / "none").collect())
+    assert "is a database" in error_of(lambda: load(spark, tmp_path / "db").collect())
+    assert "is a database" in error_of(lambda: save(spark.range(1), tmp_path / "db"))
+    assert "inside" in error_of(lambda: save(spark.range(1), f"{table.path}/below"))
+
+
+@pytest.mark.spark_compat
+def test_a_damaged_file_is_named_and_no_row_comes_back(
+    spark: SparkSession, tmp_path: Path, error_of: Any
+) -> None:
+    save(spark.range(300_000).selectExpr("uuid() AS u").coalesce(1), tmp_path / "t")
+    victim = max(objects(str(tmp_path / "t")), key=lambda path: path.stat().st_size)
+    damaged = bytearray(victim.read_bytes())
+    damaged[len(damaged) // 2] ^= 1
+    victim.write_bytes(damaged)
+    sentence = error_of(lambda: load(spark, tmp_path / "t").selectExpr("max(u)").collect())
+    assert sentence.startswith("[COLONNADE_CORRUPTION] ")
+    assert victim.name in sentence
+
+
+def test_a_year_month_interval_is_refused_by_name_and_can_be_left_out(
+    spark: SparkSession, tmp_path: Path, error_of: Any
+) -> None:
+    schema = TableSchema(
+        fields=(
+            SchemaField(name="id", type="long"),
+            SchemaField(name="age", type="interval year to month"),
+        )
+    )
+    table = colonnade.create(tmp_path / "t", schema)
+    table.append(pa.table({"id": [1], "age": pa.array([14], pa.int32())}))
+    assert "'age'" in error_of(lambda: load(spark, table.path).collect())
+    frame = spark.read.format("colonnade").schema("id long").load(table.path)
+    assert frame.collect() == [(1,)]
