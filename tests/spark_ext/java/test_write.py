@@ -41,7 +41,7 @@ def writer(class_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A new folder each time."""
-    return (tmp_path_factory.mktemp("db") for _ in iter(int, 1))  # type: ignore[return-value]
+    return (tmp_path_factory.mktemp("db") for _ in iter(int, 1))
 
 
 def by_python(
