@@ -151,13 +151,14 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     With `apart` no share reads more than one RowSet, which may take more shares. A plan of no
     RowSets has no share.
     """
-    target = max(1, plan.byte_count // (4 * count))
+    target = max(1, plan.byte_count // (16 * count))  # what shares may differ by
     pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
+    total = sum(piece.byte_count for piece in pieces)
     shares: dict[tuple[int, int], list[RowSetScan]] = {}
     before = 0
     for piece in pieces:
         middle = before + piece.byte_count // 2
-        share = (middle * count // plan.byte_count, piece.id if apart else 0)
+        share = (middle * count // total, piece.id if apart else 0)
         shares.setdefault(share, []).append(piece)
         before += piece.byte_count
     return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]

@@ -12,7 +12,7 @@ from manifests.ids import TableId
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.predicate import col
-from tableformat.scan_plan import ScanPlan, cut_rows, plan_scan, split_plan
+from tableformat.scan_plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
 
 SCHEMA = TableSchema(
     fields=(SchemaField(id=1, name="a", type="long"), SchemaField(id=2, name="B", type="string"))
@@ -100,3 +100,37 @@ def test_columns_keep_the_tables_spelling_and_are_asked_for_once() -> None:
         plan_scan(TABLE, 1, [], ["c"])
     with pytest.raises(InvalidInputError, match="'a'"):
         plan_scan(TABLE, 1, [], ["a", "A"])
+
+
+@given(
+    st.lists(rowsets(), max_size=8, unique_by=lambda r: (r.id, r.entry.object)),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_dividing_a_plan_reads_every_row_once_in_order(
+    live: list[LiveRowSet], count: int, apart: bool
+) -> None:
+    live = list({rowset.id: rowset for rowset in live}.values())
+    plan = plan_scan(TABLE, 1, live)
+    shares = divide_plan(plan, count, apart=apart)
+    together = plan.model_copy(update={"rowsets": tuple(r for s in shares for r in s.rowsets)})
+    assert row_ranges(together) == row_ranges(plan)
+    assert all(share.rowsets for share in shares)
+    assert len(shares) <= count or (apart and len(shares) < count + len(live))
+    for share in shares:
+        numbers = [rowset.id for rowset in share.rowsets]
+        assert len(set(numbers)) == len(numbers), "a footer is read once a task"
+        assert len(numbers) == 1 or not apart
+        for rowset in share.rowsets:
+            assert {row for each in rowset.ranges for row in each} <= set(cut_rows(rowset.entry))
+
+
+def test_shares_are_of_nearly_equal_size() -> None:
+    entry = RowSetEntry(
+        object="1" * 32, place="directory", rows=6_000_000, bytes=100_000_000, cuts=65_536,
+        footer=ByteCheck(length=1, crc32c=1),
+    )  # fmt: skip
+    plan = plan_scan(TABLE, 1, [LiveRowSet(number, 1, entry) for number in range(3)])
+    sizes = [share.byte_count for share in divide_plan(plan, 4)]
+    assert len(sizes) == 4
+    assert max(sizes) < 1.15 * min(sizes)
