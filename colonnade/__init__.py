@@ -7,8 +7,9 @@
     trips.scan(["day", "miles"], where="miles > 3").to_arrow()
     colonnade.open("trips").scan(epoch=1).to_pandas()    # as of an earlier epoch
 
-With Spark: `spark.read.format("colonnade").load(path)`, `df.write.format("colonnade")`, and
-`colonnade.Table`, `colonnade.Database`, which need the extra `colonnade[spark]`.
+With Spark, which needs the extra `colonnade[spark]`: `colonnade.enable(spark)`, then
+`spark.read.format("colonnade").load(path)`, `df.write.format("colonnade")`, and `colonnade.Table`,
+`colonnade.Database`.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from spark_ext.doctor import doctor as doctor
     from spark_ext.session import configure as configure
     from spark_ext.session import enable as enable
+    from spark_ext.session import jar_path as jar_path
     from spark_ext.session import session as session
     from spark_ext.table import Table as Table
 
@@ -83,6 +85,7 @@ _NEEDS_SPARK = {
     "configure": "spark_ext.session",
     "doctor": "spark_ext.doctor",
     "enable": "spark_ext.session",
+    "jar_path": "spark_ext.session",
     "session": "spark_ext.session",
 }
 

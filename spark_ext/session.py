@@ -48,7 +48,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
             "session and call colonnade.enable(spark)."
         )
     jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
-    builder.config("spark.jars", ",".join([*jars, str(checked_jar())]))
+    builder.config("spark.jars", ",".join([*jars, str(jar_path())]))
     for name, value in _settings(local=True).items():
         if name not in options:
             builder.config(name, value)
@@ -80,7 +80,7 @@ def enable(spark: SparkSession) -> SparkSession:
         if spark.conf.get(name, None) is None:
             spark.conf.set(name, value)
     if before.jar_version is None:
-        _add_jar(spark, checked_jar())
+        _add_jar(spark, jar_path())
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
@@ -117,7 +117,7 @@ def _settings(local: bool) -> dict[str, str]:
     return settings
 
 
-def checked_jar() -> Path:
+def jar_path() -> Path:
     """The jar that belongs to this package.
 
     Raises `NotFoundError` where it was not built, `InvalidInputError` where it is of another

@@ -19,6 +19,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 import colonnade
@@ -95,19 +97,34 @@ def killed_between(spark: SparkSession) -> dict[str, Any]:
     return {"killed": first.planner_pid, "after": asdict(colonnade.doctor(spark))}
 
 
-def killed_meanwhile(spark: SparkSession) -> dict[str, Any]:
-    """Kill the planner after it was asked, and before it can answer."""
+def killed_meanwhile(spark: SparkSession, path: str) -> dict[str, Any]:
+    """Kill the planner after a query asked it, and before it can answer."""
     pid = colonnade.doctor(spark).planner_pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    found: list[Any] = []
-    asking = threading.Thread(target=lambda: found.append(asdict(colonnade.doctor(spark))))
+    found: list[int] = []
+    query = spark.read.format("colonnade").load
+    asking = threading.Thread(target=lambda: found.append(query(path).count()))
     asking.start()
     time.sleep(1)
     waited = asking.is_alive()
     os.kill(pid, signal.SIGKILL)
     asking.join(60)
-    return {"killed": pid, "waited": waited, "after": found[0]}
+    return {
+        "killed": pid,
+        "waited": waited,
+        "count": found,
+        "after": asdict(colonnade.doctor(spark)),
+    }
+
+
+def refusal(spark: SparkSession, path: str) -> dict[str, Any]:
+    """How a refusal of the planner looks to whoever catches it."""
+    try:
+        spark.read.format("colonnade").load(path).collect()
+    except AnalysisException as error:
+        return {"text": str(error), "condition": error.getCondition()}
+    raise AssertionError("a table that does not exist was read")
 
 
 def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> None:
@@ -116,7 +133,10 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
     seen["text"] = str(colonnade.doctor(spark))
     seen["again"] = sentence(lambda: colonnade.enable(spark))
     seen["between"] = killed_between(spark)
-    seen["meanwhile"] = killed_meanwhile(spark)
+    path = str(folder / "trips")
+    colonnade.create(path, pa.schema({"id": pa.int64()})).append(pa.table({"id": [1, 2, 3]}))
+    seen["meanwhile"] = killed_meanwhile(spark, path)
+    seen["refusal"] = refusal(spark, str(folder / "nowhere"))
     if kind != "connect":
         seen["new session"] = asdict(colonnade.doctor(spark.newSession()))
     mute = "read line; echo mute >&2; exit 3"

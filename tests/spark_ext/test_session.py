@@ -105,8 +105,19 @@ def test_a_planner_that_was_killed_is_replaced_unnoticed(seen: Any, moment: str)
     after = seen[moment]["after"]
     assert after["problem"] is None
     assert after["planner_pid"] != seen[moment]["killed"]
-    if moment == "meanwhile":
-        assert seen[moment]["waited"]
+
+
+def test_a_query_does_not_notice_that_its_planner_was_killed(seen: Any) -> None:
+    assert seen["meanwhile"]["waited"]
+    assert seen["meanwhile"]["count"] == [3]
+
+
+def test_a_refusal_of_the_planner_is_an_analysis_exception_of_one_sentence(seen: Any) -> None:
+    first, *rest = seen["refusal"]["text"].splitlines()
+    assert seen["refusal"]["condition"] == "COLONNADE_NOT_FOUND"
+    assert re.fullmatch(r"\[COLONNADE_NOT_FOUND\] .*nowhere.*\.", first)
+    if seen["kind"] != "connect":  # which shows the server's stack for errors of Spark's own, too
+        assert rest == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +183,7 @@ def test_a_jar_older_than_its_sources_is_refused(
     assert digest is not None
     monkeypatch.setattr(session, "JAR", doctored(tmp_path / "a.jar", digest[:32], "0" * 32))
     with pytest.raises(InvalidInputError, match=r"older than its sources; build it with: .*build"):
-        session.checked_jar()
+        colonnade.jar_path()
 
 
 def test_a_missing_jar_is_an_error_that_says_how_to_build_it(
