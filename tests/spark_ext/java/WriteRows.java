@@ -31,7 +31,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  *
  * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write
  * options; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
- * abort} gives up instead of committing.
+ * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows by,
+ * for values that Spark itself would not let pass.
  */
 public final class WriteRows {
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -103,7 +104,10 @@ public final class WriteRows {
   private static void feed(TaskWriter task, StructType schema, JsonNode request)
       throws IOException {
     boolean unsafe = request.path("unsafe").asBoolean(true);
-    UnsafeProjection projection = UnsafeProjection.create(schema);
+    JsonNode layout = request.path("layout");
+    UnsafeProjection projection =
+        UnsafeProjection.create(
+            layout.isTextual() ? (StructType) DataType.fromJson(layout.asText()) : schema);
     int times = request.path("times").asInt(1);
     try (var file = new FileInputStream(request.get("arrow").asText());
         var reader = new ArrowStreamReader(file, ALLOCATOR)) {

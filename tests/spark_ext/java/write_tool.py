@@ -27,11 +27,12 @@ PREFIX = "t/"
 class WriteTool:
     """One JVM that writes what it is told to; as a context manager it ends with the block."""
 
-    def __init__(self, class_path: str, folder: Path) -> None:
+    def __init__(self, class_path: str, folder: Path, before: Sequence[str] = ()) -> None:
+        """`before` is a command that runs the JVM, as `nice` would."""
         source = Path(__file__).with_name("WriteRows.java")
         compile_it = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), str(source)]
         subprocess.run(compile_it, check=True, capture_output=True, text=True)
-        command = ["java", "-Xmx512m", "-XX:+UseSerialGC"]
+        command = [*before, "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
         command += ["--add-opens=java.base/java.nio=ALL-UNNAMED"]
         command += ["-cp", f"{folder}{os.pathsep}{class_path}", "colonnade.write.WriteRows"]
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -44,6 +45,7 @@ class WriteTool:
             text=True,
             env=environment,
         )
+        self.pid = self._process.pid
 
     def __enter__(self) -> WriteTool:
         return self

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -26,8 +27,12 @@ final class RowSetWriter implements AutoCloseable {
   private final SortCheck sortCheck;
   private final List<RowSetOutput> finished = new ArrayList<>();
   private final List<RowSetEntry> entries = new ArrayList<>();
+  private final RowBuffer buffer;
   private RowSetOutput output;
   private int rows;
+
+  /** How many rows the next cut can still take. */
+  private long room;
 
   /**
    * Prepare for rows of a schema, whose columns are found by name.
@@ -52,6 +57,8 @@ final class RowSetWriter implements AutoCloseable {
     targets = columns.toArray(Staged[]::new);
     slotBytes = columns.stream().mapToLong(Staged::slotBytes).sum();
     sortCheck = new SortCheck(job, columns);
+    buffer = new RowBuffer(rowSchema.length());
+    room = cutRows();
   }
 
   /**
@@ -60,17 +67,52 @@ final class RowSetWriter implements AutoCloseable {
    * @throws IllegalArgumentException for values that the table does not allow
    */
   void write(InternalRow row) throws IOException {
+    if (row instanceof UnsafeRow unsafe) {
+      if (!buffer.add(unsafe)) {
+        takeBuffered();
+        if (!buffer.add(unsafe)) {
+          stage(row);
+        }
+      }
+      if (buffer.rows() >= room) {
+        takeBuffered();
+      }
+    } else {
+      takeBuffered();
+      stage(row);
+    }
+  }
+
+  /** Stage the rows of the buffer. */
+  private void takeBuffered() throws IOException {
+    if (buffer.rows() > 0) {
+      for (int i = 0; i < targets.length; i++) {
+        targets[i].appendAll(buffer, ordinals[i]);
+      }
+      rows += buffer.rows();
+      buffer.clear();
+      cutIfFull();
+    }
+  }
+
+  private void stage(InternalRow row) throws IOException {
     for (int i = 0; i < targets.length; i++) {
       targets[i].append(row, ordinals[i]);
     }
     rows++;
+    cutIfFull();
+  }
+
+  private void cutIfFull() throws IOException {
     if (rows >= cutRows() || staged.total + rows * slotBytes >= options.cutBytes()) {
       cut();
     }
+    room = cutRows() - rows;
   }
 
   /** Write what is pending; the entries of all RowSets, none when there were no rows. */
   List<RowSetEntry> finish() throws IOException {
+    takeBuffered();
     cut();
     endRowSet();
     return List.copyOf(entries);

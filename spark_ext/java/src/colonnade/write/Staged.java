@@ -32,6 +32,13 @@ abstract class Staged {
     }
   }
 
+  /** Append the values that a column of Spark's rows has. */
+  void appendAll(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      append(source.row(i), ordinal);
+    }
+  }
+
   /** Append NULL. */
   final void appendNull() {
     nulls.set(rows);

@@ -23,6 +23,64 @@ abstract class StagedNumbers extends Staged {
   /** The value as a long. */
   abstract long read(SpecializedGetters from, int ordinal);
 
+  /** Bytes of a value in Spark's rows, the lowest of the long that it becomes. */
+  int rowBytes() {
+    return width;
+  }
+
+  @Override
+  final void appendAll(RowBuffer source, int ordinal) {
+    values = Room.forOne(values, rows + source.rows(), path);
+    switch (rowBytes()) {
+      case 1 -> appendBytes(source, ordinal);
+      case 2 -> appendShorts(source, ordinal);
+      case 4 -> appendInts(source, ordinal);
+      default -> appendLongs(source, ordinal);
+    }
+  }
+
+  // The same loop four times: each is compiled for the one reading method that it calls.
+
+  private void appendBytes(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getByte(i, ordinal);
+      }
+    }
+  }
+
+  private void appendShorts(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getShort(i, ordinal);
+      }
+    }
+  }
+
+  private void appendInts(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getInt(i, ordinal);
+      }
+    }
+  }
+
+  private void appendLongs(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getLong(i, ordinal);
+      }
+    }
+  }
+
   @Override
   final void appendValue(SpecializedGetters from, int ordinal) {
     values = Room.forOne(values, rows, path);
@@ -179,6 +237,11 @@ abstract class StagedNumbers extends Staged {
       precision = field.precision();
       scale = field.scale();
       limit = Math.round(Math.pow(10, precision));
+    }
+
+    @Override
+    int rowBytes() {
+      return 8;
     }
 
     @Override

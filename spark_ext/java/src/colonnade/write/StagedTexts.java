@@ -28,6 +28,23 @@ final class StagedTexts extends StagedBlobs {
     }
   }
 
+  @Override
+  void appendAll(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+        continue;
+      }
+      int start = offsets[rows];
+      int length = source.length(i, ordinal);
+      bytes = Room.forMore(bytes, start, length, path);
+      source.copy(i, ordinal, length, bytes, start);
+      endAt(start + length);
+      staged.total += length;
+      rows++;
+    }
+  }
+
   private void appendText(UTF8String text) {
     int start = offsets[rows];
     int length = text.numBytes();
