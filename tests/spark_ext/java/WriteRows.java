@@ -31,8 +31,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  *
  * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write
  * options; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
- * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows by,
- * for values that Spark itself would not let pass.
+ * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
+ * by, for values that Spark itself would not let pass.
  */
 public final class WriteRows {
   private static final ObjectMapper MAPPER = new ObjectMapper();
