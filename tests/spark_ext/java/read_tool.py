@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Context
 from pathlib import Path
@@ -26,18 +27,21 @@ from tableformat.arrow_types import map_entries
 from tableformat.scan_plan import RowSetScan, ScanPlan
 
 JARS = Path(pyspark.__file__).parent / "jars"
-SOURCES = Path(__file__).parents[3] / "spark_ext" / "java" / "src"
+JAVA = Path(__file__).parents[3] / "spark_ext" / "java"
+JAR = JAVA.parent / "colonnade-spark.jar"
 
 _OPENS = ("java.base/java.nio", "java.base/java.lang", "java.base/sun.nio.ch")
 _EXACT = Context(prec=76)
 
 
 def compile_tool(folder: Path) -> str:
-    """Compile the source and the tool; returns the class path to run them with."""
-    files = [*map(str, SOURCES.rglob("*.java")), str(Path(__file__).with_name("ReadTool.java"))]
-    command = ["javac", "--release", "17", "-cp", f"{JARS}/*", "-d", str(folder), *files]
+    """Bring the jar up to date and compile the tool; returns the class path to run it with."""
+    subprocess.run([sys.executable, str(JAVA / "build.py")], check=True, capture_output=True)
+    class_path = os.pathsep.join((str(folder), str(JAR), f"{JARS}/*"))
+    source = str(Path(__file__).with_name("ReadTool.java"))
+    command = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), source]
     subprocess.run(command, check=True, capture_output=True, text=True)
-    return f"{folder}{os.pathsep}{JARS}/*"
+    return class_path
 
 
 class ReadTool:

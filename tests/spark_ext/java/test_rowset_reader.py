@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from manifests.entries import RowSetEntry
-from manifests.schema import TableSchema
+from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore
+from tableformat.arrow_types import schema_from_arrow
 from tableformat.deletion_vector import DeletionVector, write_deletion_vector
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
-from tests.spec.test_golden_rowset import (
-    GOLDEN,
-    PLACES,
-    SCHEMA,
-    entry_of,
-    golden_rows,
-)
+from tests.spec.test_golden_rowset import GOLDEN, PLACES, SCHEMA, entry_of, golden_rows
 from tests.strategies import batches, schemas
 
 JOB = "0123456789abcdef"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LocalStore:
+    return LocalStore(str(tmp_path / "table"))
 
 
 def write(
@@ -36,20 +38,31 @@ def write(
         return writer.close()
 
 
+def table(**columns: Any) -> tuple[TableSchema, pa.RecordBatch]:
+    batch = pa.record_batch(columns)
+    return assign_ids(schema_from_arrow(batch.schema), 1)[0], batch
+
+
+def spark_type(*fields: tuple[str, Any]) -> dict[str, Any]:
+    listed = [{"name": n, "type": t, "nullable": True, "metadata": {}} for n, t in fields]
+    return {"type": "struct", "fields": listed}
+
+
+def spark_struct(*fields: tuple[str, Any]) -> str:
+    return json.dumps(spark_type(*fields))
+
+
 @pytest.mark.parametrize("place", PLACES)
-@settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_every_schema_comes_back_from_every_place(
-    place: str, tool: ReadTool, tmp_path: Path, data: st.DataObject
+    place: str, tool: ReadTool, store: LocalStore, data: st.DataObject
 ) -> None:
     schema = data.draw(schemas())
     rows = data.draw(batches(schema, min_rows=1, max_rows=60))
     size = data.draw(st.sampled_from((1, 7, 65_536)))
     wide = data.draw(st.sampled_from((16, 200, 8 * 2**20)))
-    options = {"inline_bytes": 0, **PLACES[place], "block_rows": size, "block_bytes": wide}
-    store = LocalStore(str(tmp_path))
+    options = {**PLACES[place], "block_rows": size, "block_bytes": wide}
     entries = write(store, schema, rows, **options)
     gone = data.draw(st.sets(st.integers(0, rows.num_rows - 1)))
     vectors = {0: write_deletion_vector(store, "", JOB, DeletionVector.of(gone))} if gone else {}
@@ -63,3 +76,111 @@ def test_an_earlier_rowset_is_read(place: str, tool: ReadTool) -> None:
     plan = plan_of(SCHEMA, [entry_of(place)])
     found = tool.rows(str(GOLDEN), plan, spark_schema(SCHEMA))
     assert found == expected_rows(golden_rows(), SCHEMA)
+
+
+def test_columns_that_were_added_later_are_null(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(a=pa.array([1, 2, 3]))
+    entries = write(store, schema, rows)
+    listed = pa.list_(pa.field("element", pa.int64()))
+    later = schema_from_arrow(
+        pa.schema([("a", pa.int64()), ("s", pa.string()), ("l", listed), ("d", pa.float64())])
+    )
+    later = assign_ids(later, 1)[0]
+    found = tool.rows(store.url, plan_of(later, entries), spark_schema(later))
+    assert found == [["1", None, None, None], ["2", None, None, None], ["3", None, None, None]]
+
+
+def test_metadata_columns_say_where_a_row_is_stored(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(a=pa.array(np.arange(10)))
+    entries = write(store, schema, rows, block_rows=4) + write(store, schema, rows.slice(0, 2))
+    vector = write_deletion_vector(store, "", JOB, DeletionVector.of([0, 5, 8, 9]))
+    wanted = spark_struct(
+        *(("_row_handler", "long"), ("a", "long"), ("_rowset", "long"), ("_row", "long")),
+        ("_epoch", "long"),
+    )
+    found = tool.rows(store.url, plan_of(schema, entries, {0: vector}), wanted)
+    first = [[str(7 << 32 | i), str(i), "7", str(i), "3"] for i in (1, 2, 3, 4, 6, 7)]
+    second = [[str(8 << 32 | i), str(i), "8", str(i), "4"] for i in (0, 1)]
+    assert found == first + second
+
+
+def test_a_scan_without_columns_counts_the_rows_left(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(a=pa.array(np.arange(100)))
+    entries = write(store, schema, rows, block_rows=30)
+    gone = DeletionVector.of([*range(30, 60), 99])
+    plan = plan_of(schema, entries, {0: write_deletion_vector(store, "", JOB, gone)})
+    answer = tool.answer(store.url, plan, spark_struct())
+    assert answer["batches"] == [30, 30, 9]  # a stretch without a row left gives no batch
+    assert len(answer["rows"]) == 69
+
+
+def test_ranges_are_read_alone(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(a=pa.array(np.arange(100)))
+    plan = plan_of(schema, write(store, schema, rows, block_rows=10), ranges=[(20, 40), (90, 100)])
+    found = tool.rows(store.url, plan, spark_schema(schema))
+    assert found == [[str(i)] for i in (*range(20, 40), *range(90, 100))]
+
+
+def test_some_fields_of_nested_columns_are_read_alone(tool: ReadTool, store: LocalStore) -> None:
+    inner = pa.struct([("x", pa.int32()), ("y", pa.string()), ("z", pa.list_(pa.int64()))])
+    outer = pa.struct([("i", inner), ("n", pa.int64()), ("l", pa.list_(inner))])
+    values = [
+        {"i": {"x": 1, "y": "a", "z": [1, 2]}, "n": 5, "l": [{"x": 2, "y": "b", "z": []}]},
+        None,
+        {"i": None, "n": 6, "l": [None, {"x": None, "y": "c", "z": None}]},
+        {"i": {"x": None, "y": None, "z": [None]}, "n": None, "l": None},
+    ]
+    maps = pa.array([[("k", {"x": 1})]] * 4, pa.map_(pa.string(), inner))
+    schema, rows = table(s=pa.array(values, outer), m=maps)
+    entries = write(store, schema, rows)
+    y, x = spark_type(("Y", "string")), spark_type(("x", "integer"))
+    lists = {"type": "array", "elementType": y, "containsNull": True}
+    map_type = {"type": "map", "keyType": "string", "valueType": x, "valueContainsNull": True}
+    wanted = spark_struct(("m", map_type), ("s", spark_type(("l", lists), ("i", y))))
+    vector = write_deletion_vector(store, "", JOB, DeletionVector.of([1]))
+    found = tool.rows(store.url, plan_of(schema, entries, {0: vector}), wanted)
+    map_value = [["k"], [["1"]]]
+    assert found == [
+        [map_value, [[["b"]], ["a"]]],
+        [map_value, [[None, ["c"]], None]],
+        [map_value, [None, [None]]],
+    ]
+
+
+def test_blocks_of_different_heights_meet_in_batches_of_the_lowest(
+    tool: ReadTool, store: LocalStore
+) -> None:
+    texts = [f"{i:05}" * (1 + i % 40) for i in range(300)]
+    schema, rows = table(
+        n=pa.array(np.arange(300) ** 2), t=pa.array(texts), w=pa.array(texts[::-1])
+    )
+    entries = write(store, schema, rows, block_rows=100, block_bytes=1500, inline_bytes=0)
+    gone = DeletionVector.of(range(0, 300, 7))
+    vectors = {0: write_deletion_vector(store, "", JOB, gone)}
+    answer = tool.answer(store.url, plan_of(schema, entries, vectors), spark_schema(schema))
+    assert len(answer["batches"]) > 30
+    kept = [row for i, row in enumerate(expected_rows(rows, schema)) if i % 7]
+    assert answer["rows"] == kept
+
+
+def test_many_windows_and_rowsets_come_in_order(tool: ReadTool, store: LocalStore) -> None:
+    rng = np.random.default_rng(1)
+    schema, rows = table(
+        a=pa.array(rng.bytes(3 * 2**20)[i : i + 2**20] for i in range(0, 3 * 2**20, 2**20)),
+        n=pa.array([1, 2, 3]),
+    )
+    entries = [
+        e for _ in range(7) for e in write(store, schema, rows, block_rows=1, packed_bytes=0)
+    ]
+    found = tool.rows(store.url, plan_of(schema, entries), spark_schema(schema))
+    assert found == expected_rows(rows, schema) * 7
+
+
+def test_names_differ_by_case_and_types_must_agree(tool: ReadTool, store: LocalStore) -> None:
+    schema, rows = table(Name=pa.array([1, 2]))
+    plan = plan_of(schema, write(store, schema, rows))
+    assert tool.rows(store.url, plan, spark_struct(("nAME", "long"))) == [["1"], ["2"]]
+    answer = tool.answer(store.url, plan, spark_struct(("Name", "string")))
+    assert "Column 'Name' of type long cannot be read as string." in answer["crash"]
+    answer = tool.answer(store.url, plan, spark_struct(("other", "long")))
+    assert "Column 'other' does not exist." in answer["crash"]

@@ -3,8 +3,8 @@ package colonnade.rowset;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.apache.arrow.flatbuf.BodyCompression;
-import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.BodyCompressionMethod;
+import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.CompressionType;
 import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.Endianness;
@@ -43,7 +43,7 @@ final class ArrowStream {
     this.end = data.offset() + data.length();
   }
 
-  /** Finds the messages; refuses a stream whose buffers would take more than {@code limit} bytes. */
+  /** Finds the messages; refuses buffers that would take more than {@code limit} bytes. */
   static ArrowStream parse(Slice data, long limit) throws Malformed {
     ArrowStream stream = new ArrowStream(data);
     try {

@@ -18,7 +18,7 @@ record StoredField(int id, String name, String type, Kind kind, List<StoredField
   enum Kind {
     BOOLEAN, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, DECIMAL, UTF8, BINARY, LIST, MAP, STRUCT;
 
-    /** Whether blocks may hold values as their distance from a base; of decimals only short ones. */
+    /** Whether blocks may hold values as their distance from a base; short decimals are apart. */
     boolean isInteger() {
       return this == INT8 || this == INT16 || this == INT32 || this == INT64;
     }

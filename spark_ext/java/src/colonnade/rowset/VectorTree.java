@@ -2,6 +2,7 @@ package colonnade.rowset;
 
 import colonnade.rowset.StoredField.Kind;
 import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.BinaryType$;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.BooleanType;
 import org.apache.spark.sql.types.ByteType;
@@ -41,7 +42,7 @@ final class VectorTree {
     }
     for (int i = 0; i < count; i++) {
       // Those of a variant.
-      stored[i] = new ColonnadeVector(org.apache.spark.sql.types.BinaryType$.MODULE$);
+      stored[i] = new ColonnadeVector(BinaryType$.MODULE$);
     }
     return new ColonnadeVector(type, stored, stored, true);
   }

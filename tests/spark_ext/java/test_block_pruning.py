@@ -1,0 +1,109 @@
+"""Blocks that cannot match are left out, and no row that matches ever is."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from manifests.schema import SchemaField, TableSchema, assign_ids
+from manifests.store import LocalStore
+from tableformat.arrow_types import schema_from_arrow
+from tableformat.predicate import bind, evaluate, parse_predicate, to_json
+from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
+from tests.tableformat.predicate.oracle import TYPES, random_predicate
+from tests.tableformat.predicate.test_prune_and_evaluate import (
+    BLOCK_ROWS,
+    BLOCKS,
+    make_batch,
+    make_schema,
+    random_rows,
+)
+
+JOB = "0123456789abcdef"
+
+
+def blocks_read(
+    tool: ReadTool, store: LocalStore, schema: TableSchema, rows: pa.RecordBatch, predicate: Any
+) -> list[Any]:
+    options = WriteOptions(block_rows=BLOCK_ROWS, inline_bytes=2**20)
+    with RowSetWriter(store, "", JOB, schema, (), options) as writer:
+        writer.write(rows)
+        entries = writer.close()
+    plan = plan_of(schema, entries, predicate=to_json(predicate))
+    return tool.rows(store.url, plan, spark_schema(schema))
+
+
+@pytest.mark.parametrize("share", range(10))
+def test_no_row_that_matches_is_lost(tool: ReadTool, tmp_path: Path, share: int) -> None:
+    rng = random.Random(share)
+    store = LocalStore(str(tmp_path))
+    pruned = 0
+    for _ in range(60):
+        types = dict(zip("abc", rng.sample(TYPES, 3), strict=True))
+        schema = make_schema(types)
+        rows = make_batch(schema, random_rows(rng, types))
+        number = pa.array([str(i) for i in range(rows.num_rows)])
+        identity = SchemaField(id=9, name="_i", type="string")
+        schema = TableSchema(fields=(*schema.fields, identity))
+        rows = rows.append_column("_i", number)
+        predicate = random_predicate(rng, types)
+        matching = evaluate(bind(predicate, schema), rows).fill_null(False)
+        wanted = {row[-1] for row in expected_rows(rows.filter(matching), schema)}
+        found = blocks_read(tool, store, schema, rows, predicate)
+        assert wanted <= {row[-1] for row in found}
+        assert [row for row in expected_rows(rows, schema) if row in found] == found
+        pruned += len(found) < BLOCKS * BLOCK_ROWS
+    assert pruned
+
+
+@pytest.mark.parametrize(
+    ("where", "blocks"),
+    [
+        ("n = 7", [1]),
+        ("n >= 10 AND n < 12", [2]),
+        ("NOT (n < 20)", [4]),
+        ("n < 3 OR n > 21", [0, 4]),
+        ("n IN (1, 24)", [0, 4]),
+        ("n <> 3", [0, 1, 2, 3, 4]),
+        ("11 < n", [2, 3, 4]),
+        ("n > 3.5 AND n <= 4.5", [0]),
+        ("d < DATE'1970-01-06'", [0]),
+        ("d >= TIMESTAMP'1970-01-21 00:00:00'", [4]),
+        ("x IS NULL", [1]),
+        ("x IS NOT NULL AND n < 10", [0]),
+        ("x > 1e300", [3]),
+        ("s LIKE 'row02%'", [4]),
+        ("s LIKE '%4'", [0, 1, 2, 3, 4]),
+        ("p >= 200.00", [4]),
+        ("b", [0]),
+        ("NOT b", [1, 2, 3, 4]),
+        ("n = 7 AND x = 5", []),
+        ("o.x = 1", [0, 1, 2, 3, 4]),
+    ],
+)
+def test_only_blocks_that_may_match_are_read(
+    tool: ReadTool, tmp_path: Path, where: str, blocks: list[int]
+) -> None:
+    numbers = range(BLOCKS * BLOCK_ROWS)
+    rows = pa.record_batch(
+        {
+            "n": pa.array(numbers),
+            "d": pa.array(numbers, pa.int32()).cast(pa.date32()),
+            "x": pa.array(
+                [None if 5 <= i < 10 else float("nan") if i == 16 else 1.0 for i in numbers]
+            ),
+            "s": pa.array([f"row{i:03}" for i in numbers]),
+            "p": pa.array([i * 10 for i in numbers]).cast(pa.decimal128(19, 0)),
+            "b": pa.array([i < 5 for i in numbers]),
+            "o": pa.array([{"x": i} for i in numbers]),
+        }
+    )
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    predicate = parse_predicate(where)
+    found = blocks_read(tool, LocalStore(str(tmp_path)), schema, rows, predicate)
+    assert sorted({int(row[0]) // BLOCK_ROWS for row in found}) == blocks

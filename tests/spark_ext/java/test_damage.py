@@ -1,0 +1,284 @@
+"""Damage is an error that names the thing, and no bytes bring the JVM down."""
+
+from __future__ import annotations
+
+import base64
+import random
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from google_crc32c import value as crc32c
+
+from manifests.codec import byte_check, seal
+from manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
+from manifests.schema import SchemaField, TableSchema, assign_ids
+from manifests.store import LocalStore
+from tableformat import ipc_stream
+from tableformat.arrow_types import schema_from_arrow
+from tableformat.block import BlockEntry
+from tableformat.block_statistics import Statistics
+from tableformat.deletion_vector import DeletionVector, write_deletion_vector
+from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
+from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
+from tests.strategies import make_batch
+
+JOB = "0123456789abcdef"
+PLACES: dict[str, dict[str, Any]] = {
+    "inline": {"inline_bytes": 2**20},
+    "packed": {"inline_bytes": 0, "block_rows": 2},
+    "directory": {"inline_bytes": 0, "packed_bytes": 0, "block_rows": 2},
+}
+
+
+@dataclass
+class Case:
+    """A RowSet of two columns whose rows are known, and its deletion vector if it has one."""
+
+    store: LocalStore
+    schema: TableSchema
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None
+    tool: ReadTool
+
+    @property
+    def objects(self) -> dict[str, bytes]:
+        found = {each.name: self.store.get(each.name) for each in self.store.list("")}
+        if self.entry.data is not None:
+            found["inline"] = base64.b64decode(self.entry.data)
+        if self.vector and self.vector.data is not None:
+            found["vector"] = base64.b64decode(self.vector.data)
+        return found
+
+    def answer(self, name: str = "", data: bytes | None = None) -> dict[str, Any]:
+        """What is read when an object holds other bytes; None removes it."""
+        entry, vector = self.entry, self.vector
+        if name == "inline":
+            text = base64.b64encode(data or b"").decode()
+            entry = entry.model_copy(update={"data": text})
+        elif name == "vector":
+            assert vector
+            text = base64.b64encode(data or b"").decode()
+            vector = vector.model_copy(update={"data": text})
+        elif name:
+            path = Path(self.store.url, name)
+            path.unlink() if data is None else path.write_bytes(data)
+        plan = plan_of(self.schema, [entry], {0: vector} if vector else {})
+        return self.tool.answer(self.store.url, plan, spark_schema(self.schema))
+
+
+@pytest.fixture(params=[*PLACES, "vector", "large vector"])
+def case(request: pytest.FixtureRequest, tool: ReadTool, tmp_path: Path) -> Case:
+    return make_case(request.param, tool, tmp_path)
+
+
+def make_case(kind: str, tool: ReadTool, tmp_path: Path) -> Case:
+    store = LocalStore(str(tmp_path / "table"))
+    rows = pa.record_batch({"n": pa.array([5, 6, None, 8]), "s": pa.array(["x", "x", "x", "y"])})
+    gone = None
+    if kind == "vector":
+        gone = [1, 3]
+    elif kind == "large vector":
+        rows = pa.record_batch({"n": pa.array(range(6000))})
+        gone = list(range(0, 6000, 3))
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    options = PLACES.get(kind, PLACES["inline"])
+    with RowSetWriter(store, "", JOB, schema, (), WriteOptions(**options)) as writer:
+        writer.write(rows)
+        (entry,) = writer.close()
+    vector = write_deletion_vector(store, "", JOB, DeletionVector.of(gone)) if gone else None
+    case = Case(store, schema, entry, vector, tool)
+    assert len(case.answer()["rows"]) == rows.num_rows - len(gone or ())
+    return case
+
+
+def damages(data: bytes, rng: random.Random) -> Iterator[bytes]:
+    """One bit flipped somewhere in each of at most 400 bytes, and ends cut off."""
+    for position in sorted(rng.sample(range(len(data)), min(len(data), 400))):
+        changed = bytearray(data)
+        changed[position] ^= 1 << rng.randrange(8)
+        yield bytes(changed)
+    for length in sorted(rng.sample(range(len(data)), min(len(data), 40))):
+        yield data[:length]
+
+
+def test_every_flipped_bit_and_every_truncation_is_found(case: Case) -> None:
+    rng = random.Random(1)
+    for name, data in case.objects.items():
+        named = name if "/" in name or "." in name else case.store.url
+        for changed in damages(data, rng):
+            error = case.answer(name, changed).get("error", "")
+            assert error.startswith("[COLONNADE_CORRUPTION] ")
+            assert named in error
+        if name not in ("inline", "vector"):
+            case.answer(name, data)
+
+
+def test_a_missing_object_is_named(case: Case) -> None:
+    for name, data in case.objects.items():
+        if name not in ("inline", "vector"):
+            error = case.answer(name).get("error", "")
+            assert f"/{name} is missing, though the log names it." in error
+            Path(case.store.url, name).write_bytes(data)
+
+
+def test_damage_to_a_block_names_file_column_and_block(tool: ReadTool, tmp_path: Path) -> None:
+    case = make_case("directory", tool, tmp_path)
+    name = f"{case.entry.object}/1.col"
+    data = bytearray(case.objects[name])
+    data[-1] ^= 1
+    error = case.answer(name, bytes(data))["error"]
+    assert error == (
+        f"[COLONNADE_CORRUPTION] Column 'n' (id 1) in {case.store.url}/{name} is damaged: block 1"
+        " (rows 2 to 3): its bytes do not match their checksum."
+    )
+
+
+def test_a_link_or_a_folder_in_the_place_of_an_object_is_refused(
+    tool: ReadTool, tmp_path: Path
+) -> None:
+    case = make_case("directory", tool, tmp_path)
+    path = Path(case.store.url, case.entry.object, "1.col")
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to(path.with_name("elsewhere"))
+    assert f"{path} could not be read" in case.answer()["error"]
+    path.unlink()
+    path.mkdir()
+    assert f"{path} could not be read" in case.answer()["error"]
+
+
+def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> None:
+    case = make_case("directory", tool, tmp_path)
+    name = f"{case.entry.object}/rowset.json"
+    whole = case.objects[name]
+    inner = whole[whole.index(b'"body":') + 7 : -2]
+    for changed, found in (
+        (inner.replace(b'"rows"', b'"new":1,"rows"', 1), "the key 'new'"),
+        (inner.replace(b'"format_version":1', b'"format_version":2'), "format version 2"),
+    ):
+        data = seal(changed)
+        case.entry = case.entry.model_copy(update={"footer": byte_check(data)})
+        error = case.answer(name, data)["error"]
+        assert error.startswith("[COLONNADE_UNSUPPORTED_FORMAT] The footer of ")
+        assert f"holds {found}, which this version does not know: upgrade Colonnade." in error
+
+
+FORGED = ("long", "string", "decimal(38,3)", "boolean", "double", "variant", "binary")
+
+
+@pytest.mark.parametrize("text", [*FORGED, "array", "struct", "map"])
+def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
+    tool: ReadTool, tmp_path: Path, text: str
+) -> None:
+    schema = forged_schema(text)
+    field = schema.fields[0]
+    rng = random.Random(text)
+    rows = make_batch(schema, 200, 3)
+    store = LocalStore(str(tmp_path / "table"))
+    with RowSetWriter(store, "", JOB, schema, (), WriteOptions(inline_bytes=0)) as writer:
+        writer.write(rows)
+        (entry,) = writer.close()
+    (stored,) = (store.get(each.name) for each in store.list(""))
+    case = Case(store, schema, entry, None, tool)
+    length = int(stored[stored.index(b'"length":') + 9 :].split(b",")[0])
+    block, encoding = stored[:length], stored.split(b'"encoding":"')[1].split(b'"')[0].decode()
+    answers = set()
+    for _ in range(1500):
+        changed = bytearray(block)
+        for _ in range(rng.choice((1, 1, 1, 2, 4))):
+            at = rng.randrange(len(changed))
+            change = rng.choice((1, 2, 4, 8))
+            changed[at : at + change] = rng.choice((b"\xff", b"\x00", b"\x7f", b"\x80")) * change
+        data = bytes(changed[: len(block)])
+        known = BlockEntry(200, len(data), 2**20, crc32c(data), encoding, 0, Statistics(0))
+        case.entry = lone_rowset(field, known, data)
+        answer = case.answer()
+        answers.add(next(iter(answer)))
+        if "NUMERIC_VALUE_OUT_OF_RANGE" not in answer.get("crash", ""):  # Spark's own check
+            named = f"Column '{field.name}' (id {field.id})" in answer.get("error", "")
+            assert "rows" in answer or named
+    assert "error" in answers
+
+
+def forged_schema(text: str) -> TableSchema:
+    kinds = {
+        "array": pa.list_(pa.list_(pa.string())),
+        "struct": pa.struct([("x", pa.string()), ("y", pa.int64())]),
+        "map": pa.map_(pa.string(), pa.float64()),
+    }
+    if text in kinds:
+        return assign_ids(schema_from_arrow(pa.schema([("a", kinds[text])])), 1)[0]
+    return TableSchema(fields=(SchemaField(id=1, name="a", type=text),))
+
+
+def error_of(tool: ReadTool, field: SchemaField, entry: RowSetEntry) -> str:
+    schema = TableSchema(fields=(field,))
+    return str(tool.answer("/nowhere", plan_of(schema, [entry]), spark_schema(schema))["error"])
+
+
+def test_what_a_stream_states_is_compared_with_the_index(tool: ReadTool) -> None:
+    text = SchemaField(id=1, name="a", type="string")
+    number = SchemaField(id=1, name="a", type="long")
+    indexes = pa.array([0, 1, 5], pa.int8())
+    outside = pa.DictionaryArray.from_arrays(indexes, pa.array(["x", "y"]), safe=False)
+    error = error_of(tool, text, stream_entry(text, outside, "dictionary", 2**20))
+    assert "an index points outside the dictionary" in error
+    negative = pa.DictionaryArray.from_arrays(pa.array([-1], pa.int8()), ["x"], safe=False)
+    error = error_of(tool, text, stream_entry(text, negative, "dictionary", 2**20))
+    assert "an index points outside the dictionary" in error
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 1000, pa.int8()), ["x" * 1000])
+    error = error_of(tool, text, stream_entry(text, long, "dictionary", 10_000))
+    assert "the decoded values would be larger than the index says" in error
+    none = pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array([None], pa.string()))
+    assert "its dictionary holds NULL" in error_of(
+        tool, text, stream_entry(text, none, "dictionary", 2**20)
+    )
+    for array, encoding in ((pa.array([1]), "plain"), (pa.array([1], pa.int8()), "narrowed")):
+        error = error_of(tool, text, stream_entry(text, array, encoding, 2**20))
+        assert "of something else than its index states" in error
+    small = pa.array([1], pa.uint8())
+    assert "lacks the base" in error_of(
+        tool, number, stream_entry(number, small, "narrowed", 2**20)
+    )
+    large = stream_entry(number, pa.array(range(10_000)), "plain", 1000)
+    assert "bytes decoded where 1000 are stated" in error_of(tool, number, large)
+    vast = stream_entry(number, pa.array([1, 2]), "plain", 2**27)
+    assert "decoded bytes; 67108864 is the most" in error_of(tool, number, vast)
+
+
+def test_offsets_must_ascend_within_their_values(tool: ReadTool) -> None:
+    text = SchemaField(id=1, name="a", type="string")
+    batch = pa.RecordBatch.from_arrays([pa.array(["", "ab", "cdef"])], ["1"])
+    whole = ipc_stream.encode_batch(batch, 10).to_pybytes()
+    right = struct.pack("<4i", 0, 0, 2, 6)
+    for offsets in ([0, 5, 2, 6], [0, 1, 2, 2**30], [-8, 0, 1, 2], [1, 0, 0, 0]):
+        data = whole.replace(right, struct.pack("<4i", *offsets))
+        assert data != whole
+        block = BlockEntry(3, len(data), 2**20, crc32c(data), "plain", None, Statistics(0))
+        error = error_of(tool, text, lone_rowset(text, block, data))
+        assert "offsets of the Arrow stream do not ascend" in error
+
+
+def test_a_vector_beyond_its_rowset_is_refused(tool: ReadTool, tmp_path: Path) -> None:
+    case = make_case("inline", tool, tmp_path)
+    case.vector = write_deletion_vector(case.store, "", JOB, DeletionVector.of([4]))
+    assert "deletes row 4 of a RowSet that has 4 rows" in case.answer()["error"]
+    case.vector = case.vector.model_copy(update={"cardinality": 2})
+    assert "deletes 1 rows where the log says 2" in case.answer()["error"]
+
+
+def test_a_footer_of_another_length_or_other_rows_is_refused(
+    tool: ReadTool, tmp_path: Path
+) -> None:
+    case = make_case("inline", tool, tmp_path)
+    entry = case.entry
+    for check in (ByteCheck(length=10**6, crc32c=0), ByteCheck(length=2**40, crc32c=0)):
+        case.entry = entry.model_copy(update={"footer": check})
+        assert f"cannot have {check.length} bytes" in case.answer()["error"]
+    case.entry = entry.model_copy(update={"rows": 2})
+    assert "is that of other rows than the log says" in case.answer()["error"]
