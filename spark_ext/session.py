@@ -38,11 +38,12 @@ class PlannerError(ColonnadeError):
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Have the session that `builder` makes start with Colonnade; returns `builder`.
 
-    Jars and settings that it has already stay. Raises `InvalidInputError` for the address of a
-    Spark Connect server, whose settings are its own; `enable` its session instead.
+    Jars and settings that it has already stay. `getOrCreate()` ignores jars where Spark runs
+    already: use `enable` there. Raises `InvalidInputError` for the address of a Spark Connect
+    server, whose settings are its own; `enable` its session, too.
     """
     options: dict[str, str] = builder._options
-    if options.get("spark.remote", "").startswith("sc://"):
+    if _is_remote(options.get("spark.remote")):
         raise InvalidInputError(
             "configure() cannot add a jar to a Spark Connect server that runs already: make the "
             "session and call colonnade.enable(spark)."
@@ -56,9 +57,12 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def session() -> SparkSession:
-    """The running session, or else a new one, with Colonnade in it."""
+    """The running session, or else a new one, with Colonnade in it; fails as `enable` does."""
     running = SparkSession.getActiveSession()
-    return enable(running) if running else configure(SparkSession.builder).getOrCreate()
+    if running is None:
+        builder = SparkSession.builder
+        running = (builder if _is_remote(None) else configure(builder)).getOrCreate()
+    return enable(running)
 
 
 def enable(spark: SparkSession) -> SparkSession:
@@ -85,6 +89,11 @@ def enable(spark: SparkSession) -> SparkSession:
     if after.problem is not None:
         raise PlannerError(after.problem)
     return spark
+
+
+def _is_remote(address: str | None) -> bool:
+    """Whether a builder with this `spark.remote` would call a server that runs already."""
+    return (address or os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -1,8 +1,8 @@
 """One Spark session and all that can happen to its planner: `python session_road.py KIND FOLDER`.
 
-A process of its own for test_session.py, because one process has one Spark. KIND is `configure`,
-`enable`, `connect`, or `doctored` for a session with another jar in it. What was seen goes to
-FOLDER/seen.json, for the tests to judge.
+A process of its own for test_session.py, because one process has one Spark. KIND is
+`session`, `enable`, `connect`, or `doctored` for a session with another jar in it. What was seen
+goes to FOLDER/seen.json, for the tests to judge.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ SECONDS = "spark.colonnade.planner.startSeconds"
 
 def session(kind: str, seen: dict[str, Any]) -> SparkSession:
     """A session in which Colonnade is enabled by the means called `kind`."""
+    if kind == "session":
+        return colonnade.session()
     builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "1")
-    if kind == "configure":
-        builder = builder.master("local[1]").config("spark.ui.enabled", "false")
-        return colonnade.configure(builder).getOrCreate()
-    if kind == "doctored":
-        return builder.master("local[1]").config("spark.jars", "doctored.jar").getOrCreate()
     if kind == "connect":
         spark = builder.remote("local[1]").getOrCreate()
     else:
-        spark = builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+        builder = builder.master("local[1]").config("spark.ui.enabled", "false")
+        if kind == "doctored":
+            return builder.config("spark.jars", "doctored.jar").getOrCreate()
+        spark = builder.getOrCreate()
     seen["before"] = asdict(colonnade.doctor(spark))
     return colonnade.enable(spark)
 
@@ -132,6 +132,7 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
     seen["enabled"] = asdict(colonnade.doctor(spark))
     seen["text"] = str(colonnade.doctor(spark))
     seen["again"] = sentence(lambda: colonnade.enable(spark))
+    seen["running"] = colonnade.session() is spark
     seen["between"] = killed_between(spark)
     path = str(folder / "trips")
     colonnade.create(path, pa.schema({"id": pa.int64()})).append(pa.table({"id": [1, 2, 3]}))

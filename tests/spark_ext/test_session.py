@@ -44,7 +44,7 @@ def with_other_version(jar: Path) -> Path:
     params=[
         pytest.param("enable", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
         pytest.param("connect", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
-        pytest.param("configure", marks=pytest.mark.spark),
+        pytest.param("session", marks=pytest.mark.spark),
     ],
 )
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -79,7 +79,7 @@ def alive(pid: int) -> bool:
 
 
 def test_before_it_is_enabled_the_source_is_the_one_in_python(seen: Any) -> None:
-    if seen["kind"] != "configure":
+    if seen["kind"] != "session":
         assert seen["before"]["source"] == "Python"
         assert "colonnade.enable(spark)" in seen["before"]["reason"]
 
@@ -98,6 +98,10 @@ def test_the_diagnosis_names_all_that_a_report_needs(seen: Any) -> None:
 
 def test_enabling_twice_does_no_harm(seen: Any) -> None:
     assert seen["again"] == ""
+
+
+def test_the_session_is_the_one_that_runs(seen: Any) -> None:
+    assert seen["running"]
 
 
 @pytest.mark.parametrize("moment", ["between", "meanwhile"])
@@ -203,13 +207,19 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
 
-def test_configuring_for_a_running_connect_server_is_refused() -> None:
-    builder = SparkSession.Builder().remote("sc://somewhere")
+def test_configuring_for_a_running_connect_server_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    by_address = SparkSession.Builder().remote("sc://somewhere")
     with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
-        colonnade.configure(builder)
+        colonnade.configure(by_address)
+    monkeypatch.setenv("SPARK_REMOTE", "sc://somewhere")
+    with pytest.raises(InvalidInputError, match=r"colonnade\.enable\(spark\)"):
+        colonnade.configure(SparkSession.Builder())
 
 
-def test_the_same_sources_make_the_same_jar(tmp_path: Path) -> None:
+@pytest.mark.spark_compat
+def test_the_same_sources_make_the_same_jar_with_any_pyspark(tmp_path: Path) -> None:
     jar = tmp_path / "a.jar"
     assert build(jar)
     assert jar.read_bytes() == session.JAR.read_bytes()
