@@ -17,7 +17,7 @@ from tableformat.table import timestamp_ms
 from tableformat.write_job import WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
-_WRITING = ("maxRecordsPerFile", "targetFileSize", "userMetadata")
+_WRITING = ("maxRecordsPerFile", "targetFileSize", "userMetadata", "sortKey")
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
 _UNITS = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
@@ -45,11 +45,13 @@ class WriteOptions:
 
     `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
     `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
+    `sortKey` (`a, b desc`) says how a table that the write creates is sorted.
     """
 
     path: str
     settings: WriteSettings = field(default_factory=WriteSettings)
     user_metadata: str | None = None
+    sort_key: tuple[str, ...] = ()
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -77,8 +79,16 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
         settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
     records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
     return WriteOptions(
-        path, settings.model_copy(update={"max_records": records}), given.get("usermetadata")
+        path,
+        settings.model_copy(update={"max_records": records}),
+        given.get("usermetadata"),
+        split_sort_key(given.get("sortkey", "")),
     )
+
+
+def split_sort_key(text: str) -> tuple[str, ...]:
+    """The columns of a sort key that is given as one text, such as `day, amount desc`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _path_and_options(

@@ -25,7 +25,7 @@ from spark_ext.errors import one_sentence
 from spark_ext.options import parse_read_options, parse_write_options
 from spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
 from spark_ext.types import refuse_uncarried, to_spark
-from spark_ext.writer import ColonnadeWriter, plan_spark_write
+from spark_ext.writer import ColonnadeWriter, plan_python_write
 
 
 class ColonnadeDataSource(DataSource):
@@ -61,7 +61,7 @@ class ColonnadeDataSource(DataSource):
         """A writer of rows with these columns, checked against the table before any is written."""
         with one_sentence():
             options = parse_write_options(self.options)
-            return ColonnadeWriter(plan_spark_write(options, schema, overwrite))
+            return ColonnadeWriter(plan_python_write(options, schema, overwrite))
 
     def _pinned(self) -> PinnedRead:
         if isinstance(self._outcome, ColonnadeError):

@@ -76,7 +76,7 @@ class Table:
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""
-        rows = [_history_row(entry) for entry in self._table.history(limit)]
+        rows = [history_row(entry) for entry in self._table.history(limit)]
         return self._spark.createDataFrame(rows, HISTORY_SCHEMA)
 
     def detail(self) -> DataFrame:
@@ -190,7 +190,8 @@ class TableBuilder:
         return Table(self._spark, table)
 
 
-def _history_row(entry: HistoryEntry) -> tuple[object, ...]:
+def history_row(entry: HistoryEntry) -> tuple[object, ...]:
+    """One row of `HISTORY_SCHEMA`."""
     metrics = {
         "numFiles": entry.rowsets_added,
         "numRemovedFiles": entry.rowsets_dropped,

@@ -17,81 +17,29 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.schema import SchemaField, TableSchema
 from spark_ext.empty_arrays import with_sound_arrays
 from spark_ext.errors import one_sentence
 from spark_ext.options import WriteOptions
-from spark_ext.types import from_spark, refuse_uncarried, same_values, type_text
-from tableformat.conversion import match_fields
-from tableformat.location import locate
+from spark_ext.types import from_spark, refuse_uncarried
+from spark_ext.write_plan import plan_spark_write
 from tableformat.write_job import (
     WriteJob,
     commit_write,
     decode_entries,
     encode_entries,
-    new_table,
-    plan_write,
     write_rows,
 )
 
 
-def plan_spark_write(options: WriteOptions, schema: spark.StructType, overwrite: bool) -> WriteJob:
+def plan_python_write(options: WriteOptions, schema: spark.StructType, overwrite: bool) -> WriteJob:
     """Plan a write of rows with this schema; nothing is written.
 
-    A table that does not exist will be created by the same epoch, its columns nullable like those
-    of any file that Spark writes: what a DataFrame happens to guarantee today is no promise for
-    later appends. Raises InvalidInputError naming the column that does not fit the table.
+    Raises what `plan_spark_write` raises, and InvalidInputError for a type that Spark's Python
+    sources cannot carry.
     """
-    location = locate(options.path)
-    base = Log(location.store).read_head() if location.exists else None
     given = from_spark(schema)
     refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
-    table = None if base is None else location.find(base)
-    create = None
-    if table is None:
-        create = new_table(location.new_table_name, nullable(given))
-    else:
-        check_columns(given, table.schema, location.url)
-    parameters = {"mode": "Overwrite" if overwrite else "Append"}
-    if options.user_metadata is not None:
-        parameters["userMetadata"] = options.user_metadata
-    return plan_write(
-        location,
-        base,
-        "overwrite" if overwrite else "append",
-        create=create,
-        settings=options.settings,
-        parameters=parameters,
-    )
-
-
-def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
-    """Refuse rows whose columns are not those of the table, in whatever order.
-
-    NULL is not looked at: that a DataFrame's column may be NULL does not mean that it is.
-    Raises InvalidInputError that names the columns at fault.
-    """
-    order = match_fields(given.names, table.names, f"The DataFrame for table {path}")
-    for index, column in zip(order, table.fields, strict=True):
-        if not same_values(given.fields[index].type, column.type):
-            raise InvalidInputError(
-                f"Column {column.name!r} of table {path} has the type {type_text(column.type)},"
-                f" but the DataFrame's has {type_text(given.fields[index].type)}; cast it."
-            )
-
-
-def nullable(schema: TableSchema) -> TableSchema:
-    """The same columns, every one of them and of their fields nullable, but for map keys."""
-    return TableSchema(fields=tuple(_nullable(field) for field in schema.fields))
-
-
-def _nullable(field: SchemaField) -> SchemaField:
-    children = [_nullable(child) for child in field.children()]
-    if len(children) == 2 and children[0].name == "key" and not isinstance(field.type, str):
-        children[0] = children[0].model_copy(update={"nullable": field.children()[0].nullable})
-    return field.with_children(children).model_copy(update={"nullable": True})
+    return plan_spark_write(options, given, overwrite)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from manifests.entries import (
     DropTable,
     Operation,
     RowSetEntry,
+    RowSetNumber,
     SortField,
     TableIdText,
     TransactionIdText,
@@ -73,6 +74,7 @@ class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
     `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
+    `drops` are the RowSets that an overwrite replaces, all there are where it names none.
     """
 
     url: str
@@ -80,6 +82,7 @@ class WriteJob(Model):
     mode: Literal["append", "overwrite"]
     create: CreateTable | None
     replaces: TableIdText | None = None
+    drops: tuple[tuple[RowSetNumber, RowSetNumber], ...] | None = None
     create_database: bool
     base: Count
     transaction: TransactionIdText
@@ -168,13 +171,15 @@ def plan_write(
     *,
     create: CreateTable | None = None,
     replace: bool = False,
+    drops: tuple[tuple[int, int], ...] | None = None,
     settings: WriteSettings | None = None,
     parameters: dict[str, str] | None = None,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
 
     A table that does not exist is created by the same epoch when `create` designs it; with
-    `replace` a table that does exist is dropped by it, too.
+    `replace` a table that does exist is dropped by it, too. An overwrite replaces the RowSets
+    `drops` (None: all there are).
     Raises NotFoundError when it does not exist and `create` is absent, InvalidInputError for a
     store that cannot commit and for settings of another type.
     """
@@ -194,6 +199,7 @@ def plan_write(
         mode=mode,
         create=create,
         replaces=None if table is None or create is None else table.id,
+        drops=drops,
         create_database=base is None,
         base=0 if base is None else base.epoch,
         transaction=new_transaction_id(),
@@ -260,7 +266,8 @@ def commit_write(
     if job.create is not None:
         ops.append(job.create)
     if job.mode == "overwrite" and job.create is None:
-        ops.append(_drop_all(log, base, job.target.table))
+        dropped = DropRowSet(table=job.target.table, rowsets=job.drops or ())
+        ops.append(dropped if job.drops is not None else _drop_all(log, base, job.target.table))
     written_by = {"schema_id": job.target.schema_id}
     rowsets = [entry.model_copy(update=written_by) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)

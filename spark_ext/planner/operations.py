@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from manifests.version import VERSION
-from spark_ext.planner import reads
+from spark_ext.planner import catalog, metadata, procedures, reads, writes
 
 PROTOCOL = 1
 
@@ -30,4 +30,12 @@ def echo(args: Mapping[str, Any]) -> dict[str, Any]:
     return dict(args)
 
 
-OPS: dict[str, Operation] = {"describe": describe, "echo": echo, **reads.OPS}
+OPS: dict[str, Operation] = {
+    "describe": describe,
+    "echo": echo,
+    **catalog.OPS,
+    **metadata.OPS,
+    **procedures.OPS,
+    **reads.OPS,
+    **writes.OPS,
+}

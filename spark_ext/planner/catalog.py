@@ -1,0 +1,216 @@
+"""What the catalog asks: the databases in a warehouse folder, their tables, and changes to both.
+
+A database of the catalog is a Colonnade database `<warehouse>/<name>`; tables are addressed by
+path, `<database>/<table>`, or that of a lone table.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+from manifests.errors import InvalidInputError
+from manifests.log import Log
+from manifests.store import LocalStore, open_store
+from spark_ext.planner.writes import SORT_KEY, table_design
+from spark_ext.types import from_spark
+from tableformat.alteration import (
+    AddColumn,
+    Alteration,
+    AlterProperties,
+    CommentColumn,
+    CommentTable,
+    DropColumn,
+    DropNotNull,
+    MoveColumn,
+    RenameColumn,
+)
+from tableformat.database import Database
+from tableformat.location import Location, locate, locate_existing
+from tableformat.table import ArrowTable
+from tableformat.write_job import check_table_name
+
+Args = Mapping[str, Any]
+
+
+def list_databases(args: Args) -> dict[str, Any]:
+    """The names of the databases in the folder `warehouse`, sorted; none where it is missing."""
+    root = _local_folder(args["warehouse"])
+    names = os.listdir(root) if os.path.isdir(root) else []
+    return {"databases": sorted(name for name in names if _is_database(f"{root}/{name}"))}
+
+
+def database_exists(args: Args) -> dict[str, Any]:
+    """Whether there is a database of several tables at `path`."""
+    return {"exists": _is_database(args["path"])}
+
+
+def create_database(args: Args) -> dict[str, Any]:
+    """Create an empty database at `path`."""
+    check_table_name(os.path.basename(args["path"]))
+    Database.create(args["path"])
+    return {}
+
+
+def drop_database(args: Args) -> dict[str, Any]:
+    """Remove the database at `path` and everything in its folder; with tables only if `cascade`.
+
+    `dropped` is false where it has tables and stays.
+    """
+    folder = _local_folder(args["path"])
+    if Database.open(folder).tables() and not args["cascade"]:
+        return {"dropped": False}
+    # Gone at once for everybody else; what a crash leaves of it is no database of the catalog.
+    grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
+    os.rename(folder, grave)
+    shutil.rmtree(grave)
+    return {"dropped": True}
+
+
+def list_tables(args: Args) -> dict[str, Any]:
+    """The names of the tables of the database at `path`, sorted."""
+    return {"tables": Database.open(args["path"]).tables()}
+
+
+def table_exists(args: Args) -> dict[str, Any]:
+    """Whether there is a table at `path`."""
+    location = locate(args["path"])
+    return {"exists": location.exists and location.find(_head(location)) is not None}
+
+
+def create_table(args: Args) -> dict[str, Any]:
+    """Create the table at `path` that `design` describes (`writes.table_design`)."""
+    design = table_design(args["design"])
+    ArrowTable.create(
+        args["path"],
+        design.schema,
+        sort_key=design.sort_key,
+        properties=design.properties,
+        comment=design.comment,
+    )
+    return {}
+
+
+def drop_table(args: Args) -> dict[str, Any]:
+    """Drop the table at `path`; `dropped` is false where there is none."""
+    location = locate(args["path"])
+    table = location.find(_head(location)) if location.exists else None
+    if table is None:
+        return {"dropped": False}
+    Database.open(location.store.url).drop_table(table.name)
+    return {"dropped": True}
+
+
+def rename_table(args: Args) -> dict[str, Any]:
+    """Give the table at `path` the name `name`, in the same database."""
+    location = locate_existing(args["path"])
+    table = location.require(_head(location))
+    Database.open(location.store.url).rename_table(table.name, args["name"])
+    return {}
+
+
+def alter_table(args: Args) -> dict[str, Any]:
+    """Carry out `changes` of the table at `path`, one after another, all in one epoch.
+
+    Each has a `kind`, one of those in `_ALTERATIONS`, and what that needs.
+    """
+    table = ArrowTable.open(args["path"])
+    return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
+
+
+def truncate_table(args: Args) -> dict[str, Any]:
+    """Remove all rows of the table at `path`."""
+    table = ArrowTable.open(args["path"])
+    return {"epoch": table.overwrite(table.schema.empty_table())}
+
+
+def _alteration(change: Args) -> Alteration:
+    kind = change["kind"]
+    if kind not in _ALTERATIONS:
+        raise InvalidInputError(_REFUSALS[kind].format(".".join(change["column"])))
+    return _ALTERATIONS[kind](change)
+
+
+def _add_column(change: Args) -> Alteration:
+    path = change["column"]
+    if len(path) > 1:
+        raise InvalidInputError(
+            f"Field {'.'.join(path)!r} cannot be added: only whole columns can."
+        )
+    column = {
+        "name": path[0],
+        "type": json.loads(change["type"]),
+        "nullable": change["nullable"],
+        "metadata": {} if change["comment"] is None else {"comment": change["comment"]},
+    }
+    fields = from_spark(StructType.fromJson({"type": "struct", "fields": [column]})).fields
+    return AddColumn(fields[0], change["after"], change["first"])
+
+
+def _properties(change: Args) -> Alteration:
+    if SORT_KEY in change["set"] or SORT_KEY in change["remove"]:
+        raise InvalidInputError("The sort key of a table cannot be changed after its creation.")
+    return AlterProperties(dict(change["set"]), tuple(change["remove"]))
+
+
+_ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
+    "add_column": _add_column,
+    "rename_column": lambda change: RenameColumn(tuple(change["column"]), change["name"]),
+    "drop_column": lambda change: DropColumn(tuple(change["column"]), change["if_exists"]),
+    "comment_column": lambda change: CommentColumn(tuple(change["column"]), change["comment"]),
+    "drop_not_null": lambda change: DropNotNull(tuple(change["column"])),
+    "move_column": lambda change: MoveColumn(
+        tuple(change["column"]), change["after"], change["first"]
+    ),
+    "properties": _properties,
+    "comment": lambda change: CommentTable(change["comment"]),
+}
+
+_REFUSALS = {
+    "set_not_null": "Column {!r} cannot be made NOT NULL: rows that are there may be NULL.",
+    "change_type": "The type of column {!r} cannot be changed; add a column of the other type.",
+    "set_default": "Column {!r} cannot have a default value.",
+    "cluster_by": "The sort key of a table cannot be changed after its creation{}.",
+    "constraint": "Constraints are not supported{}.",
+}
+
+
+def _head(location: Location) -> Any:
+    return Log(location.store).read_head()
+
+
+def _is_database(path: str) -> bool:
+    """Whether a database of several tables lies exactly at `path`."""
+    if os.path.basename(path).startswith("_"):
+        return False
+    location = locate(path)
+    return location.exists and location.table is None and not _head(location).lone_table
+
+
+def _local_folder(path: str) -> str:
+    """The folder as the operating system knows it."""
+    store = open_store(path)
+    if not isinstance(store, LocalStore):
+        raise InvalidInputError(f"{path} is on no local disk, where a warehouse has to be so far.")
+    return store.url
+
+
+OPS = {
+    "list_databases": list_databases,
+    "database_exists": database_exists,
+    "create_database": create_database,
+    "drop_database": drop_database,
+    "list_tables": list_tables,
+    "table_exists": table_exists,
+    "create_table": create_table,
+    "drop_table": drop_table,
+    "rename_table": rename_table,
+    "alter_table": alter_table,
+    "truncate_table": truncate_table,
+}

@@ -1,0 +1,132 @@
+"""Tables about a table: `t.history`, `t.rowsets`, `t.columns`, `t.properties`.
+
+Each is a Spark schema in DDL and rows of Spark's internal values: a timestamp is microseconds
+since 1970 UTC. They show the state of the table when they are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from manifests.log import Log
+from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet
+from spark_ext.table import HISTORY_SCHEMA, history_row
+from spark_ext.types import type_text
+from tableformat.location import locate_existing
+from tableformat.table import ArrowTable
+
+Row = Sequence[Any]
+
+ROWSETS_SCHEMA = (
+    "rowset long, object string, place string, epoch long, rows long, deleted_rows long,"
+    " bytes long, schema_id int, unsynced boolean"
+)
+COLUMNS_SCHEMA = (
+    "id int, name string, type string, nullable boolean, comment string, sort_position int,"
+    " null_count long"
+)
+PROPERTIES_SCHEMA = "key string, value string"
+
+_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+def metadata(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The table `name` about the table at `path`: schema and rows."""
+    schema, rows = TABLES[args["name"]]
+    return {"schema": schema, "rows": plain_rows(rows(ArrowTable.open(args["path"])))}
+
+
+def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The names of the tables about a table."""
+    return {"names": list(TABLES)}
+
+
+def plain_rows(rows: Iterable[Row]) -> list[list[Any]]:
+    """Rows as JSON values."""
+    return [[_plain(value) for value in row] for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return (value - _START) // timedelta(microseconds=1)
+    return value
+
+
+def _history(table: ArrowTable) -> Iterator[Row]:
+    return map(history_row, table.history())
+
+
+def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
+    """The live RowSets of the table as it was seen last."""
+    return Log(locate_existing(table.path).store).read_rowsets(table.state)
+
+
+def _rowsets(table: ArrowTable) -> Iterator[Row]:
+    for rowset in live_rowsets(table):
+        entry = rowset.entry
+        yield (
+            rowset.id,
+            entry.object,
+            entry.place,
+            rowset.epoch,
+            entry.rows,
+            entry.rows - rowset.row_count,
+            entry.bytes,
+            entry.schema_id,
+            entry.unsynced,
+        )
+
+
+def _columns(table: ArrowTable) -> Iterator[Row]:
+    positions = {key.column: at for at, key in enumerate(table.state.sort_key, start=1)}
+    rowsets = live_rowsets(table)
+    for column in table.state.schema.fields:
+        nulls = _null_count(column, rowsets)
+        for path, field in _walk(column, ()):
+            position, known = (positions.get(field.id), nulls) if field is column else (None, None)
+            yield (
+                field.id,
+                ".".join(path),
+                type_text(field.type),
+                field.nullable,
+                field.comment,
+                position,
+                known,
+            )
+
+
+def _walk(
+    field: SchemaField, above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], SchemaField]]:
+    path = (*above, field.name)
+    yield path, field
+    for child in field.children():
+        yield from _walk(child, path)
+
+
+def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | None:
+    """NULLs of a column, or None where the log does not know their number."""
+    total = 0
+    for rowset in rowsets:
+        statistics = rowset.entry.statistics.get(column.id)
+        if statistics is None or (rowset.vector is not None and statistics.nulls):
+            return None
+        total += statistics.nulls
+    return total
+
+
+def _properties(table: ArrowTable) -> Iterator[Row]:
+    return iter(sorted(table.state.properties.items()))
+
+
+TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {
+    "history": (HISTORY_SCHEMA, _history),
+    "rowsets": (ROWSETS_SCHEMA, _rowsets),
+    "columns": (COLUMNS_SCHEMA, _columns),
+    "properties": (PROPERTIES_SCHEMA, _properties),
+}
+
+OPS = {"metadata": metadata, "metadata_names": metadata_names}

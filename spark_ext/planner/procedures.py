@@ -1,0 +1,104 @@
+"""What `CALL colonnade.system.<name>(...)` can call.
+
+Described here in full, parameters and result rows; the Java half only shows them to Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from manifests.checkpoint_writer import write_checkpoint
+from manifests.errors import InvalidInputError
+from manifests.log import Log
+from spark_ext.planner.metadata import Row, plain_rows
+from spark_ext.table import HISTORY_SCHEMA, history_row
+from tableformat.location import locate_existing
+from tableformat.table import ArrowTable
+
+Args = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One argument, of a Spark type in DDL; an `optional` one that is left out is None.
+
+    The argument `table` reaches the procedure as the table's path.
+    """
+
+    name: str
+    type: str
+    optional: bool
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure whose result has the columns `schema`, in DDL."""
+
+    description: str
+    parameters: tuple[Parameter, ...]
+    schema: str
+    run: Callable[[Args], Iterable[Row]]
+
+
+_TABLE = Parameter("table", "string", False, "database.table or a path")
+
+
+def procedures(args: Args) -> dict[str, Any]:
+    """All procedures by name."""
+    return {
+        name: {
+            "description": each.description,
+            "schema": each.schema,
+            "parameters": [
+                {
+                    "name": parameter.name,
+                    "type": parameter.type,
+                    "optional": parameter.optional,
+                    "description": parameter.description,
+                }
+                for parameter in each.parameters
+            ],
+        }
+        for name, each in PROCEDURES.items()
+    }
+
+
+def call_procedure(args: Args) -> dict[str, Any]:
+    """The result rows of the procedure `name` called with `arguments`."""
+    return {"rows": plain_rows(PROCEDURES[args["name"]].run(args["arguments"]))}
+
+
+def _history(arguments: Args) -> Iterable[Row]:
+    limit = arguments["limit"]
+    if limit is not None and limit < 0:
+        raise InvalidInputError(f"The limit of a history is a number from 0, not {limit}.")
+    return map(history_row, ArrowTable.open(arguments["table"]).history(limit))
+
+
+def _checkpoint(arguments: Args) -> Iterable[Row]:
+    location = locate_existing(arguments["table"])
+    head = Log(location.store).read_head()
+    location.require(head)
+    stored = write_checkpoint(location.store, head)
+    return [(stored.epoch, sum(t.rowsets.rowset_count for t in stored.tables.values()))]
+
+
+PROCEDURES = {
+    "history": Procedure(
+        "The epochs that changed a table, newest first.",
+        (_TABLE, Parameter("limit", "int", True, "at most so many epochs")),
+        HISTORY_SCHEMA,
+        _history,
+    ),
+    "checkpoint": Procedure(
+        "Stores the state of a table's database, so that opening it reads no epochs before.",
+        (_TABLE,),
+        "epoch long, rowsets long",
+        _checkpoint,
+    ),
+}
+
+OPS = {"procedures": procedures, "call_procedure": call_procedure}

@@ -1,0 +1,81 @@
+"""What the Spark source asks when it writes: a plan before any row, a commit after all of them.
+
+A job travels as the JSON of its `WriteJob`. It carries its transaction id and base epoch, so a
+commit that is sent again, because the process that answers was replaced, lands once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+from manifests.errors import InvalidInputError
+from spark_ext.options import parse_write_options, split_sort_key
+from spark_ext.types import from_spark
+from spark_ext.write_plan import TableDesign, plan_spark_write
+from tableformat.write_job import WriteJob, commit_write, decode_entries
+
+SORT_KEY = "sortKey"
+"""The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
+
+
+def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Plan a write to the table at `path` of rows with the Spark schema `schema`.
+
+    `overwrite` replaces all rows. `base` is the epoch that the statement has read. `design`
+    describes a table to create (`table_design`).
+    """
+    design = args.get("design")
+    job = plan_spark_write(
+        parse_write_options({**args["options"], "path": args["path"]}),
+        from_spark(StructType.fromJson(json.loads(args["schema"]))),
+        args["overwrite"],
+        design=None if design is None else table_design(design),
+        base_epoch=args.get("base"),
+    )
+    names = {column.id: column.name for column in job.target.table_schema.fields}
+    return {
+        "job": job.model_dump_json(),
+        "ordering": [
+            {"column": names[key.column], "descending": key.descending}
+            for key in job.target.sort_key
+        ],
+    }
+
+
+def commit(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Make what the tasks of a `job` wrote visible in one epoch; `messages` are their entries.
+
+    An append of no rows to a table that is there makes none.
+    """
+    job = WriteJob.model_validate_json(args["job"])
+    entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
+    if not entries and job.mode == "append" and job.create is None:
+        return {"epoch": job.base}
+    return {"epoch": commit_write(job, entries).epoch}
+
+
+def table_design(args: Mapping[str, Any]) -> TableDesign:
+    """The table that a statement describes.
+
+    `schema` is its Spark schema, `cluster_by` the columns of CLUSTER BY, `properties` include
+    `sortKey`, which says the same and can say `desc`.
+    """
+    properties = dict(args["properties"])
+    sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
+    clustered = tuple(args["cluster_by"])
+    if sort_key and clustered:
+        raise InvalidInputError(f"Say CLUSTER BY or the property {SORT_KEY}, not both.")
+    return TableDesign(
+        from_spark(StructType.fromJson(json.loads(args["schema"]))),
+        sort_key or clustered,
+        properties,
+        args["comment"],
+        args["replace"],
+    )
+
+
+OPS = {"plan_write": plan_write, "commit_write": commit}

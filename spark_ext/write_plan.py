@@ -1,0 +1,135 @@
+"""Planning a write of Spark's, whichever source carries it out. Writes nothing.
+
+The driver checks columns by name and fixes the epoch that the write is based on, before any task
+runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from manifests.entries import CreateTable
+from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.log import Log
+from manifests.schema import SchemaField, TableSchema
+from manifests.snapshot import TableState
+from spark_ext.options import WriteOptions
+from spark_ext.types import same_values, type_text
+from tableformat.conversion import match_fields
+from tableformat.location import Location, locate
+from tableformat.predicate import Predicate
+from tableformat.replace_where import plan_replacement
+from tableformat.write_job import WriteJob, new_table, parse_sort_key, plan_write
+
+
+@dataclass(frozen=True, slots=True)
+class TableDesign:
+    """A table that a statement describes; with `replace` one that may be there is replaced."""
+
+    schema: TableSchema
+    sort_key: tuple[str, ...] = ()
+    properties: dict[str, str] = field(default_factory=dict)
+    comment: str | None = None
+    replace: bool = False
+
+
+def plan_spark_write(
+    options: WriteOptions,
+    given: TableSchema,
+    overwrite: bool,
+    *,
+    design: TableDesign | None = None,
+    base_epoch: int | None = None,
+    where: Predicate | None = None,
+) -> WriteJob:
+    """Plan a write of rows with the columns `given`, as of `base_epoch` (None: the newest).
+
+    A table that does not exist will be created by the same epoch: as `design` says, else with the
+    columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
+    happens to guarantee today is no promise for later appends. An overwrite with `where` replaces
+    the rows that it selects.
+
+    Raises InvalidInputError naming the column that does not fit the table, or where `where`
+    selects part of a RowSet, AlreadyExistsError where `design` is for a new table.
+    """
+    location = locate(options.path)
+    log = Log(location.store)
+    base = log.read_at(epoch=base_epoch) if location.exists else None
+    table = None if base is None else location.find(base)
+    create = _creation(options, given, design, location, table)
+    if table is not None and create is None:
+        check_columns(given, table.schema, location.url)
+        _check_sort_key(options, table, location)
+    drops = None
+    if where is not None and table is not None and create is None:
+        drops = plan_replacement(table, log.read_rowsets(table), where)
+    return plan_write(
+        location,
+        base,
+        "overwrite" if overwrite else "append",
+        create=create,
+        replace=design is not None and design.replace,
+        drops=drops,
+        settings=options.settings,
+        parameters=_parameters(options, overwrite),
+    )
+
+
+def _creation(
+    options: WriteOptions,
+    given: TableSchema,
+    design: TableDesign | None,
+    location: Location,
+    table: TableState | None,
+) -> CreateTable | None:
+    """The table to create, or None where rows go to the one that is there."""
+    name = location.new_table_name
+    if design is None:
+        return None if table else new_table(name, nullable(given), options.sort_key)
+    if table is not None and not design.replace:
+        raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+    check_columns(given, design.schema, location.url)
+    sort_key = design.sort_key or options.sort_key
+    return new_table(name, design.schema, sort_key, design.properties, design.comment)
+
+
+def _check_sort_key(options: WriteOptions, table: TableState, location: Location) -> None:
+    """Refuse an option that would silently do nothing."""
+    if options.sort_key and parse_sort_key(table.schema, options.sort_key) != table.sort_key:
+        raise InvalidInputError(
+            f"Table {location.url} exists and is sorted otherwise; leave out the option sortKey."
+        )
+
+
+def _parameters(options: WriteOptions, overwrite: bool) -> dict[str, str]:
+    parameters = {"mode": "Overwrite" if overwrite else "Append"}
+    if options.user_metadata is not None:
+        parameters["userMetadata"] = options.user_metadata
+    return parameters
+
+
+def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
+    """Refuse rows whose columns are not those of the table, in whatever order.
+
+    NULL is not looked at: that a DataFrame's column may be NULL does not mean that it is.
+    Raises InvalidInputError that names the columns at fault.
+    """
+    order = match_fields(given.names, table.names, f"The DataFrame for table {path}")
+    for index, column in zip(order, table.fields, strict=True):
+        if not same_values(given.fields[index].type, column.type):
+            raise InvalidInputError(
+                f"Column {column.name!r} of table {path} has the type {type_text(column.type)},"
+                f" but the DataFrame's has {type_text(given.fields[index].type)}; cast it."
+            )
+
+
+def nullable(schema: TableSchema) -> TableSchema:
+    """The same columns, every one of them and of their fields nullable, but for map keys."""
+    return TableSchema(fields=tuple(_nullable(field) for field in schema.fields))
+
+
+def _nullable(field: SchemaField) -> SchemaField:
+    children = [_nullable(child) for child in field.children()]
+    if len(children) == 2 and children[0].name == "key" and not isinstance(field.type, str):
+        children[0] = children[0].model_copy(update={"nullable": field.children()[0].nullable})
+    return field.with_children(children).model_copy(update={"nullable": True})
