@@ -133,7 +133,7 @@ def truncate_table(args: Args) -> dict[str, Any]:
 def _alteration(change: Args) -> Alteration:
     kind = change["kind"]
     if kind not in _ALTERATIONS:
-        raise InvalidInputError(_REFUSALS[kind].format(".".join(change["column"])))
+        raise InvalidInputError(_REFUSALS[kind].format(**{**change, "column": _path(change)}))
     return _ALTERATIONS[kind](change)
 
 
@@ -173,12 +173,17 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
 }
 
 _REFUSALS = {
-    "set_not_null": "Column {!r} cannot be made NOT NULL: rows that are there may be NULL.",
-    "change_type": "The type of column {!r} cannot be changed; add a column of the other type.",
-    "set_default": "Column {!r} cannot have a default value.",
-    "cluster_by": "The sort key of a table cannot be changed after its creation{}.",
-    "constraint": "Constraints are not supported{}.",
+    "set_not_null": "Column {column!r} cannot be made NOT NULL: rows that are there may be NULL.",
+    "change_type": "The type of column {column!r} cannot be changed; add a column of the other"
+    " type.",
+    "set_default": "Column {column!r} cannot have a default value.",
+    "cluster_by": "The sort key of a table cannot be changed after its creation.",
+    "other": "Colonnade tables have no {what}.",
 }
+
+
+def _path(change: Args) -> str:
+    return ".".join(change.get("column", ()))
 
 
 def _head(location: Location) -> Any:

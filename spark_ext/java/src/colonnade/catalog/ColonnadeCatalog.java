@@ -1,0 +1,277 @@
+package colonnade.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.source.ColonnadeTable;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.NamespaceChange;
+import org.apache.spark.sql.connector.catalog.ProcedureCatalog;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * The catalog {@code colonnade}: databases in a warehouse folder, and tables at any path, as in
+ * {@code colonnade.sales.orders} and {@code colonnade.`/data/trips`}; see {@link TableName}.
+ *
+ * <p>The folder is {@code spark.sql.catalog.colonnade.warehouse}, by default the folder
+ * {@code colonnade} in Spark's own warehouse.
+ */
+public final class ColonnadeCatalog
+    implements StagingTableCatalog, SupportsNamespaces, ProcedureCatalog {
+  private static final String PROCEDURES = "system";
+
+  private String name;
+  private Warehouse warehouse;
+
+  @Override
+  public void initialize(String catalogName, CaseInsensitiveStringMap options) {
+    name = catalogName;
+    warehouse = Warehouse.configured(options);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String[] defaultNamespace() {
+    return new String[] {TableName.DEFAULT_DATABASE};
+  }
+
+  private TableName named(Identifier identifier) {
+    return TableName.of(warehouse.path(), identifier);
+  }
+
+  @Override
+  public Identifier[] listTables(String[] namespace) throws NoSuchNamespaceException {
+    return Arrays.stream(warehouse.tables(namespace))
+        .map(table -> Identifier.of(namespace, table))
+        .toArray(Identifier[]::new);
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier) throws NoSuchTableException {
+    TableName named = named(identifier);
+    if (identifier instanceof DataFramePath path && path.mayBeNew() && !Tables.exists(named)) {
+      return new NewTable(named.path());
+    }
+    Table about = Tables.about(named);
+    return about != null ? about : Tables.load(identifier, named, Map.of());
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
+    return Tables.load(identifier, named(identifier), Map.of("versionAsOf", version));
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
+    Map<String, String> options = Map.of("timestampMicros", Long.toString(micros));
+    return Tables.load(identifier, named(identifier), options);
+  }
+
+  @Override
+  public boolean tableExists(Identifier identifier) {
+    return Tables.exists(named(identifier)) || Tables.isAbout(named(identifier));
+  }
+
+  @Override
+  public Table createTable(Identifier identifier, TableInfo info) throws NoSuchNamespaceException {
+    TableDesign design = TableDesign.of(info);
+    String path = newPath(identifier, design);
+    Planner.call("create_table", Map.of("path", path, "design", design.forPlanner(false)));
+    return ColonnadeTable.load(path, Map.of());
+  }
+
+  /** Where a new table will be. */
+  private String newPath(Identifier identifier, TableDesign design)
+      throws NoSuchNamespaceException {
+    TableName named = named(identifier);
+    if (named.path() == null) {
+      throw new NoSuchNamespaceException(identifier.namespace());
+    }
+    String location = design.location();
+    if (location != null && !Warehouse.localPath(location).equals(named.path())) {
+      String sentence =
+          String.format(
+              "Table %s lies in its database, not at LOCATION %s; create colonnade.`%s` instead.",
+              named, location, location);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    if (!named.isPath()) {
+      String[] namespace = identifier.namespace();
+      warehouse.requireForTable(namespace.length == 0 ? defaultNamespace() : namespace);
+    }
+    return named.path();
+  }
+
+  @Override
+  public Table alterTable(Identifier identifier, TableChange... changes)
+      throws NoSuchTableException {
+    String path = requirePath(identifier);
+    Planner.call("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
+    return ColonnadeTable.load(path, Map.of());
+  }
+
+  private String requirePath(Identifier identifier) throws NoSuchTableException {
+    TableName named = named(identifier);
+    if (!Tables.exists(named)) {
+      throw new NoSuchTableException(identifier);
+    }
+    return named.path();
+  }
+
+  @Override
+  public boolean dropTable(Identifier identifier) {
+    String path = named(identifier).path();
+    return path != null
+        && Planner.call("drop_table", Map.of("path", path)).get("dropped").asBoolean();
+  }
+
+  @Override
+  public void renameTable(Identifier from, Identifier to) throws NoSuchTableException {
+    String path = requirePath(from);
+    List<String> target = new ArrayList<>(List.of(to.namespace()));
+    target.remove(name);
+    target.add(to.name());
+    boolean here = target.size() == 1 && !TableName.isPath(to.name());
+    String newPath =
+        here ? named(from).root() + "/" + to.name() : TableName.of(warehouse.path(), target).path();
+    if (newPath == null || !newPath.equals(named(from).root() + "/" + to.name())) {
+      String sentence =
+          "Table " + named(from) + " cannot move to another place; give only its new name.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    Planner.call("rename_table", Map.of("path", path, "name", to.name()));
+  }
+
+  @Override
+  public StagedTable stageCreate(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException {
+    TableDesign design = TableDesign.of(info);
+    return new StagedColonnadeTable(newPath(identifier, design), design, false);
+  }
+
+  @Override
+  public StagedTable stageReplace(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException, NoSuchTableException {
+    requirePath(identifier);
+    return stageCreateOrReplace(identifier, info);
+  }
+
+  @Override
+  public StagedTable stageCreateOrReplace(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException {
+    TableDesign design = TableDesign.of(info);
+    return new StagedColonnadeTable(newPath(identifier, design), design, true);
+  }
+
+  @Override
+  public String[][] listNamespaces() {
+    return warehouse.list();
+  }
+
+  @Override
+  public String[][] listNamespaces(String[] namespace) throws NoSuchNamespaceException {
+    if (namespace.length == 0) {
+      return listNamespaces();
+    }
+    warehouse.require(namespace);
+    return new String[0][];
+  }
+
+  @Override
+  public boolean namespaceExists(String[] namespace) {
+    return warehouse.has(namespace);
+  }
+
+  @Override
+  public Map<String, String> loadNamespaceMetadata(String[] namespace)
+      throws NoSuchNamespaceException {
+    return Map.of(SupportsNamespaces.PROP_LOCATION, warehouse.require(namespace));
+  }
+
+  @Override
+  public void createNamespace(String[] namespace, Map<String, String> properties)
+      throws NamespaceAlreadyExistsException {
+    warehouse.create(namespace, properties);
+  }
+
+  @Override
+  public void alterNamespace(String[] namespace, NamespaceChange... changes) {
+    String sentence =
+        "Database " + String.join(".", namespace) + " has nothing that could be altered.";
+    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  @Override
+  public boolean dropNamespace(String[] namespace, boolean cascade)
+      throws NoSuchNamespaceException, NonEmptyNamespaceException {
+    return warehouse.drop(namespace, cascade);
+  }
+
+  @Override
+  public Identifier[] listProcedures(String[] namespace) {
+    List<Identifier> found = new ArrayList<>();
+    if (Arrays.equals(namespace, new String[] {PROCEDURES})) {
+      ColonnadeProcedure.descriptions()
+          .fieldNames()
+          .forEachRemaining(procedure -> found.add(Identifier.of(namespace, procedure)));
+    }
+    return found.toArray(Identifier[]::new);
+  }
+
+  @Override
+  public UnboundProcedure loadProcedure(Identifier identifier) {
+    JsonNode known = ColonnadeProcedure.descriptions();
+    boolean ours = Arrays.equals(identifier.namespace(), new String[] {PROCEDURES});
+    if (!ours || !known.has(identifier.name())) {
+      List<String> names = new ArrayList<>();
+      known.fieldNames().forEachRemaining(names::add);
+      String sentence =
+          String.format(
+              "Procedure %s.%s does not exist; those of %s.%s are: %s.",
+              name, identifier, name, PROCEDURES, String.join(", ", names));
+      throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+    }
+    return new ColonnadeProcedure(
+        identifier.name(), known.get(identifier.name()), this::pathOfTable);
+  }
+
+  /** The path of the table that a procedure's argument names, with or without the catalog. */
+  private String pathOfTable(String text) {
+    if (TableName.isPath(text) && text.indexOf('`') < 0) {
+      return text;
+    }
+    List<String> parts =
+        new ArrayList<>(
+            CollectionConverters.asJava(CatalystSqlParser.parseMultipartIdentifier(text)));
+    if (parts.size() > 1 && parts.get(0).equals(name)) {
+      parts.remove(0);
+    }
+    String path = TableName.of(warehouse.path(), parts).path();
+    if (path == null) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_NOT_FOUND", "Table " + text + " does not exist: give database.table or a path.");
+    }
+    return path;
+  }
+}

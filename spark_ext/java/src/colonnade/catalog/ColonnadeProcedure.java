@@ -1,0 +1,96 @@
+package colonnade.catalog;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.catalog.procedures.BoundProcedure;
+import org.apache.spark.sql.connector.catalog.procedures.ProcedureParameter;
+import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** A procedure of the planner's, as Spark calls it. */
+final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
+  private static final String TABLE = "table";
+
+  private final String name;
+  private final JsonNode description;
+  private final UnaryOperator<String> pathOfTable;
+
+  /** {@code description} is the planner's; {@code pathOfTable} turns the name of a table into it. */
+  ColonnadeProcedure(String name, JsonNode description, UnaryOperator<String> pathOfTable) {
+    this.name = name;
+    this.description = description;
+    this.pathOfTable = pathOfTable;
+  }
+
+  /** All procedures by name. */
+  static JsonNode descriptions() {
+    return Planner.call("procedures", Map.of());
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String description() {
+    return description.get("description").asText();
+  }
+
+  @Override
+  public BoundProcedure bind(StructType inputType) {
+    return this;
+  }
+
+  @Override
+  public boolean isDeterministic() {
+    return false;
+  }
+
+  @Override
+  public ProcedureParameter[] parameters() {
+    List<ProcedureParameter> parameters = new ArrayList<>();
+    for (JsonNode parameter : description.get("parameters")) {
+      ProcedureParameter.Builder builder =
+          ProcedureParameter.in(parameter.get("name").asText(), type(parameter))
+              .comment(parameter.get("description").asText());
+      if (parameter.get("optional").asBoolean()) {
+        builder.defaultValue("NULL");
+      }
+      parameters.add(builder.build());
+    }
+    return parameters.toArray(ProcedureParameter[]::new);
+  }
+
+  private static DataType type(JsonNode parameter) {
+    return DataType.fromDDL(parameter.get("type").asText());
+  }
+
+  @Override
+  public Iterator<Scan> call(InternalRow input) {
+    Map<String, Object> arguments = new HashMap<>();
+    int at = 0;
+    for (JsonNode parameter : description.get("parameters")) {
+      String argument = parameter.get("name").asText();
+      Object value = input.isNullAt(at) ? null : input.get(at, type(parameter));
+      if (value instanceof UTF8String text) {
+        value = argument.equals(TABLE) ? pathOfTable.apply(text.toString()) : text.toString();
+      }
+      arguments.put(argument, value);
+      at++;
+    }
+    JsonNode result = Planner.call("call_procedure", Map.of("name", name, "arguments", arguments));
+    StructType schema = StructType.fromDDL(description.get("schema").asText());
+    return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
+  }
+}

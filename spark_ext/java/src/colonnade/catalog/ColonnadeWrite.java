@@ -1,0 +1,52 @@
+package colonnade.catalog;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BiConsumer;
+import org.apache.spark.sql.connector.distributions.Distribution;
+import org.apache.spark.sql.connector.distributions.Distributions;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.SortDirection;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** A planned write: rows as they are distributed, each task's in the order of the sort key. */
+final class ColonnadeWrite implements RequiresDistributionAndOrdering {
+  private final PlannedWrite planned;
+  private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+
+  ColonnadeWrite(PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this.planned = planned;
+    this.end = end;
+  }
+
+  @Override
+  public String description() {
+    return "colonnade";
+  }
+
+  @Override
+  public Distribution requiredDistribution() {
+    return Distributions.unspecified();
+  }
+
+  @Override
+  public SortOrder[] requiredOrdering() {
+    List<SortOrder> orders = new ArrayList<>();
+    for (JsonNode field : planned.ordering()) {
+      boolean descending = field.get("descending").asBoolean();
+      // NULL is first ascending and last descending, as Spark has it by default.
+      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
+    }
+    return orders.toArray(SortOrder[]::new);
+  }
+
+  @Override
+  public BatchWrite toBatch() {
+    return new ColonnadeBatchWrite(planned, end);
+  }
+}

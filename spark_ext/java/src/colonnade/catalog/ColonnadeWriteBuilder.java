@@ -1,0 +1,57 @@
+package colonnade.catalog;
+
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import org.apache.spark.sql.connector.expressions.filter.AlwaysTrue;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.SupportsOverwriteV2;
+import org.apache.spark.sql.connector.write.Write;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** A write to a table: an append until Spark says that it overwrites. */
+public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
+  private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+  private WriteRequest request;
+
+  /** Writes to the table at {@code path}, which the statement has seen at {@code epoch}. */
+  public static ColonnadeWriteBuilder of(String path, long epoch, LogicalWriteInfo info) {
+    return new ColonnadeWriteBuilder(request(path, info).basedOn(epoch), PlannedWrite::commit);
+  }
+
+  /** {@code end} is given the planned write and what all tasks report. */
+  ColonnadeWriteBuilder(
+      WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this.request = request;
+    this.end = end;
+  }
+
+  static WriteRequest request(String path, LogicalWriteInfo info) {
+    return WriteRequest.append(path, info.schema(), info.options().asCaseSensitiveMap());
+  }
+
+  @Override
+  public ColonnadeWriteBuilder overwrite(Predicate[] predicates) {
+    request = request.overwriting(selects(predicates) ? filters(predicates) : null);
+    return this;
+  }
+
+  private static boolean selects(Predicate[] predicates) {
+    for (Predicate predicate : predicates) {
+      if (!(predicate instanceof AlwaysTrue)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static List<Map<String, Object>> filters(Predicate[] predicates) {
+    return colonnade.source.ExpressionTree.of(predicates);
+  }
+
+  @Override
+  public Write build() {
+    return new ColonnadeWrite(request.plan(), end);
+  }
+}

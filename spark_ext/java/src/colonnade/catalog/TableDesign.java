@@ -1,0 +1,89 @@
+package colonnade.catalog;
+
+import colonnade.planner.ColonnadeException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.connector.catalog.CatalogV2Util;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.expressions.ClusterByTransform;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * The table that a CREATE or REPLACE statement describes, in the planner's words.
+ *
+ * @param schema columns with comments, NOT NULL, char and varchar as they were declared
+ * @param clusterBy columns of CLUSTER BY
+ * @param properties those of the user
+ * @param location of the statement, or null
+ */
+record TableDesign(
+    StructType schema,
+    List<String> clusterBy,
+    Map<String, String> properties,
+    String comment,
+    String location) {
+  private static final String OPTION = TableCatalog.OPTION_PREFIX;
+  private static final Set<String> NOT_OURS =
+      Set.of(
+          TableCatalog.PROP_LOCATION,
+          TableCatalog.PROP_IS_MANAGED_LOCATION,
+          TableCatalog.PROP_EXTERNAL,
+          TableCatalog.PROP_TABLE_TYPE,
+          TableCatalog.PROP_COMMENT,
+          TableCatalog.PROP_PROVIDER,
+          TableCatalog.PROP_OWNER);
+
+  static TableDesign of(TableInfo info) {
+    return of(info.columns(), info.partitions(), info.properties());
+  }
+
+  /** Reads a statement. Refuses what no Colonnade table can have. */
+  static TableDesign of(Column[] columns, Transform[] partitions, Map<String, String> given) {
+    Map<String, String> properties = new HashMap<>(given);
+    properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
+    properties.keySet().removeAll(NOT_OURS);
+    return new TableDesign(
+        CatalogV2Util.v2ColumnsToStructType(columns),
+        clusterBy(partitions),
+        properties,
+        given.get(TableCatalog.PROP_COMMENT),
+        given.get(TableCatalog.PROP_LOCATION));
+  }
+
+  private static List<String> clusterBy(Transform[] partitions) {
+    List<String> columns = new ArrayList<>();
+    for (Transform transform : partitions) {
+      if (!(transform instanceof ClusterByTransform)) {
+        throw refusal(
+            "Colonnade has no partitions, here " + transform + "; use CLUSTER BY, whose columns"
+                + " become the sort key.");
+      }
+      for (NamedReference reference : transform.references()) {
+        columns.add(String.join(".", reference.fieldNames()));
+      }
+    }
+    return columns;
+  }
+
+  private static RuntimeException refusal(String sentence) {
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  /** As the planner takes it; with {@code replace}, a table that may be there is replaced. */
+  Map<String, Object> forPlanner(boolean replace) {
+    Map<String, Object> design = new HashMap<>();
+    design.put("schema", schema.json());
+    design.put("cluster_by", clusterBy);
+    design.put("properties", properties);
+    design.put("comment", comment);
+    design.put("replace", replace);
+    return design;
+  }
+}

@@ -1,0 +1,57 @@
+package colonnade.catalog;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A write to be planned.
+ *
+ * @param rows the columns that Spark will give
+ * @param options the user's
+ * @param base the epoch that the statement has read, or null for the newest
+ * @param design of a table to create, or null
+ * @param where filters that select the rows to overwrite, or null for all
+ */
+record WriteRequest(
+    String path,
+    StructType rows,
+    Map<String, String> options,
+    Long base,
+    Map<String, Object> design,
+    boolean overwrite,
+    List<Map<String, Object>> where) {
+
+  static WriteRequest append(String path, StructType rows, Map<String, String> options) {
+    return new WriteRequest(path, rows, options, null, null, false, null);
+  }
+
+  WriteRequest basedOn(long epoch) {
+    return new WriteRequest(path, rows, options, epoch, design, overwrite, where);
+  }
+
+  WriteRequest creating(Map<String, Object> table) {
+    return new WriteRequest(path, rows, options, base, table, overwrite, where);
+  }
+
+  WriteRequest overwriting(List<Map<String, Object>> filters) {
+    return new WriteRequest(path, rows, options, base, design, true, filters);
+  }
+
+  /** The planned write; nothing is written. Fails where the columns do not fit the table. */
+  PlannedWrite plan() {
+    Map<String, Object> args = new HashMap<>();
+    args.put("path", path);
+    args.put("schema", rows.json());
+    args.put("options", options);
+    args.put("base", base);
+    args.put("design", design);
+    args.put("overwrite", overwrite);
+    args.put("where", where);
+    JsonNode planned = Planner.call("plan_write", args);
+    return new PlannedWrite(planned.get("job").asText(), rows, planned.get("ordering"));
+  }
+}
