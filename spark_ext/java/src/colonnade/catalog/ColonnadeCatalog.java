@@ -12,7 +12,7 @@ import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser;
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
 import org.apache.spark.sql.connector.catalog.ProcedureCatalog;
@@ -263,7 +263,8 @@ public final class ColonnadeCatalog
     }
     List<String> parts =
         new ArrayList<>(
-            CollectionConverters.asJava(CatalystSqlParser.parseMultipartIdentifier(text)));
+            CollectionConverters.asJava(
+                CatalystSqlParser$.MODULE$.parseMultipartIdentifier(text)));
     if (parts.size() > 1 && parts.get(0).equals(name)) {
       parts.remove(0);
     }

@@ -1,5 +1,6 @@
 package colonnade.catalog;
 
+import colonnade.source.ColumnName;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package colonnade.catalog;
 
+import colonnade.source.ExpressionTree;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -47,7 +48,7 @@ public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
   }
 
   private static List<Map<String, Object>> filters(Predicate[] predicates) {
-    return colonnade.source.ExpressionTree.of(predicates);
+    return ExpressionTree.of(predicates);
   }
 
   @Override

@@ -5,8 +5,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.connector.catalog.CatalogV2Util;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.read.ScanBuilder;
@@ -42,11 +40,6 @@ final class MetadataTable implements SupportsRead {
   @SuppressWarnings("deprecation") // the way of older callers to the same columns
   public StructType schema() {
     return rows.readSchema();
-  }
-
-  @Override
-  public Column[] columns() {
-    return CatalogV2Util.structTypeToV2Columns(rows.readSchema());
   }
 
   @Override

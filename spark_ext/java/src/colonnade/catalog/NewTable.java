@@ -1,7 +1,6 @@
 package colonnade.catalog;
 
 import java.util.Set;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
@@ -28,11 +27,6 @@ final class NewTable implements SupportsWrite {
   @SuppressWarnings("deprecation") // the way of older callers to the same columns
   public StructType schema() {
     return new StructType();
-  }
-
-  @Override
-  public Column[] columns() {
-    return new Column[0];
   }
 
   @Override

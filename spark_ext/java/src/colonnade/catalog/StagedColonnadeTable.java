@@ -2,8 +2,6 @@ package colonnade.catalog;
 
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.connector.catalog.CatalogV2Util;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -38,11 +36,6 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   @SuppressWarnings("deprecation") // the way of older callers to the same columns
   public StructType schema() {
     return design.schema();
-  }
-
-  @Override
-  public Column[] columns() {
-    return CatalogV2Util.structTypeToV2Columns(design.schema());
   }
 
   @Override

@@ -6,8 +6,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.spark.sql.connector.catalog.CatalogV2Util;
-import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.ClusterByTransform;
@@ -40,18 +38,15 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
-  static TableDesign of(TableInfo info) {
-    return of(info.columns(), info.partitions(), info.properties());
-  }
-
   /** Reads a statement. Refuses what no Colonnade table can have. */
-  static TableDesign of(Column[] columns, Transform[] partitions, Map<String, String> given) {
+  static TableDesign of(TableInfo info) {
+    Map<String, String> given = info.properties();
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
     return new TableDesign(
-        CatalogV2Util.v2ColumnsToStructType(columns),
-        clusterBy(partitions),
+        info.schema(),
+        clusterBy(info.partitions()),
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION));
