@@ -12,11 +12,11 @@ from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
 from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import TableState
+from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
 from spark_ext.types import same_values, type_text
 from tableformat.conversion import match_fields
-from tableformat.location import Location, locate
+from tableformat.location import Location
 from tableformat.predicate import Predicate
 from tableformat.replace_where import plan_replacement
 from tableformat.write_job import WriteJob, new_table, parse_sort_key, plan_write
@@ -34,15 +34,16 @@ class TableDesign:
 
 
 def plan_spark_write(
+    location: Location,
+    base: Snapshot | None,
     options: WriteOptions,
     given: TableSchema,
     overwrite: bool,
     *,
     design: TableDesign | None = None,
-    base_epoch: int | None = None,
     where: Predicate | None = None,
 ) -> WriteJob:
-    """Plan a write of rows with the columns `given`, as of `base_epoch` (None: the newest).
+    """Plan a write of rows with the columns `given` to `location`, as of `base`.
 
     A table that does not exist will be created by the same epoch: as `design` says, else with the
     columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
@@ -52,9 +53,6 @@ def plan_spark_write(
     Raises InvalidInputError naming the column that does not fit the table, or where `where`
     selects part of a RowSet, AlreadyExistsError where `design` is for a new table.
     """
-    location = locate(options.path)
-    log = Log(location.store)
-    base = log.read_at(epoch=base_epoch) if location.exists else None
     table = None if base is None else location.find(base)
     create = _creation(options, given, design, location, table)
     if table is not None and create is None:
@@ -62,7 +60,7 @@ def plan_spark_write(
         _check_sort_key(options, table, location)
     drops = None
     if where is not None and table is not None and create is None:
-        drops = plan_replacement(table, log.read_rowsets(table), where)
+        drops = plan_replacement(table, Log(location.store).read_rowsets(table), where)
     return plan_write(
         location,
         base,

@@ -17,11 +17,13 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
+from manifests.log import Log
 from spark_ext.empty_arrays import with_sound_arrays
 from spark_ext.errors import one_sentence
 from spark_ext.options import WriteOptions
 from spark_ext.types import from_spark, refuse_uncarried
 from spark_ext.write_plan import plan_spark_write
+from tableformat.location import locate
 from tableformat.write_job import (
     WriteJob,
     commit_write,
@@ -39,7 +41,9 @@ def plan_python_write(options: WriteOptions, schema: spark.StructType, overwrite
     """
     given = from_spark(schema)
     refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
-    return plan_spark_write(options, given, overwrite)
+    location = locate(options.path)
+    base = Log(location.store).read_head() if location.exists else None
+    return plan_spark_write(location, base, options, given, overwrite)
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,19 @@ def predicate_of(filters: Sequence[Tree], schema: TableSchema) -> Predicate | No
     return conjunction(found) if found else None
 
 
+def exact_predicate(filters: Sequence[Tree]) -> Predicate:
+    """The predicate that is true exactly where all filters are.
+
+    Raises InvalidInputError for a filter that has no counterpart.
+    """
+    try:
+        return conjunction([_exact(tree) for tree in filters])
+    except _NoCounterpart:
+        raise InvalidInputError(
+            "This condition cannot be told by a table's statistics: compare columns with constants."
+        ) from None
+
+
 def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
     """A predicate that is true wherever the filter is, and fits the columns; None for none."""
     predicate = _weaker(tree)

@@ -20,7 +20,7 @@ from manifests.store import open_store
 from spark_ext.options import parse_read_options
 from spark_ext.planner import aggregates
 from spark_ext.planner.filters import predicate_of, usable
-from spark_ext.planner.snapshots import Snapshots
+from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
@@ -36,8 +36,6 @@ MAX_TASK_BYTES = 64 * 2**20
 MAX_SUMMARIZED = 10_000
 """RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
 
-_snapshots = Snapshots()
-
 
 def load(args: Mapping[str, Any]) -> dict[str, Any]:
     """The table at `path` as of the epoch or time in `options`, the newest without.
@@ -50,7 +48,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table = _snapshots.find(read.path, read.epoch, at_ms)
+    location, snapshot, table = SNAPSHOTS.find(read.path, read.epoch, at_ms)
     refuse_fine_times(table.schema)
     return {
         "url": location.store.url,
@@ -136,7 +134,7 @@ def _read_bytes(plan: ScanPlan) -> int:
 
 
 def _table(args: Mapping[str, Any]) -> TableState:
-    snapshot = _snapshots.at(args["url"], args["database"], args["epoch"])
+    snapshot = SNAPSHOTS.at(args["url"], args["database"], args["epoch"])
     return snapshot.tables[args["id"]]
 
 

@@ -106,3 +106,7 @@ class Snapshots:
                 )
             self._states.put(key, state)
         return state
+
+
+SNAPSHOTS = Snapshots()
+"""Those of this process."""

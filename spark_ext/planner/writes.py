@@ -12,10 +12,14 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.errors import InvalidInputError
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.snapshot import Snapshot
 from spark_ext.options import parse_write_options, split_sort_key
+from spark_ext.planner.filters import exact_predicate
+from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
+from tableformat.location import Location, locate
 from tableformat.write_job import WriteJob, commit_write, decode_entries
 
 SORT_KEY = "sortKey"
@@ -25,20 +29,25 @@ SORT_KEY = "sortKey"
 def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
-    `overwrite` replaces all rows. `base` is the epoch that the statement has read. `design`
-    describes a table to create (`table_design`).
+    `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects.
+    `base` is the epoch that the statement has read, None for the newest. `design` describes a
+    table to create (`table_design`).
     """
-    design = args.get("design")
+    design, where = args["design"], args["where"]
+    location, base = _base(args["path"], args["base"])
     job = plan_spark_write(
+        location,
+        base,
         parse_write_options({**args["options"], "path": args["path"]}),
         from_spark(StructType.fromJson(json.loads(args["schema"]))),
         args["overwrite"],
         design=None if design is None else table_design(design),
-        base_epoch=args.get("base"),
+        where=None if where is None else exact_predicate(where),
     )
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
+        "database": None if base is None else base.database,
         "ordering": [
             {"column": names[key.column], "descending": key.descending}
             for key in job.target.sort_key
@@ -49,13 +58,26 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     """Make what the tasks of a `job` wrote visible in one epoch; `messages` are their entries.
 
-    An append of no rows to a table that is there makes none.
+    `database` is that of the plan. An append of no rows to a table that is there makes none.
     """
     job = WriteJob.model_validate_json(args["job"])
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
     if not entries and job.mode == "append" and job.create is None:
         return {"epoch": job.base}
-    return {"epoch": commit_write(job, entries).epoch}
+    known = args["database"]
+    base = None if known is None else SNAPSHOTS.at(job.url, known, job.base)
+    return {"epoch": commit_write(job, entries, base=base).epoch}
+
+
+def _base(path: str, epoch: int | None) -> tuple[Location, Snapshot | None]:
+    """Where a path leads, and the state that a write is based on; None where no database is."""
+    try:
+        location, head = SNAPSHOTS.head(path)
+    except NotFoundError:
+        return locate(path), None
+    if epoch is None:
+        return location, head
+    return location, SNAPSHOTS.at(location.store.url, head.database, epoch)
 
 
 def table_design(args: Mapping[str, Any]) -> TableDesign:

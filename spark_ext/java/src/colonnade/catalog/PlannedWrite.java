@@ -4,6 +4,7 @@ import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
@@ -14,10 +15,11 @@ import org.apache.spark.sql.types.StructType;
  * A write that is planned: its transaction and base epoch are fixed.
  *
  * @param job the planner's job, for the tasks and for the commit
+ * @param database that of the table, or null where the write creates it
  * @param rows the columns that Spark will give
  * @param ordering the sort key, a list of {"column", "descending"}
  */
-record PlannedWrite(String job, StructType rows, JsonNode ordering) {
+record PlannedWrite(String job, String database, StructType rows, JsonNode ordering) {
 
   /** Makes what the tasks report visible in one epoch; may be called again. */
   void commit(WriterCommitMessage[] messages) {
@@ -28,6 +30,10 @@ record PlannedWrite(String job, StructType rows, JsonNode ordering) {
         entries.add(new String(bytes, StandardCharsets.UTF_8));
       }
     }
-    Planner.call("commit_write", Map.of("job", job, "messages", entries));
+    Map<String, Object> args = new HashMap<>();
+    args.put("job", job);
+    args.put("database", database);
+    args.put("messages", entries);
+    Planner.call("commit_write", args);
   }
 }

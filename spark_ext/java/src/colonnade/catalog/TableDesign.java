@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
-import org.apache.spark.sql.connector.expressions.ClusterByTransform;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -27,6 +27,9 @@ record TableDesign(
     Map<String, String> properties,
     String comment,
     String location) {
+  static final String PROVIDER = "colonnade";
+
+  private static final String CLUSTER_BY = "cluster_by";
   private static final String OPTION = TableCatalog.OPTION_PREFIX;
   private static final Set<String> NOT_OURS =
       Set.of(
@@ -41,6 +44,7 @@ record TableDesign(
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
+    refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
@@ -52,10 +56,20 @@ record TableDesign(
         given.get(TableCatalog.PROP_LOCATION));
   }
 
+  /** Spark fills in its default format where a statement names none. */
+  private static void refuseOther(String provider) {
+    String unsaid = SQLConf.get().defaultDataSourceName();
+    if (!provider.equalsIgnoreCase(PROVIDER) && !provider.equalsIgnoreCase(unsaid)) {
+      throw refusal(
+          "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
+    }
+  }
+
   private static List<String> clusterBy(Transform[] partitions) {
     List<String> columns = new ArrayList<>();
     for (Transform transform : partitions) {
-      if (!(transform instanceof ClusterByTransform)) {
+      // SHOW CREATE TABLE of some versions writes it as PARTITIONED BY (cluster_by(...)).
+      if (!transform.name().equals(CLUSTER_BY)) {
         throw refusal(
             "Colonnade has no partitions, here " + transform + "; use CLUSTER BY, whose columns"
                 + " become the sort key.");

@@ -52,6 +52,10 @@ record WriteRequest(
     args.put("overwrite", overwrite);
     args.put("where", where);
     JsonNode planned = Planner.call("plan_write", args);
-    return new PlannedWrite(planned.get("job").asText(), rows, planned.get("ordering"));
+    return new PlannedWrite(
+        planned.get("job").asText(),
+        planned.get("database").textValue(),
+        rows,
+        planned.get("ordering"));
   }
 }

@@ -1,18 +1,78 @@
 package colonnade.source;
 
+import colonnade.catalog.ColonnadeCatalog;
+import colonnade.catalog.DataFramePath;
+import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.SupportsCatalogOptions;
 import org.apache.spark.sql.connector.catalog.Table;
-import org.apache.spark.sql.connector.catalog.TableProvider;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.DataSourceRegister;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** The data source {@code colonnade}: {@code spark.read.format("colonnade").load(path)}. */
-public final class ColonnadeSource implements TableProvider, DataSourceRegister {
+/**
+ * The data source {@code colonnade}: {@code spark.read.format("colonnade").load(path)} and
+ * {@code df.write.format("colonnade").save(path)}. Both go through the catalog of that name, as
+ * statements about {@code colonnade.`path`} do. Spark makes one of these for each.
+ */
+public final class ColonnadeSource implements SupportsCatalogOptions, DataSourceRegister {
+  private static final String CATALOG = "colonnade";
+  private static final String CATALOG_SETTING = "spark.sql.catalog." + CATALOG;
+
+  private DataFramePath identifier;
+
   @Override
   public String shortName() {
     return "colonnade";
+  }
+
+  /** The catalog, which a session that only has the jar does not know yet. */
+  @Override
+  public String extractCatalog(CaseInsensitiveStringMap options) {
+    SQLConf conf = SQLConf.get();
+    if (!conf.contains(CATALOG_SETTING)) {
+      conf.setConfString(CATALOG_SETTING, ColonnadeCatalog.class.getName());
+    }
+    return CATALOG;
+  }
+
+  @Override
+  public Identifier extractIdentifier(CaseInsensitiveStringMap options) {
+    String path = options.get("path");
+    if (path == null || path.isEmpty()) {
+      path = ReadOptions.check(options.asCaseSensitiveMap()).path();
+    }
+    identifier = new DataFramePath(absolute(path));
+    return identifier;
+  }
+
+  /** A relative path, which is one of this process, so that it looks like a path everywhere. */
+  private static String absolute(String path) {
+    boolean relative = !path.startsWith("~") && !path.matches("[A-Za-z][A-Za-z0-9+.-]*:.*");
+    return relative ? Path.of(path).toAbsolutePath().toString() : path;
+  }
+
+  /** Asked before a table is loaded to be read, and never before it is written. */
+  @Override
+  public Optional<String> extractTimeTravelVersion(CaseInsensitiveStringMap options) {
+    identifier.isRead();
+    ReadOptions.check(options.asCaseSensitiveMap());
+    String version = options.get("versionAsOf");
+    return Optional.ofNullable(version != null ? version : options.get("epoch"));
+  }
+
+  @Override
+  public Optional<String> extractTimeTravelTimestamp(CaseInsensitiveStringMap options) {
+    return Optional.ofNullable(options.get("timestampAsOf"));
+  }
+
+  @Override
+  public boolean supportsExternalMetadata() {
+    return true;
   }
 
   @Override

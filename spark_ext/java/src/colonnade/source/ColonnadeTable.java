@@ -1,5 +1,6 @@
 package colonnade.source;
 
+import colonnade.catalog.ColonnadeWriteBuilder;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,9 +13,14 @@ import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TruncatableTable;
+import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MetadataBuilder;
 import org.apache.spark.sql.types.StructField;
@@ -27,7 +33,8 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * <p>Loaded through a catalog without an epoch or a time, it has a {@link #version}: Spark then
  * loads it anew when it plans a query, once for all uses of the table in it.
  */
-public final class ColonnadeTable implements SupportsRead, SupportsMetadataColumns {
+public final class ColonnadeTable
+    implements SupportsRead, SupportsWrite, SupportsMetadataColumns, TruncatableTable {
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -119,6 +126,7 @@ public final class ColonnadeTable implements SupportsRead, SupportsMetadataColum
     for (Map.Entry<String, JsonNode> entry : loaded.get("properties").properties()) {
       properties.put(entry.getKey(), entry.getValue().asText());
     }
+    properties.putAll(SortKey.of(loaded).properties());
     properties.put(TableCatalog.PROP_PROVIDER, "colonnade");
     properties.put(TableCatalog.PROP_LOCATION, path());
     if (loaded.hasNonNull(COMMENT)) {
@@ -128,8 +136,28 @@ public final class ColonnadeTable implements SupportsRead, SupportsMetadataColum
   }
 
   @Override
+  public Transform[] partitioning() {
+    return SortKey.of(loaded).partitioning();
+  }
+
+  @Override
   public Set<TableCapability> capabilities() {
-    return Set.of(TableCapability.BATCH_READ);
+    return Set.of(
+        TableCapability.BATCH_READ,
+        TableCapability.BATCH_WRITE,
+        TableCapability.TRUNCATE,
+        TableCapability.OVERWRITE_BY_FILTER);
+  }
+
+  @Override
+  public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+    return ColonnadeWriteBuilder.of(path(), epoch(), info);
+  }
+
+  @Override
+  public boolean truncateTable() {
+    Planner.call("truncate_table", Map.of("path", path()));
+    return true;
   }
 
   @Override

@@ -4,10 +4,11 @@ import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 
 /** Columns as Spark refers to them, whatever characters are in their names. */
-final class ColumnName {
+public final class ColumnName {
   private ColumnName() {}
 
-  static NamedReference reference(String name) {
+  /** The column called {@code name}. */
+  public static NamedReference reference(String name) {
     return Expressions.column("`" + name.replace("`", "``") + "`");
   }
 }

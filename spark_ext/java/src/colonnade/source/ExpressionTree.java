@@ -13,12 +13,13 @@ import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /** Spark's expressions as JSON values, word for word; the planner knows what they mean. */
-final class ExpressionTree {
+public final class ExpressionTree {
   private static final Map<String, Object> UNKNOWN = Map.of("op", "", "args", List.of());
 
   private ExpressionTree() {}
 
-  static List<Map<String, Object>> of(Expression[] expressions) {
+  /** Each expression as a tree. */
+  public static List<Map<String, Object>> of(Expression[] expressions) {
     return Arrays.stream(expressions).map(ExpressionTree::of).toList();
   }
 
