@@ -22,13 +22,17 @@ import pyspark
 
 from manifests.entries import DeletionVectorEntry, RowSetEntry
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from spark_ext.types import to_spark
+from spark_ext.types import MAX_TIME_DIGITS, to_spark
 from tableformat.arrow_types import map_entries
 from tableformat.scan_plan import RowSetScan, ScanPlan
+from tests.strategies import PRIMITIVES
 
 JARS = Path(pyspark.__file__).parent / "jars"
 JAVA = Path(__file__).parents[3] / "spark_ext" / "java"
 JAR = JAVA.parent / "colonnade-spark.jar"
+
+TYPES = tuple(t for t in PRIMITIVES if t != "time(9)" or MAX_TIME_DIGITS == 9)
+"""The primitive types that this Spark has."""
 
 _OPENS = ("java.base/java.nio", "java.base/java.lang", "java.base/sun.nio.ch")
 _EXACT = Context(prec=76)

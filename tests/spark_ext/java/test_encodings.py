@@ -25,8 +25,8 @@ from tableformat.column import column_of
 from tableformat.encodings import narrowed
 from tableformat.footer import Footer, Segment, block_of
 from tableformat.rowset_reader import RowSetReader
-from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
-from tests.strategies import PRIMITIVES, make_batch
+from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
+from tests.strategies import make_batch
 
 ROWS = 50
 WIDTHS = (pa.uint8(), pa.uint16(), pa.uint32(), pa.int64())
@@ -38,7 +38,7 @@ def storage(text: str) -> pa.DataType:
 
 NARROWED = [
     pytest.param(text, width, id=f"{text} as {width}")
-    for text in PRIMITIVES
+    for text in TYPES
     for width in WIDTHS
     if narrowed.applies(storage(text))
     and (width != pa.int64() or pa.types.is_decimal(storage(text)))
@@ -110,7 +110,7 @@ def dictionary_of(array: pa.Array, index: pa.DataType) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(encoded.indices.cast(index), values)
 
 
-@pytest.mark.parametrize("text", [each for each in PRIMITIVES if each != "variant"])
+@pytest.mark.parametrize("text", [each for each in TYPES if each != "variant"])
 def test_a_dictionary_has_indexes_of_every_width(tool: ReadTool, tmp_path: Path, text: str) -> None:
     for index in (pa.int8(), pa.int16(), pa.int32()):
         for seed in range(3):
@@ -140,7 +140,7 @@ def test_narrowed_integers_have_every_width_and_sign(
         assert rows[3] == [None]
 
 
-@pytest.mark.parametrize("text", PRIMITIVES)
+@pytest.mark.parametrize("text", TYPES)
 def test_each_type_is_constant_null_and_plain(tool: ReadTool, tmp_path: Path, text: str) -> None:
     field, array = values_of(text, 1, nullable=False)
     column = column_of(field)

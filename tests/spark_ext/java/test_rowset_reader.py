@@ -18,7 +18,7 @@ from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.deletion_vector import DeletionVector, write_deletion_vector
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
-from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
+from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spec.test_golden_rowset import GOLDEN, PLACES, SCHEMA, entry_of, golden_rows
 from tests.strategies import batches, schemas
 
@@ -58,7 +58,7 @@ def spark_struct(*fields: tuple[str, Any]) -> str:
 def test_every_schema_comes_back_from_every_place(
     place: str, tool: ReadTool, store: LocalStore, data: st.DataObject
 ) -> None:
-    schema = data.draw(schemas())
+    schema = data.draw(schemas(TYPES))
     rows = data.draw(batches(schema, min_rows=1, max_rows=60))
     size = data.draw(st.sampled_from((1, 7, 65_536)))
     wide = data.draw(st.sampled_from((16, 200, 8 * 2**20)))

@@ -1,5 +1,6 @@
 package colonnade.rowset;
 
+import colonnade.rowset.ColonnadeVector.Form;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.FieldNode;
@@ -39,24 +40,34 @@ final class BatchDecoder {
     }
     boolean hasNulls = loadNode(target, rows);
     switch (field.kind()) {
-      case BOOLEAN -> loadFixed(target, ColonnadeVector.BITS, (rows + 7L) / 8, 0, hasNulls);
-      case INT8 -> loadFixed(target, ColonnadeVector.INT8, rows, 0, hasNulls);
-      case INT16 -> loadFixed(target, ColonnadeVector.INT16, 2L * rows, 0, hasNulls);
-      case INT32, FLOAT32 -> loadFixed(target, ColonnadeVector.INT32, 4L * rows, 0, hasNulls);
-      case INT64, FLOAT64 -> loadFixed(target, ColonnadeVector.INT64, 8L * rows, 0, hasNulls);
-      case DECIMAL -> loadFixed(target, ColonnadeVector.INT128, 16L * rows, 0, hasNulls);
+      case BOOLEAN -> {
+        load(target.valueBytes, (rows + 7L) / 8);
+        target.setLoaded(Form.BITS, hasNulls);
+      }
+      case INT8 -> loadIntegers(target, 1, rows, hasNulls);
+      case INT16 -> loadIntegers(target, 2, rows, hasNulls);
+      case INT32, FLOAT32 -> loadIntegers(target, 4, rows, hasNulls);
+      case INT64, FLOAT64 -> loadIntegers(target, 8, rows, hasNulls);
+      case DECIMAL -> {
+        load(target.valueBytes, 16L * rows);
+        if (field.isShortDecimal()) {
+          target.setShortDecimals(hasNulls);
+        } else {
+          target.setLoaded(Form.WIDE, hasNulls);
+        }
+      }
       case UTF8, BINARY -> {
         loadOffsets(target, rows);
         load(target.valueBytes, 0);
         checkOffsets(target.offsetBytes, rows, target.valueBytes.length());
-        target.setLoaded(ColonnadeVector.VARIABLE, 0, hasNulls);
+        target.setLoaded(Form.TEXT, hasNulls);
       }
       case LIST, MAP -> decodeList(field, target, rows, hasNulls);
       case STRUCT -> {
         for (int i = 0; i < field.children().size(); i++) {
           decode(field.children().get(i), target.storedChild(i), rows);
         }
-        target.setLoaded(ColonnadeVector.NESTED, 0, hasNulls);
+        target.setLoaded(Form.NESTED, hasNulls);
       }
     }
   }
@@ -64,24 +75,15 @@ final class BatchDecoder {
   /** Fills a vector with narrowed integers. */
   void decodeNarrowed(ColonnadeVector target, int width, int rows, long base) throws Malformed {
     boolean hasNulls = loadNode(target, rows);
-    int form = switch (width) {
-      case 1 -> ColonnadeVector.UINT8;
-      case 2 -> ColonnadeVector.UINT16;
-      case 4 -> ColonnadeVector.UINT32;
-      default -> ColonnadeVector.INT64;
-    };
-    loadFixed(target, form, (long) width * rows, base, hasNulls);
+    load(target.valueBytes, (long) width * rows);
+    target.setIntegers(width, width == 8, base, hasNulls);
   }
 
   /** Fills a vector with indexes; those under a NULL may be anything and are left alone. */
   void decodeIndexes(ColonnadeVector target, int width, int rows) throws Malformed {
     boolean hasNulls = loadNode(target, rows);
-    int form = switch (width) {
-      case 1 -> ColonnadeVector.INDEX8;
-      case 2 -> ColonnadeVector.INDEX16;
-      default -> ColonnadeVector.INDEX32;
-    };
-    loadFixed(target, form, (long) width * rows, 0, hasNulls);
+    load(target.valueBytes, (long) width * rows);
+    target.setIndexes(width, hasNulls);
   }
 
   private void decodeList(StoredField field, ColonnadeVector target, int rows, boolean hasNulls)
@@ -100,7 +102,7 @@ final class BatchDecoder {
     for (int i = 0; i < field.children().size(); i++) {
       decode(field.children().get(i), target.storedChild(i), (int) childRows);
     }
-    target.setLoaded(ColonnadeVector.NESTED, 0, hasNulls);
+    target.setLoaded(Form.NESTED, hasNulls);
   }
 
   /** Whether any row is NULL; the validity of the vector is loaded then. */
@@ -127,11 +129,10 @@ final class BatchDecoder {
     return batch.header().nodes(node, index);
   }
 
-  private void loadFixed(
-      ColonnadeVector target, int form, long needed, long base, boolean hasNulls)
+  private void loadIntegers(ColonnadeVector target, int width, int rows, boolean hasNulls)
       throws Malformed {
-    load(target.valueBytes, needed);
-    target.setLoaded(form, base, hasNulls);
+    load(target.valueBytes, (long) width * rows);
+    target.setIntegers(width, true, 0, hasNulls);
   }
 
   private void loadOffsets(ColonnadeVector target, int rows) throws Malformed {

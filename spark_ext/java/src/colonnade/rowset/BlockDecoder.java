@@ -107,7 +107,7 @@ final class BlockDecoder implements AutoCloseable {
     }
     int rows = batch.rows();
     batch.decodeIndexes(target, width, rows);
-    long largest = fill(column.kind(), dictionary, count, target);
+    long largest = fill(column, dictionary, count, target);
     if (!checkIndexes(target, width, rows, count)) {
       target.setNull();
     }
@@ -118,8 +118,9 @@ final class BlockDecoder implements AutoCloseable {
   }
 
   /** Gives a vector the values of its dictionary; returns the length of the longest text. */
-  private static long fill(Kind kind, ColonnadeVector from, int count, ColonnadeVector target) {
-    if (kind == Kind.UTF8 || kind == Kind.BINARY) {
+  private static long fill(
+      StoredField column, ColonnadeVector from, int count, ColonnadeVector target) {
+    if (column.kind() == Kind.UTF8 || column.kind() == Kind.BINARY) {
       UTF8String[] texts = target.texts(count);
       long largest = 0;
       for (int i = 0; i < count; i++) {
@@ -128,22 +129,16 @@ final class BlockDecoder implements AutoCloseable {
       }
       return largest;
     }
-    if (kind == Kind.DECIMAL) {
+    if (column.kind() == Kind.DECIMAL && !column.isShortDecimal()) {
       long[] words = target.numbers(2 * count);
-      boolean isShort = target.hasShortDecimals();
-      for (int i = 0; i < count; i++) {
-        if (isShort) {
-          words[i] = from.valueBytes.getLong(2L * i);
-        } else {
-          words[2 * i] = from.valueBytes.getLong(2L * i);
-          words[2 * i + 1] = from.valueBytes.getLong(2L * i + 1);
-        }
+      for (int i = 0; i < 2 * count; i++) {
+        words[i] = from.valueBytes.getLong(i);
       }
       return 0;
     }
     long[] numbers = target.numbers(count);
     for (int i = 0; i < count; i++) {
-      numbers[i] = from.getLong(i);
+      numbers[i] = column.kind() == Kind.BOOLEAN ? (from.getBoolean(i) ? 1 : 0) : from.getLong(i);
     }
     return 0;
   }
@@ -152,9 +147,12 @@ final class BlockDecoder implements AutoCloseable {
   private static boolean checkIndexes(ColonnadeVector target, int width, int rows, int count)
       throws Malformed {
     Bytes indexes = target.valueBytes;
+    if (indexes.largest(rows, width) < count) {
+      return true;
+    }
     boolean any = false;
     for (int i = 0; i < rows; i++) {
-      boolean inside = Integer.compareUnsigned(indexes.getSigned(i, width), count) < 0;
+      boolean inside = indexes.getUnsigned(i, width) < count;
       if (!inside && !target.isNullAt(i)) {
         throw new Malformed("an index points outside the dictionary");
       }

@@ -12,6 +12,9 @@ import org.apache.spark.unsafe.Platform;
  * array that the next block uses again.
  */
 final class Bytes {
+  /** Vectors read eight bytes for every value, however narrow it is. */
+  private static final int READ_BEYOND = 8;
+
   byte[] array;
   /** Where the buffer begins, as {@link Platform} counts. */
   long at;
@@ -30,12 +33,16 @@ final class Bytes {
       offset += 8;
       stored -= 8;
     }
-    if (size == -1) {
+    if (size != -1) {
+      decompress(batch.array(), offset, stored, (int) size, zstd);
+    } else if (offset + (long) stored + READ_BEYOND > batch.array().length) {
+      reserve(stored);
+      System.arraycopy(batch.array(), offset, own, 0, stored);
+      setOwn(stored);
+    } else {
       array = batch.array();
       at = Platform.BYTE_ARRAY_OFFSET + (long) offset;
       length = stored;
-    } else {
-      decompress(batch.array(), offset, stored, (int) size, zstd);
     }
     if (length < needed) {
       throw new Malformed(
@@ -45,9 +52,7 @@ final class Bytes {
 
   private void decompress(byte[] from, int offset, int stored, int size, ZstdDecompressCtx zstd)
       throws Malformed {
-    if (own.length < size) {
-      own = new byte[size];
-    }
+    reserve(size);
     int found;
     try {
       found = zstd.decompressByteArray(own, 0, size, from, offset, stored);
@@ -57,6 +62,19 @@ final class Bytes {
     if (found != size) {
       throw new Malformed("a buffer of the Arrow stream has " + found + " bytes, not " + size);
     }
+    setOwn(size);
+  }
+
+  private void reserve(int size) throws Malformed {
+    if (size > Integer.MAX_VALUE - 2 * READ_BEYOND) {
+      throw new Malformed("a buffer of " + size + " bytes is more than this JVM can hold");
+    }
+    if (own.length < size + READ_BEYOND) {
+      own = new byte[size + READ_BEYOND];
+    }
+  }
+
+  private void setOwn(int size) {
     array = own;
     at = Platform.BYTE_ARRAY_OFFSET;
     length = size;
@@ -74,13 +92,36 @@ final class Bytes {
     return Platform.getLong(array, at + 8 * index);
   }
 
-  /** A signed integer of 1, 2 or 4 bytes. */
-  int getSigned(int index, int width) {
+  /** An unsigned integer of 1, 2 or 4 bytes. */
+  long getUnsigned(int index, int width) {
     return switch (width) {
-      case 1 -> Platform.getByte(array, at + index);
-      case 2 -> Platform.getShort(array, at + 2L * index);
-      default -> Platform.getInt(array, at + 4L * index);
+      case 1 -> Platform.getByte(array, at + index) & 0xFF;
+      case 2 -> Platform.getShort(array, at + 2L * index) & 0xFFFF;
+      default -> Platform.getInt(array, at + 4L * index) & 0xFFFF_FFFFL;
     };
+  }
+
+  /** The largest of some unsigned integers of 1, 2 or 4 bytes; 0 when there are none. */
+  long largest(int count, int width) {
+    long found = 0;
+    switch (width) {
+      case 1 -> {
+        for (int i = 0; i < count; i++) {
+          found = Math.max(found, Platform.getByte(array, at + i) & 0xFF);
+        }
+      }
+      case 2 -> {
+        for (int i = 0; i < count; i++) {
+          found = Math.max(found, Platform.getShort(array, at + 2L * i) & 0xFFFF);
+        }
+      }
+      default -> {
+        for (int i = 0; i < count; i++) {
+          found = Math.max(found, getInt(i) & 0xFFFF_FFFFL);
+        }
+      }
+    }
+    return found;
   }
 
   /** Sets an integer of so many bytes to zero. */

@@ -4,7 +4,6 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Decimal;
-import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarMap;
@@ -22,26 +21,23 @@ import org.apache.spark.unsafe.types.UTF8String;
  * out without being copied.
  */
 public final class ColonnadeVector extends ColumnVector {
-  // How a position becomes a value. The dictionary is that of the index, or of one constant.
-  static final int NULL = 0;
-  static final int CONSTANT = 1;
-  static final int INDEX8 = 2;
-  static final int INDEX16 = 3;
-  static final int INDEX32 = 4;
-  static final int BITS = 5;
-  static final int INT8 = 6;
-  static final int INT16 = 7;
-  static final int INT32 = 8;
-  static final int INT64 = 9;
-  static final int INT128 = 10;
-  static final int UINT8 = 11;
-  static final int UINT16 = 12;
-  static final int UINT32 = 13;
-  static final int POSITION = 14;
-  static final int VARIABLE = 15;
-  static final int NESTED = 16;
+  /** What a vector holds, beside its NULLs. */
+  enum Form {
+    /** Nothing but NULL, or the same value in every row. */
+    UNIFORM,
+    /** Integers, the bits of floats, or indexes of a dictionary. */
+    FIXED,
+    BITS,
+    /** Decimals of 16 bytes. */
+    WIDE,
+    /** The position itself, from the base on. */
+    POSITION,
+    TEXT,
+    NESTED
+  }
 
   private static final long COMPACT_LIMIT = 1_000_000_000_000_000_000L;
+  private static final byte[] NO_BYTES = new byte[8];
 
   private final ColonnadeVector[] children;
   private final ColonnadeVector[] storedChildren;
@@ -52,14 +48,21 @@ public final class ColonnadeVector extends ColumnVector {
   final Bytes offsetBytes = new Bytes();
   private ColonnadeVector dictionary;
 
-  private int form = NULL;
-  private byte[] data;
-  private long dataAt;
+  private Form form = Form.UNIFORM;
+  private boolean allNull = true;
+  private byte[] data = NO_BYTES;
+  private long dataAt = Platform.BYTE_ARRAY_OFFSET;
   private byte[] offsets;
   private long offsetsAt;
   private byte[] validity;
   private long validityAt;
-  private long base;
+  // What a position holds is ((8 bytes at its place & mask) ^ sign) + bias: one way to read every
+  // width, signed or not, and a constant too, without a branch.
+  private long stride;
+  private long mask;
+  private long sign;
+  private long bias;
+  private boolean indexed;
   private long[] numbers = new long[2];
   private UTF8String[] texts = new UTF8String[1];
   private int[] selection;
@@ -100,8 +103,8 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   void setNull() {
-    form = NULL;
-    validity = null;
+    setUniform();
+    allNull = true;
     for (ColonnadeVector child : children) {
       child.setNull();
     }
@@ -109,35 +112,72 @@ public final class ColonnadeVector extends ColumnVector {
 
   /** The same value in every row: an integer, the bits of a float, or both words of a decimal. */
   void setConstant(long low, long high) {
-    form = CONSTANT;
-    validity = null;
+    setUniform();
+    bias = low;
     numbers[0] = low;
     numbers[1] = high;
   }
 
   void setConstant(UTF8String value) {
-    form = CONSTANT;
-    validity = null;
+    setUniform();
     texts[0] = value;
+  }
+
+  private void setUniform() {
+    form = Form.UNIFORM;
+    allNull = false;
+    validity = null;
+    data = NO_BYTES;
+    dataAt = Platform.BYTE_ARRAY_OFFSET;
+    setLayout(0, 0, 0, 0, false);
   }
 
   /** The value of a row is its position plus {@code first}. */
   void setPositions(long first) {
-    form = POSITION;
-    validity = null;
-    base = first;
+    setUniform();
+    form = Form.POSITION;
+    bias = first;
+  }
+
+  /** Integers of so many bytes as their distance from {@code base}. */
+  void setIntegers(int width, boolean signed, long base, boolean hasNulls) {
+    setLoaded(Form.FIXED, hasNulls);
+    int bits = 8 * width;
+    long top = signed && bits < 64 ? 1L << (bits - 1) : 0;
+    setLayout(width, bits < 64 ? (1L << bits) - 1 : -1, top, base - top, false);
+  }
+
+  /** Decimals of 16 bytes, of which the lower half says all. */
+  void setShortDecimals(boolean hasNulls) {
+    setLoaded(Form.FIXED, hasNulls);
+    setLayout(16, -1, 0, 0, false);
+  }
+
+  /** Indexes of so many bytes of a dictionary: what {@code numbers} or {@code texts} hold. */
+  void setIndexes(int width, boolean hasNulls) {
+    setIntegers(width, true, 0, hasNulls);
+    indexed = true;
+  }
+
+  private void setLayout(int width, long newMask, long newSign, long newBias, boolean isIndexed) {
+    stride = width;
+    mask = newMask;
+    sign = newSign;
+    bias = newBias;
+    indexed = isIndexed;
   }
 
   /** Reads the loaded buffers in the given form; {@code hasNulls} says whether validity is one. */
-  void setLoaded(int newForm, long newBase, boolean hasNulls) {
+  void setLoaded(Form newForm, boolean hasNulls) {
     form = newForm;
-    base = newBase;
+    allNull = false;
     data = valueBytes.array;
     dataAt = valueBytes.at;
     offsets = offsetBytes.array;
     offsetsAt = offsetBytes.at;
     validity = hasNulls ? validityBytes.array : null;
     validityAt = validityBytes.at;
+    indexed = false;
   }
 
   /** Room for the numbers of a dictionary; those of long decimals take two. */
@@ -156,14 +196,9 @@ public final class ColonnadeVector extends ColumnVector {
     return texts;
   }
 
-  /** Whether decimals fit a long, and take one number of the dictionary. */
-  boolean hasShortDecimals() {
-    return type instanceof DecimalType decimal && decimal.precision() <= Decimal.MAX_LONG_DIGITS();
-  }
-
   /** Whether every position holds the same, so that no selection is needed. */
   boolean isUniform() {
-    return form == NULL || form == CONSTANT;
+    return form == Form.UNIFORM;
   }
 
   /** Shows {@code count} rows: those at the given positions, or (null) the first ones. */
@@ -181,36 +216,21 @@ public final class ColonnadeVector extends ColumnVector {
     return selection == null ? row : selection[row];
   }
 
-  private int index(int position) {
-    return switch (form) {
-      case INDEX8 -> Platform.getByte(data, dataAt + position);
-      case INDEX16 -> Platform.getShort(data, dataAt + 2L * position);
-      case INDEX32 -> Platform.getInt(data, dataAt + 4L * position);
-      default -> 0;
-    };
+  /** What stands at the place of a row: a number, or where in the dictionary it is. */
+  private long stored(int row) {
+    long word = Platform.getLong(data, dataAt + position(row) * stride);
+    return ((word & mask) ^ sign) + bias;
   }
 
   private long number(int row) {
-    int i = position(row);
-    return switch (form) {
-      case INT64 -> base + Platform.getLong(data, dataAt + 8L * i);
-      case INT32 -> base + Platform.getInt(data, dataAt + 4L * i);
-      case UINT8 -> base + (Platform.getByte(data, dataAt + i) & 0xFF);
-      case UINT16 -> base + (Platform.getShort(data, dataAt + 2L * i) & 0xFFFF);
-      case UINT32 -> base + (Platform.getInt(data, dataAt + 4L * i) & 0xFFFF_FFFFL);
-      case INT16 -> base + Platform.getShort(data, dataAt + 2L * i);
-      case INT8 -> base + Platform.getByte(data, dataAt + i);
-      case INT128 -> Platform.getLong(data, dataAt + 16L * i);
-      case POSITION -> base + i;
-      case BITS -> Platform.getByte(data, dataAt + (i >> 3)) >> (i & 7) & 1;
-      default -> numbers[index(i)];
-    };
+    long stored = stored(row);
+    return indexed ? numbers[(int) stored] : stored;
   }
 
   @Override
   public boolean isNullAt(int row) {
     if (validity == null) {
-      return form == NULL;
+      return allNull;
     }
     int i = position(row);
     return (Platform.getByte(validity, validityAt + (i >> 3)) >> (i & 7) & 1) == 0;
@@ -218,7 +238,7 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public boolean hasNull() {
-    return validity != null || form == NULL;
+    return validity != null || allNull;
   }
 
   @Override
@@ -232,7 +252,11 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public boolean getBoolean(int row) {
-    return number(row) != 0;
+    if (form != Form.BITS) {
+      return number(row) != 0;
+    }
+    int i = position(row);
+    return (Platform.getByte(data, dataAt + (i >> 3)) >> (i & 7) & 1) != 0;
   }
 
   @Override
@@ -252,46 +276,42 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public long getLong(int row) {
-    return number(row);
+    return form == Form.POSITION ? bias + position(row) : number(row);
   }
 
   @Override
   public float getFloat(int row) {
-    int i = position(row);
-    return form == INT32
-        ? Platform.getFloat(data, dataAt + 4L * i)
-        : Float.intBitsToFloat((int) numbers[index(i)]);
+    return Float.intBitsToFloat((int) number(row));
   }
 
   @Override
   public double getDouble(int row) {
-    int i = position(row);
-    return form == INT64
-        ? Platform.getDouble(data, dataAt + 8L * i)
-        : Double.longBitsToDouble(numbers[index(i)]);
+    return Double.longBitsToDouble(number(row));
   }
 
   @Override
   public Decimal getDecimal(int row, int precision, int scale) {
-    if (precision <= Decimal.MAX_LONG_DIGITS()) {
-      return Decimal.createUnsafe(number(row), precision, scale);
-    }
-    int i = position(row);
+    return precision <= Decimal.MAX_LONG_DIGITS()
+        ? Decimal.createUnsafe(number(row), precision, scale)
+        : wideDecimal(row, precision, scale);
+  }
+
+  private Decimal wideDecimal(int row, int precision, int scale) {
     long low;
     long high;
-    if (form == INT128) {
-      low = Platform.getLong(data, dataAt + 16L * i);
-      high = Platform.getLong(data, dataAt + 16L * i + 8);
+    if (form == Form.WIDE) {
+      long place = dataAt + 16L * position(row);
+      low = Platform.getLong(data, place);
+      high = Platform.getLong(data, place + 8);
     } else {
-      int entry = 2 * index(i);
+      int entry = indexed ? 2 * (int) stored(row) : 0;
       low = numbers[entry];
       high = numbers[entry + 1];
     }
     if (high == low >> 63 && low > -COMPACT_LIMIT && low < COMPACT_LIMIT) {
       return Decimal.createUnsafe(low, precision, scale);
     }
-    BigInteger unscaled = unscaled(low, high);
-    return Decimal.apply(new BigDecimal(unscaled, scale), precision, scale);
+    return Decimal.apply(new BigDecimal(unscaled(low, high), scale), precision, scale);
   }
 
   static BigInteger unscaled(long low, long high) {
@@ -305,13 +325,12 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public UTF8String getUTF8String(int row) {
-    int i = position(row);
-    if (form != VARIABLE) {
-      return texts[index(i)];
+    if (form != Form.TEXT) {
+      return texts[(int) stored(row)];
     }
-    int start = Platform.getInt(offsets, offsetsAt + 4L * i);
-    int end = Platform.getInt(offsets, offsetsAt + 4L * i + 4);
-    return UTF8String.fromAddress(data, dataAt + start, end - start);
+    long place = offsetsAt + 4L * position(row);
+    int start = Platform.getInt(offsets, place);
+    return UTF8String.fromAddress(data, dataAt + start, Platform.getInt(offsets, place + 4) - start);
   }
 
   @Override
@@ -325,10 +344,8 @@ public final class ColonnadeVector extends ColumnVector {
     if (isNullAt(row)) {
       return null;
     }
-    int i = position(row);
-    int start = Platform.getInt(offsets, offsetsAt + 4L * i);
-    int end = Platform.getInt(offsets, offsetsAt + 4L * i + 4);
-    return new ColumnarArray(children[0], start, end - start);
+    int start = listStart(position(row));
+    return new ColumnarArray(children[0], start, listStart(position(row) + 1) - start);
   }
 
   @Override
@@ -336,10 +353,13 @@ public final class ColonnadeVector extends ColumnVector {
     if (isNullAt(row)) {
       return null;
     }
-    int i = position(row);
-    int start = Platform.getInt(offsets, offsetsAt + 4L * i);
-    int end = Platform.getInt(offsets, offsetsAt + 4L * i + 4);
-    return new ColumnarMap(children[0], children[1], start, end - start);
+    int start = listStart(position(row));
+    int length = listStart(position(row) + 1) - start;
+    return new ColumnarMap(children[0], children[1], start, length);
+  }
+
+  private int listStart(int position) {
+    return Platform.getInt(offsets, offsetsAt + 4L * position);
   }
 
   @Override

@@ -3,6 +3,7 @@ package colonnade.rowset;
 import colonnade.store.ByteSource;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +33,9 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   private long end;
 
   ScanTaskReader(String json, StructType readSchema, Map<String, String> hadoopConf) {
+    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+      throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
+    }
     JsonNode task = JsonObject.parse(json);
     List<StoredField> schema = ReadPlan.schema(task.get("plan"));
     List<StoredField> fields = new ArrayList<>();
