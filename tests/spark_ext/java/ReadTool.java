@@ -62,7 +62,9 @@ public final class ReadTool {
     try {
       read(request, reply);
     } catch (IOException error) {
+      int before = reply.withArray("rows").size();
       reply.removeAll();
+      reply.put("before", before);
       reply.put("error", error.getMessage());
     } catch (RuntimeException error) {
       reply.removeAll();
@@ -74,7 +76,8 @@ public final class ReadTool {
 
   private static void read(JsonNode request, ObjectNode reply) throws IOException {
     StructType schema = (StructType) DataType.fromJson(request.get("schema").textValue());
-    ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, Map.of());
+    Map<String, String> conf = Map.of("fs.shelf.impl", ShelfFileSystem.class.getName());
+    ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, conf);
     ScanTask task = new ScanTask(request.get("task").textValue());
     ArrayNode rows = reply.putArray("rows");
     ArrayNode batches = reply.putArray("batches");

@@ -42,8 +42,9 @@ def compile_tool(folder: Path) -> str:
     """Bring the jar up to date and compile the tool; returns the class path to run it with."""
     subprocess.run([sys.executable, str(JAVA / "build.py")], check=True, capture_output=True)
     class_path = os.pathsep.join((str(folder), str(JAR), f"{JARS}/*"))
-    source = str(Path(__file__).with_name("ReadTool.java"))
-    command = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), source]
+    here = Path(__file__).parent
+    sources = [str(here / name) for name in ("ReadTool.java", "ShelfFileSystem.java")]
+    command = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), *sources]
     subprocess.run(command, check=True, capture_output=True, text=True)
     return class_path
 

@@ -28,14 +28,19 @@ JOB = "0123456789abcdef"
 
 
 def blocks_read(
-    tool: ReadTool, store: LocalStore, schema: TableSchema, rows: pa.RecordBatch, predicate: Any
+    tool: ReadTool,
+    store: LocalStore,
+    schema: TableSchema,
+    rows: pa.RecordBatch,
+    predicate: Any,
+    wanted: str | None = None,
 ) -> list[Any]:
     options = WriteOptions(block_rows=BLOCK_ROWS, inline_bytes=2**20)
     with RowSetWriter(store, "", JOB, schema, (), options) as writer:
         writer.write(rows)
         entries = writer.close()
     plan = plan_of(schema, entries, predicate=to_json(predicate))
-    return tool.rows(store.url, plan, spark_schema(schema))
+    return tool.rows(store.url, plan, wanted or spark_schema(schema))
 
 
 @pytest.mark.parametrize("share", range(10))
@@ -59,6 +64,16 @@ def test_no_row_that_matches_is_lost(tool: ReadTool, tmp_path: Path, share: int)
         assert [row for row in expected_rows(rows, schema) if row in found] == found
         pruned += len(found) < BLOCKS * BLOCK_ROWS
     assert pruned
+
+
+def test_columns_that_are_not_read_rule_out_blocks_too(tool: ReadTool, tmp_path: Path) -> None:
+    rows = pa.record_batch({"a": pa.array(range(25)), "b": pa.array(range(25))})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    predicate = parse_predicate("b > 21")
+    store = LocalStore(str(tmp_path))
+    wanted = spark_schema(TableSchema(fields=schema.fields[:1]))
+    found = blocks_read(tool, store, schema, rows, predicate, wanted)
+    assert found == [[str(i)] for i in range(20, 25)]
 
 
 @pytest.mark.parametrize(

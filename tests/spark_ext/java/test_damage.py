@@ -139,6 +139,29 @@ def test_damage_to_a_block_names_file_column_and_block(tool: ReadTool, tmp_path:
     )
 
 
+def test_no_row_of_a_stretch_is_given_out_whose_last_block_is_damaged(
+    tool: ReadTool, tmp_path: Path
+) -> None:
+    rows = pa.record_batch({"s": pa.array([f"{i:04}" for i in range(200)])})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    store = LocalStore(str(tmp_path))
+    options = WriteOptions(inline_bytes=0, packed_bytes=0, block_rows=100, block_bytes=200)
+    with RowSetWriter(store, "", JOB, schema, (), options) as writer:
+        writer.write(rows)
+        (entry,) = writer.close()
+    path = Path(store.url, entry.object, "1.col")
+    plan = plan_of(schema, [entry])
+    batches = tool.answer(store.url, plan, spark_schema(schema))["batches"]
+    assert sum(batches) == 200
+    assert len(batches) > 4
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    answer = tool.answer(store.url, plan, spark_schema(schema))
+    assert f"block {len(batches) - 1} (rows " in answer["error"]
+    assert answer["before"] == 100
+
+
 def test_a_link_or_a_folder_in_the_place_of_an_object_is_refused(
     tool: ReadTool, tmp_path: Path
 ) -> None:
@@ -198,7 +221,7 @@ def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
         known = BlockEntry(200, len(data), 2**20, crc32c(data), encoding, 0, Statistics(0))
         case.entry = lone_rowset(field, known, data)
         answer = case.answer()
-        answers.add(next(iter(answer)))
+        answers.update(answer)
         if "NUMERIC_VALUE_OUT_OF_RANGE" not in answer.get("crash", ""):  # Spark's own check
             named = f"Column '{field.name}' (id {field.id})" in answer.get("error", "")
             assert "rows" in answer or named

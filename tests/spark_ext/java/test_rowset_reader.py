@@ -184,3 +184,38 @@ def test_names_differ_by_case_and_types_must_agree(tool: ReadTool, store: LocalS
     assert "Column 'Name' of type long cannot be read as string." in answer["crash"]
     answer = tool.answer(store.url, plan, spark_struct(("other", "long")))
     assert "Column 'other' does not exist." in answer["crash"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_other_stores_are_read_through_hadoop(
+    tool: ReadTool, store: LocalStore, place: str
+) -> None:
+    schema, rows = table(n=pa.array(range(1000)), s=pa.array([str(i) for i in range(1000)]))
+    entries = write(store, schema, rows, **{**PLACES[place], "block_rows": 300})
+    url = f"shelf://{store.url}"
+    plan = plan_of(schema, entries)
+    assert tool.rows(url, plan, spark_schema(schema)) == expected_rows(rows, schema)
+    for each in store.list(""):
+        path = Path(store.url, each.name)
+        data = path.read_bytes()
+        path.write_bytes(data[:-1])
+        error = tool.answer(url, plan, spark_schema(schema))["error"]
+        assert f"{url}/{each.name} is truncated: " in error
+        path.unlink()
+        error = tool.answer(url, plan, spark_schema(schema))["error"]
+        assert f"{url}/{each.name} is missing, though the log names it." in error
+        path.write_bytes(data)
+
+
+def test_a_stretch_of_any_height_is_read_in_parts(tool: ReadTool, store: LocalStore) -> None:
+    count = 2 * 2**20 + 5
+    schema, rows = table(n=pa.nulls(count, pa.int64()), s=pa.array(["x"]).take([0] * count))
+    entries = write(store, schema, rows, block_rows=count)
+    gone = write_deletion_vector(store, "", JOB, DeletionVector.of([0, 2**20, count - 1]))
+    wanted = spark_struct(("_row", "long"))
+    plan = plan_of(schema, entries, {0: gone})
+    answer = tool.answer(store.url, plan, wanted)
+    assert answer["batches"] == [2**20 - 1, 2**20 - 1, 4]
+    assert answer["rows"][:2] == [["1"], ["2"]]
+    assert answer["rows"][2**20 - 1] == [str(2**20 + 1)]
+    assert answer["rows"][-1] == [str(count - 2)]

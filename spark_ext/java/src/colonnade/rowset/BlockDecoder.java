@@ -38,11 +38,17 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
-  private void decodeStream(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
-      throws Malformed {
-    if (bytes.crc32c() != entry.crc32c()) {
+  /** Compares the bytes of a block with its checksum, if it has any. */
+  static void verify(BlockEntry entry, Slice bytes) throws Malformed {
+    boolean stored = !entry.encoding().equals("null") && !entry.encoding().equals("constant");
+    if (stored && bytes.crc32c() != entry.crc32c()) {
       throw new Malformed("its bytes do not match their checksum");
     }
+  }
+
+  private void decodeStream(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
+      throws Malformed {
+    verify(entry, bytes);
     ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
     int rows = batch.rows();

@@ -20,13 +20,32 @@ final class DataColumn {
     this.vector = vector;
   }
 
-  /** Goes to the first block of a stretch; a column that the RowSet does not have has none. */
-  void enter(Segment newSegment, int cut, Slice newBytes) {
+  /**
+   * Goes to the first block of a stretch; a column that the RowSet does not have has none.
+   *
+   * <p>Of several blocks all are compared with their checksums now, so that no row of a stretch is
+   * given out whose last block is damaged.
+   */
+  void enter(Segment newSegment, int cut, Slice newBytes) throws IOException {
     segment = newSegment;
     bytes = newBytes;
     decoded = -1;
     offset = 0;
     block = newSegment == null ? 0 : newSegment.atCut()[cut];
+    int end = newSegment == null ? 0 : newSegment.atCut()[cut + 1];
+    for (int each = block, at = 0; end - block > 1 && each < end; each++) {
+      BlockEntry entry = newSegment.index().entries().get(each);
+      verify(each, newBytes.part(at, (int) entry.length()));
+      at += (int) entry.length();
+    }
+  }
+
+  private void verify(int number, Slice stored) throws IOException {
+    try {
+      BlockDecoder.verify(segment.index().entries().get(number), stored);
+    } catch (Malformed error) {
+      throw segment.damaged(number, error);
+    }
   }
 
   /** The row behind the block that holds {@code row}; rows are asked for in ascending order. */
