@@ -14,6 +14,7 @@ BENCHMARKS = {
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
+    "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
 
@@ -25,16 +26,29 @@ def main() -> None:
         description=f"Measure Colonnade.\n\n{names}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"])
+    parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"],
+                        help="`all` leaves out `peers`")  # fmt: skip
     parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
                         help="where data and results go (default: %(default)s)")  # fmt: skip
     parser.add_argument("--scale", type=float, default=1.0,
                         help="TPC-H scale factor (default: %(default)s)")  # fmt: skip
     parser.add_argument("--runs", type=int, default=5,
                         help="timed runs of each side (default: %(default)s)")  # fmt: skip
+    parser.add_argument("--profile", metavar="ROW",
+                        help="only say where Colonnade's time goes in the row of `peers` whose "
+                        "name begins so")  # fmt: skip
     arguments = parser.parse_args()
+    if arguments.profile and arguments.benchmark != "peers":
+        parser.error("--profile is for the rows of `peers`")
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    chosen = BENCHMARKS if arguments.benchmark == "all" else [arguments.benchmark]
+    if arguments.profile:
+        peers = importlib.import_module("benchmarks.peers")
+        folder = arguments.folder.resolve()
+        print(peers.profile(folder, arguments.scale, arguments.profile, arguments.runs))
+        return
+    # The peers are released for an older Spark than the other benchmarks run on.
+    every = [name for name in BENCHMARKS if name != "peers"]
+    chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
         module = importlib.import_module(f"benchmarks.{name}")

@@ -10,8 +10,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured row. `ours` and `theirs` share a unit; the target is what `judged` may be."""
+    """One measured row. `ours` and `theirs` share a unit; the target is what `judged` may be.
+
+    Where ours meets several, `beside` holds each of them by name, and `theirs` the one that counts.
+    """
 
     measure: str
     unit: str
@@ -28,6 +31,7 @@ class Figure:
     ratio: float | None = None
     target: float | None = None
     judged_by_ratio: bool = True
+    beside: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def judged(self) -> float:
@@ -58,14 +62,33 @@ def interleave(
     Returns the medians of both in seconds and the median of the ratios pair by pair, which holds
     when the machine's speed drifts.
     """
-    seconds(ours)
-    seconds(theirs)
-    pairs = [(seconds(ours), seconds(theirs)) for _ in range(runs)]
-    return (
-        statistics.median(a for a, _ in pairs),
-        statistics.median(b for _, b in pairs),
-        statistics.median(a / b for a, b in pairs),
-    )
+    a, b = in_turn([ours, theirs], runs)
+    return statistics.median(a), statistics.median(b), median_ratio(a, b)
+
+
+def in_turn(
+    works: Sequence[Callable[[], object]],
+    runs: int,
+    *,
+    warm_ups: int = 1,
+    before: Callable[[], object] = lambda: None,
+) -> list[list[float]]:
+    """Time A B C, then C B A, …: seconds of each work's `runs`, after its untimed warm-ups.
+
+    `before` is called, untimed, ahead of every work.
+    """
+    times: list[list[float]] = [[] for _ in works]
+    for turn in range(-warm_ups, runs):
+        order = list(enumerate(works))
+        for place, work in order if turn % 2 else reversed(order):
+            before()
+            times[place].append(seconds(work))
+    return [each[warm_ups:] for each in times]
+
+
+def median_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Median of the ratios of what was timed in the same turn."""
+    return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
 
 
 def machine() -> dict[str, str]:
@@ -87,15 +110,22 @@ def machine() -> dict[str, str]:
 
 def show(figures: list[Figure]) -> str:
     """The figures as a Markdown table."""
-    rows = ["| measure | Colonnade | compared | ratio | target | |", "|---|---|---|---|---|---|"]
+    several = list(figures[0].beside)
+    heads = ["measure", "Colonnade", *(several or ["compared"]), "ratio", "target", ""]
+    rows = ["| " + " | ".join(heads).rstrip() + " |", "|---" * len(heads) + "|"]
     for figure in figures:
-        theirs = "" if figure.theirs is None else f"{figure.theirs:.4g} {figure.unit}"
-        ratio = "" if figure.ratio is None else f"{figure.ratio:.3f}"
-        target = "" if figure.target is None else f"≤ {figure.target:g}"
-        rows.append(
-            f"| {figure.measure} | {figure.ours:.4g} {figure.unit} | {theirs} | {ratio} |"
-            f" {target} | {figure.verdict} |"
-        )
+        others = [figure.beside.get(name) for name in several] or [figure.theirs]
+        cells = [
+            figure.measure,
+            *(
+                "" if each is None else f"{each:.4g} {figure.unit}"
+                for each in (figure.ours, *others)
+            ),
+            "" if figure.ratio is None else f"{figure.ratio:.3f}",
+            "" if figure.target is None else f"≤ {figure.target:g}",
+            figure.verdict,
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

@@ -1,0 +1,180 @@
+"""The four table formats that are measured beside each other in one Spark session."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import sys
+from abc import ABC, abstractmethod
+from pathlib import Path
+
+import pyspark
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+
+import colonnade
+
+SPARK, DELTA, ICEBERG = "4.1", "4.4.0", "1.12.0"
+PACKAGES = (
+    f"io.delta:delta-spark_{SPARK}_2.13:{DELTA}",
+    f"org.apache.iceberg:iceberg-spark-runtime-{SPARK}_2.13:{ICEBERG}",
+)
+EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+)
+
+
+def session(folder: Path) -> SparkSession:
+    """Local Spark on two processors that knows all four; Iceberg's tables go below `folder`.
+
+    Raises `RuntimeError` on another Spark than the peers are released for.
+    """
+    if not pyspark.__version__.startswith(f"{SPARK}."):
+        raise RuntimeError(
+            f"The peers are measured on pyspark {SPARK}, and this is {pyspark.__version__}: run "
+            "`bash tests/run --spark 4.1` once, then this with PYTHONPATH=.venv-spark41."
+        )
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.driver.memory": "6g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.jars.packages": ",".join(PACKAGES),
+        "spark.sql.extensions": ",".join(EXTENSIONS),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.parquet.compression.codec": "zstd",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        # Fifty by default, which suits clusters: every scan of Delta would be slower.
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.sql.catalog.iceberg": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.iceberg.type": "hadoop",
+        "spark.sql.catalog.iceberg.warehouse": str(folder / "iceberg"),
+    }
+    builder = SparkSession.builder.master("local[2]").appName("colonnade-benchmarks")
+    for name, value in settings.items():
+        builder.config(name, value)
+    spark = colonnade.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+class Engine(ABC):
+    """One format's tables, known by short names. Each `create` makes its table in a new place."""
+
+    name: str
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self.spark = spark
+        self.folder = folder / type(self).__name__.lower()
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._numbers = itertools.count()
+        self._places: dict[str, str] = {}
+
+    def create(self, table: str, frame: DataFrame) -> None:
+        """Write `frame` as a new table, without looking at the one that it replaces."""
+        self._places[table] = f"{table}_{next(self._numbers)}"
+        self._create(table, frame)
+
+    def place(self, table: str) -> Path:
+        """The folder of the table's files."""
+        return self.folder / self._places[table]
+
+    def size(self, table: str) -> int:
+        """Bytes of the table's files, without the checksum files that Hadoop adds locally."""
+        files = (each for each in self.place(table).rglob("*") if each.suffix != ".crc")
+        return sum(each.stat().st_size for each in files if each.is_file())
+
+    @abstractmethod
+    def read(self, table: str) -> DataFrame:
+        """What the table holds now."""
+
+    @abstractmethod
+    def append(self, table: str, frame: DataFrame) -> None:
+        """Add the rows of `frame` in one commit."""
+
+    @abstractmethod
+    def _create(self, table: str, frame: DataFrame) -> None: ...
+
+
+class Colonnade(Engine):
+    """This format, by the Spark source of the jar."""
+
+    name = "Colonnade"
+
+    def read(self, table: str) -> DataFrame:
+        return self.spark.read.format("colonnade").load(str(self.place(table)))
+
+    def append(self, table: str, frame: DataFrame) -> None:
+        frame.write.format("colonnade").mode("append").save(str(self.place(table)))
+
+    def _create(self, table: str, frame: DataFrame) -> None:
+        self.append(table, frame)
+
+
+class Parquet(Engine):
+    """A folder of files that Spark lists; an append that dies leaves its rows behind.
+
+    Its schema is given, as a catalog would, since Spark would run a job to infer it.
+    """
+
+    name = "Parquet-zstd"
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        super().__init__(spark, folder)
+        self._schemas: dict[str, StructType] = {}
+
+    def read(self, table: str) -> DataFrame:
+        return self.spark.read.schema(self._schemas[table]).parquet(str(self.place(table)))
+
+    def append(self, table: str, frame: DataFrame) -> None:
+        frame.write.mode("append").parquet(str(self.place(table)))
+
+    def _create(self, table: str, frame: DataFrame) -> None:
+        self._schemas[table] = frame.schema
+        self.append(table, frame)
+
+
+class Delta(Engine):
+    """Delta Lake with the settings of a new table."""
+
+    name = f"Delta {DELTA}"
+
+    def read(self, table: str) -> DataFrame:
+        return self.spark.read.format("delta").load(str(self.place(table)))
+
+    def append(self, table: str, frame: DataFrame) -> None:
+        frame.write.format("delta").mode("append").save(str(self.place(table)))
+
+    def _create(self, table: str, frame: DataFrame) -> None:
+        self.append(table, frame)
+
+
+class Iceberg(Engine):
+    """Iceberg, format version 3 with merge-on-read, in a catalog that is a folder."""
+
+    name = f"Iceberg {ICEBERG}"
+
+    def read(self, table: str) -> DataFrame:
+        return self.spark.table(self._identifier(table))
+
+    def append(self, table: str, frame: DataFrame) -> None:
+        frame.writeTo(self._identifier(table)).append()
+
+    def place(self, table: str) -> Path:
+        return self.folder / "db" / self._places[table]
+
+    def _create(self, table: str, frame: DataFrame) -> None:
+        writer = frame.writeTo(self._identifier(table)).using("iceberg")
+        for action in ("delete", "update", "merge"):
+            writer = writer.tableProperty(f"write.{action}.mode", "merge-on-read")
+        writer = writer.tableProperty("write.parquet.compression-codec", "zstd")
+        writer.tableProperty("format-version", "3").create()
+
+    def _identifier(self, table: str) -> str:
+        return f"iceberg.db.{self._places[table]}"
+
+
+ENGINES: tuple[type[Engine], ...] = (Colonnade, Parquet, Delta, Iceberg)

@@ -1,0 +1,117 @@
+"""Where the time of some Spark work goes: samples of its tasks, and of the driver beside them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+WARM_UPS = 5
+SHOWN = 15
+DRIVER_INTERVAL = 0.005
+FRAME = re.compile(r"^\s+([\w.$/]+)\(.*line: (\d+)", re.MULTILINE)
+
+
+def profile_of(spark: SparkSession, work: Callable[[], object], repeats: int) -> str:
+    """Call `work` some times unseen and `repeats` times watched, and say where it spent its time.
+
+    Requires a local driver whose JDK has `jcmd` and `jfr`. Tasks are sampled by the flight
+    recorder while they run on a processor; the driver also while it waits.
+    """
+    for _ in range(WARM_UPS):
+        work()
+    jvm: Any = spark.sparkContext._jvm
+    pid = str(jvm.java.lang.ProcessHandle.current().pid())
+    with tempfile.TemporaryDirectory() as folder:
+        recording = Path(folder) / "work.jfr"
+        _jcmd(pid, "JFR.start", "name=work", "settings=profile")
+        begin = time.perf_counter()
+        with _Driver(jvm) as driver:
+            for _ in range(repeats):
+                work()
+        each = (time.perf_counter() - begin) / repeats
+        _jcmd(pid, "JFR.stop", "name=work", f"filename={recording}")
+        stacks = _task_stacks(recording)
+    return "\n".join(
+        [
+            f"{each * 1e3:.1f} ms each, {repeats} times, slowed a little by the watching",
+            *_shares("tasks: where they were", (stack[0] for stack in stacks), len(stacks)),
+            *_shares("tasks: in Colonnade's methods and below", _ours(stacks), len(stacks)),
+            *_shares("driver: in Colonnade's methods and below", _ours(driver.stacks),
+                     len(driver.stacks)),
+            *_shares("driver: in Spark's methods and below", _spark(driver.stacks),
+                     len(driver.stacks)),
+        ]
+    )  # fmt: skip
+
+
+class _Driver:
+    """Samples the thread of the JVM that serves this Python thread, from another one."""
+
+    def __init__(self, jvm: Any) -> None:
+        self.stacks: list[list[str]] = []
+        self._jvm = jvm
+        self._id = jvm.java.lang.Thread.currentThread().getId()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> _Driver:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        threads = self._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
+        arrays = self._jvm.java.util.Arrays
+        while not self._over.wait(DRIVER_INTERVAL):
+            trace = arrays.toString(threads.getThreadInfo(self._id, 500).getStackTrace())
+            frames = (frame.split("(")[0] for frame in trace.strip("[]").split(", "))
+            self.stacks.append([frame.rsplit("//", 1)[-1] for frame in frames])
+
+
+def _jcmd(pid: str, *command: str) -> None:
+    subprocess.run(["jcmd", pid, *command], check=True, stdout=subprocess.DEVNULL)
+
+
+def _task_stacks(recording: Path) -> list[list[str]]:
+    """Methods, the innermost first, of each sample of a thread that runs tasks."""
+    events = "jdk.ExecutionSample,jdk.NativeMethodSample"
+    command = ["jfr", "print", "--events", events, "--stack-depth", "64", str(recording)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    samples = (each for each in text.split("\n\n") if 'sampledThread = "Executor task' in each)
+    stacks = ([method for method, _ in FRAME.findall(each)] for each in samples)
+    return [stack for stack in stacks if stack]
+
+
+def _ours(stacks: Iterable[list[str]]) -> Iterable[str]:
+    """Each method of Colonnade once a stack."""
+    return (m for stack in stacks for m in dict.fromkeys(stack) if m.startswith("colonnade."))
+
+
+def _spark(stacks: Iterable[list[str]]) -> Iterable[str]:
+    """Each method of Spark's planner and scheduler once a stack, anonymous functions left out."""
+    return (
+        m
+        for stack in stacks
+        for m in dict.fromkeys(stack)
+        if m.startswith("org.apache.spark.") and "$anonfun$" not in m
+    )
+
+
+def _shares(title: str, methods: Iterable[str], samples: int) -> list[str]:
+    common = Counter(methods).most_common(SHOWN)
+    return [
+        f"\n{title} ({samples} samples)",
+        *(f"  {100 * count / samples:5.1f} %  {method}" for method, count in common),
+    ]
