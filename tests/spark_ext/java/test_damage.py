@@ -169,10 +169,12 @@ def test_a_link_or_a_folder_in_the_place_of_an_object_is_refused(
     path = Path(case.store.url, case.entry.object, "1.col")
     path.rename(path.with_name("elsewhere"))
     path.symlink_to(path.with_name("elsewhere"))
-    assert f"{path} could not be read" in case.answer()["error"]
+    failed = f"[COLONNADE_STORE] {path} could not be read: it is "
+    link = "a symbolic link, and nothing in a database is one."
+    assert case.answer()["error"] == failed + link
     path.unlink()
     path.mkdir()
-    assert f"{path} could not be read" in case.answer()["error"]
+    assert case.answer()["error"] == failed + "no file."
 
 
 def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> None:

@@ -14,12 +14,15 @@ record Literal(String kind, Object value) {
     String kind = tagged.substring(0, colon);
     String body = tagged.substring(colon + 1);
     Object value = switch (kind) {
-      case "null" -> null;
       case "boolean" -> BigDecimal.valueOf(body.equals("true") ? 1 : 0);
       case "double" -> number(body);
       case "string" -> UTF8String.fromString(body);
       case "binary" -> UTF8String.fromBytes(Base64.getDecoder().decode(body));
-      default -> new BigDecimal(body);
+      case "integer", "decimal", "date", "timestamp", "timestamp_ntz", "time", "months",
+          "duration" ->
+          new BigDecimal(body);
+      // NULL, and what a newer planner may send, which fits no column.
+      default -> null;
     };
     return new Literal(kind, value);
   }

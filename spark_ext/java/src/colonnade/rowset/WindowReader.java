@@ -55,7 +55,7 @@ final class WindowReader implements AutoCloseable {
       if (error.getCause() instanceof IOException cause) {
         throw cause;
       }
-      throw new IllegalStateException(error.getCause());
+      throw new IllegalStateException("A read in the background failed.", error.getCause());
     } finally {
       ahead = null;
     }

@@ -36,7 +36,12 @@ final class LocalSource implements ByteSource {
           Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
       if (!found.isRegularFile()) {
         // Opening a named pipe that someone left here would hang.
-        throw new FileSystemException(path.toString(), null, "it is no regular file");
+        throw new FileSystemException(
+            path.toString(),
+            null,
+            found.isSymbolicLink()
+                ? "it is a symbolic link, and nothing in a database is one"
+                : "it is no file");
       }
       if (offset + length > found.size()) {
         throw StoreException.truncated(locate(name), found.size(), offset, length);
