@@ -330,7 +330,8 @@ public final class ColonnadeVector extends ColumnVector {
     }
     long place = offsetsAt + 4L * position(row);
     int start = Platform.getInt(offsets, place);
-    return UTF8String.fromAddress(data, dataAt + start, Platform.getInt(offsets, place + 4) - start);
+    int length = Platform.getInt(offsets, place + 4) - start;
+    return UTF8String.fromAddress(data, dataAt + start, length);
   }
 
   @Override

@@ -2,7 +2,6 @@ package colonnade.rowset;
 
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
-import com.github.luben.zstd.ZstdDecompressCtx;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -35,19 +34,20 @@ final class RowSet {
     }
     List<StoredField> columns = plan.columns();
     segments = new Segment[columns.size()];
-    try (ZstdDecompressCtx zstd = new ZstdDecompressCtx()) {
-      for (int i = 0; i < segments.length; i++) {
-        segments[i] = Segment.open(columns.get(i), footer, source, cuts, zstd);
-      }
-      chosen = choose(plan, footer, zstd);
+    List<Reads.Read> reads = new ArrayList<>();
+    for (int i = 0; i < segments.length; i++) {
+      int at = i;
+      reads.add(() -> segments[at] = Segment.open(columns.get(at), footer, source, cuts));
     }
+    Reads.all(source.isRemote(), reads);
+    chosen = choose(plan, footer);
     vector =
         entry.vector() == null
             ? null
             : DeletionVector.read(store, plan.prefix(), entry.vector(), entry.rows());
   }
 
-  private int[] choose(ReadPlan plan, Footer footer, ZstdDecompressCtx zstd) throws IOException {
+  private int[] choose(ReadPlan plan, Footer footer) throws IOException {
     int[] stretches = stretches();
     if (plan.pruner() == null || stretches.length == 0) {
       return stretches;
@@ -57,7 +57,7 @@ final class RowSet {
     for (StoredField column : plan.pruner().columns()) {
       int at = plan.columns().indexOf(column);
       Segment found =
-          at >= 0 ? segments[at] : Segment.open(column, footer, source, cuts, zstd);
+          at >= 0 ? segments[at] : Segment.open(column, footer, source, cuts);
       if (found == null) {
         missing.add(column.id());
       } else {
@@ -114,9 +114,10 @@ final class RowSet {
         byObject.computeIfAbsent(segments[i].name(), name -> new ArrayList<>()).add(i);
       }
     }
-    for (Map.Entry<String, List<Integer>> object : byObject.entrySet()) {
-      readObject(object.getKey(), object.getValue(), stretches, found);
-    }
+    List<Reads.Read> reads = new ArrayList<>();
+    byObject.forEach(
+        (name, columns) -> reads.add(() -> readObject(name, columns, stretches, found)));
+    Reads.all(source.isRemote(), reads);
     return found;
   }
 

@@ -39,6 +39,15 @@ final class RowSetSource {
     return isDirectory() ? prefix + entry.object() + "/" + column + ".idx" : packedName();
   }
 
+  /** Whether a read costs a round trip. */
+  boolean isRemote() {
+    return store.isRemote() && !isInline();
+  }
+
+  private boolean isInline() {
+    return entry.place().equals("inline");
+  }
+
   private boolean isDirectory() {
     return entry.place().equals("directory");
   }
@@ -49,7 +58,7 @@ final class RowSetSource {
 
   /** Names an object as errors do. */
   String locate(String name) {
-    return entry.place().equals("inline")
+    return isInline()
         ? "RowSet " + entry.object() + " in the log of " + store.url()
         : store.locate(name);
   }
@@ -99,7 +108,7 @@ final class RowSetSource {
   }
 
   private Slice read(String name, long offset, long length) throws IOException {
-    if (entry.place().equals("inline")) {
+    if (isInline()) {
       byte[] data = inline();
       if (offset + length > data.length) {
         throw StoreException.corruption(locate(name) + " is truncated.", null);

@@ -16,7 +16,7 @@ record Segment(StoredField column, String name, String location, long offset, Sp
 
   /** Loads the index of a column; null when the RowSet does not have it. */
   static Segment open(
-      StoredField column, Footer footer, RowSetSource source, long[] cuts, ZstdDecompressCtx zstd)
+      StoredField column, Footer footer, RowSetSource source, long[] cuts)
       throws IOException {
     Footer.Segment found = footer.columns().get(column.id());
     if (found == null) {
@@ -26,7 +26,7 @@ record Segment(StoredField column, String name, String location, long offset, Sp
     String location = source.locate(name);
     SparseIndex index;
     try {
-      index = index(column, found, footer, source, zstd);
+      index = index(column, found, footer, source);
     } catch (Malformed error) {
       throw damaged(column, location, error.getMessage(), error);
     }
@@ -46,8 +46,7 @@ record Segment(StoredField column, String name, String location, long offset, Sp
   }
 
   private static SparseIndex index(
-      StoredField column, Footer.Segment found, Footer footer, RowSetSource source,
-      ZstdDecompressCtx zstd)
+      StoredField column, Footer.Segment found, Footer footer, RowSetSource source)
       throws IOException, Malformed {
     Footer.Extent extent = found.index();
     if ((extent == null) == (found.block() == null)) {
@@ -61,7 +60,7 @@ record Segment(StoredField column, String name, String location, long offset, Sp
     if (data.crc32c() != extent.crc32c()) {
       throw new Malformed("the index in " + source.locate(name) + " is damaged");
     }
-    try {
+    try (ZstdDecompressCtx zstd = new ZstdDecompressCtx()) {
       return SparseIndex.decode(data, column.order(), zstd);
     } catch (Malformed error) {
       throw new Malformed("the index in " + source.locate(name) + ": " + error.getMessage(), error);

@@ -4,9 +4,6 @@ import colonnade.store.ByteSource;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
@@ -15,14 +12,6 @@ import java.util.concurrent.Future;
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
-
-  private static final ExecutorService THREADS =
-      Executors.newCachedThreadPool(
-          work -> {
-            Thread thread = new Thread(work, "colonnade-read-ahead");
-            thread.setDaemon(true);
-            return thread;
-          });
 
   private final ByteSource store;
   private final ReadPlan plan;
@@ -39,26 +28,10 @@ final class WindowReader implements AutoCloseable {
 
   /** The next window in row order, or null at the end. Begins to read the one after it. */
   Window next() throws IOException {
-    Window window = ahead == null ? read() : await();
+    Window window = ahead == null ? read() : Reads.await(ahead);
     boolean more = rowsets.hasNext() || (rowset != null && position < rowset.chosen.length);
-    ahead = window != null && more ? THREADS.submit(this::read) : null;
+    ahead = window != null && more ? Reads.ahead(this::read) : null;
     return window;
-  }
-
-  private Window await() throws IOException {
-    try {
-      return ahead.get();
-    } catch (InterruptedException error) {
-      Thread.currentThread().interrupt();
-      throw new IOException("The task was interrupted while it waited for a read.", error);
-    } catch (ExecutionException error) {
-      if (error.getCause() instanceof IOException cause) {
-        throw cause;
-      }
-      throw new IllegalStateException("A read in the background failed.", error.getCause());
-    } finally {
-      ahead = null;
-    }
   }
 
   private Window read() throws IOException {

@@ -14,6 +14,9 @@ public interface ByteSource {
   /** The URL as users know it. */
   String url();
 
+  /** Whether a read costs a round trip, so that several are better made at once. */
+  boolean isRemote();
+
   /** Names an object the way users see it in errors. */
   default String locate(String name) {
     return url() + "/" + name;

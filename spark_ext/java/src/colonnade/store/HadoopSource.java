@@ -29,6 +29,11 @@ final class HadoopSource implements ByteSource {
   }
 
   @Override
+  public boolean isRemote() {
+    return true;
+  }
+
+  @Override
   public byte[] read(String name, long offset, int length) throws IOException {
     Path path = new Path(address + "/" + name);
     byte[] bytes = new byte[length];

@@ -29,6 +29,11 @@ final class LocalSource implements ByteSource {
   }
 
   @Override
+  public boolean isRemote() {
+    return false;
+  }
+
+  @Override
   public byte[] read(String name, long offset, int length) throws IOException {
     Path path = Path.of(root, name);
     try {
