@@ -88,8 +88,8 @@ final class BlockEncoder implements AutoCloseable {
     dictionaryBatch.node(count, 0);
     dictionaryBatch.emptyBuffer();
     byte[] target = dictionaryBatch.buffer(count * column.width);
-    Words.write(values.values(), 0, count, 0, column.width, target);
-    return dictionary(column, from, to, statistics, count, values.ids());
+    Words.write(values.values(column), 0, count, 0, column.width, target);
+    return indexed(column, from, to, statistics, values);
   }
 
   /** Strings, binary or long decimals behind a dictionary. */
@@ -97,17 +97,18 @@ final class BlockEncoder implements AutoCloseable {
       StagedBlobs column, int from, int to, Statistics statistics, BytesDictionary values) {
     dictionaryBatch.clear();
     column.addDictionary(dictionaryBatch, values);
-    return dictionary(column, from, to, statistics, values.count(), values.ids());
+    return indexed(column, from, to, statistics, values);
   }
 
-  private EncodedBlock dictionary(
-      Staged column, int from, int to, Statistics statistics, int count, int[] ids) {
+  /** The indices into the values that {@code dictionaryBatch} has. */
+  private EncodedBlock indexed(
+      Staged column, int from, int to, Statistics statistics, Dictionary<?> values) {
     int rows = to - from;
-    int width = LongDictionary.indexWidth(count);
+    int width = values.indexWidth();
     batch.clear();
     batch.node(rows, (int) statistics.nulls());
     column.addValidity(batch, from, to, (int) statistics.nulls());
-    Words.writeIndices(ids, rows, width, batch.buffer(rows * width));
+    Words.writeIndices(values.ids(), rows, width, batch.buffer(rows * width));
     ArrowField shown = column.arrow().withDictionary(8 * width);
     byte[] schema = schema(column, "dictionary" + width, shown);
     long size = batch.size() + dictionaryBatch.size();

@@ -5,7 +5,7 @@ final class Integers {
   private static final double DISTINCT_SHARE = 0.5;
 
   /** 8 bits tell 128 values apart, so more among the first rows are too many for 16-bit rivals. */
-  private static final double DISTINCT_SHARE_OF_SHORTS = 128.0 / LongDictionary.SAMPLE_ROWS;
+  private static final double DISTINCT_SHARE_OF_SHORTS = 128.0 / Dictionary.SAMPLE_ROWS;
 
   private Integers() {}
 

@@ -4,6 +4,8 @@ import java.util.Arrays;
 
 /** Values that are runs of bytes in one array: strings, binary, and long decimals. */
 abstract class StagedBlobs extends Staged {
+  private static final double DISTINCT_SHARE = 0.9;
+
   byte[] bytes = new byte[4096];
 
   StagedBlobs(TableField field, String path) {
@@ -40,7 +42,8 @@ abstract class StagedBlobs extends Staged {
   @Override
   final EncodedBlock encode(BlockEncoder encoder, int from, int to) {
     BytesDictionary dictionary = encoder.bytesDictionary();
-    boolean hasDictionary = dictionary.build(this, from, to, sizeBytes(from, to));
+    long rival = sizeBytes(from, to);
+    boolean hasDictionary = dictionary.build(this, from, to, DISTINCT_SHARE, rival);
     Statistics statistics = measure(from, to, hasDictionary ? dictionary : null);
     if (statistics.nulls() == 0
         && statistics.exact()
