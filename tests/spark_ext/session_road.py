@@ -147,6 +147,10 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
         "hangs": problem(spark, script(folder, "exec sleep 60"), seconds="1"),
         "other version": problem(spark, script(folder, hello("9.9.9") + "; read line")),
         "dies": problem(spark, script(folder, f"{hello(colonnade.__version__)}; {mute}")),
+        "babbles": problem(
+            spark, script(folder, f"{hello(colonnade.__version__)}; read line; echo babble")
+        ),
+        "seconds": problem(spark, sys.executable, seconds="soon"),
         "chatty": problem(
             spark, script(folder, f"echo 'Welcome!'; exec {sys.executable} -m spark_ext.planner")
         ),

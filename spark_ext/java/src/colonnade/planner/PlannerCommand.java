@@ -19,10 +19,10 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
   static final String START_SECONDS = "spark.colonnade.planner.startSeconds";
 
   /** As the session of this thread configures it, or else the environment of the driver. */
-  static PlannerCommand configured() {
+  static PlannerCommand configured() throws ColonnadeException {
     SQLConf conf = SQLConf.get();
     String path = conf.getConfString(PATH, "");
-    int startSeconds = Integer.parseInt(conf.getConfString(START_SECONDS, "60"));
+    int startSeconds = wholeSeconds(conf.getConfString(START_SECONDS, "60"));
     String python = conf.getConfString(PYTHON, "");
     if (!python.isEmpty()) {
       return new PlannerCommand(python, PYTHON, path, startSeconds);
@@ -34,6 +34,14 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
       }
     }
     return new PlannerCommand("python3", "the PATH", path, startSeconds);
+  }
+
+  private static int wholeSeconds(String text) throws ColonnadeException {
+    if (text.matches("[1-9][0-9]{0,5}")) {
+      return Integer.parseInt(text);
+    }
+    String sentence = START_SECONDS + " must be a whole number of seconds, not '" + text + "'.";
+    throw new ColonnadeException("COLONNADE_INVALID_INPUT", sentence);
   }
 
   /** A process to start: requests on its input, replies on its output, all else in {@code log}. */

@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.AtomicLong;
 final class PlannerProcess {
   /** The process ended before it replied: the request may or may not have been carried out. */
   static final class Gone extends Exception {
-    Gone() {
-      super("the planner process ended");
+    Gone(Throwable cause) {
+      super("the planner process ended", cause);
     }
   }
 
@@ -113,8 +113,10 @@ final class PlannerProcess {
     try {
       send(Json.write(Map.of("id", id, "op", op, "args", args)));
       return reply.get();
-    } catch (IOException | ExecutionException error) {
-      throw new Gone();
+    } catch (IOException error) {
+      throw new Gone(error);
+    } catch (ExecutionException error) {
+      throw new Gone(error.getCause());
     } finally {
       waiting.remove(id);
     }
@@ -124,7 +126,7 @@ final class PlannerProcess {
     synchronized (requests) {
       // Asked after the call was entered into `waiting`: the reader fails it there, or we do here.
       if (gone) {
-        throw new Gone();
+        throw new Gone(null);
       }
       requests.write(line);
       requests.write('\n');
@@ -133,6 +135,7 @@ final class PlannerProcess {
   }
 
   private void readReplies() {
+    Throwable end = null;
     try (BufferedReader lines =
         new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8), 1 << 16)) {
@@ -140,13 +143,13 @@ final class PlannerProcess {
         accept(line);
       }
     } catch (IOException | RuntimeException error) {
-      hello.completeExceptionally(error);
+      end = error;
     } finally {
       gone = true;
       process.destroyForcibly();
-      Gone end = new Gone();
-      hello.completeExceptionally(end);
-      waiting.values().forEach(reply -> reply.completeExceptionally(end));
+      Gone told = new Gone(end);
+      hello.completeExceptionally(told);
+      waiting.values().forEach(reply -> reply.completeExceptionally(told));
     }
   }
 
