@@ -218,6 +218,30 @@ def test_a_row_larger_than_the_buffer_is_written(
     assert identical(read(url, schema, writer.write(url, schema, rows)), rows)
 
 
+def test_more_columns_than_open_files_are_written(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    rows = pa.record_batch({f"c{i}": pa.array(range(i, i + 20)) for i in range(300)})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    url = next(folders)
+    entries = writer.write(url, schema, rows, options=PLACES["directory"])
+    assert entries[0].place == "directory"
+    assert identical(read(url, schema, entries), rows)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_entry_says_that_its_objects_were_not_synced(
+    writer: WriteTool, folders: Iterator[Path], place: str
+) -> None:
+    schema, rows = one_column(pa.array(range(5)))
+    loose = WriteSettings(sync=False)
+    options = PLACES[place]
+    (entry,) = writer.write(next(folders), schema, rows, options=options, settings=loose)
+    assert entry.unsynced == (place != "inline")
+    (entry,) = writer.write(next(folders), schema, rows, options=options)
+    assert not entry.unsynced
+
+
 def test_columns_are_found_by_name_in_any_order_and_case(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:

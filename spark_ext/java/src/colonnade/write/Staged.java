@@ -82,7 +82,7 @@ abstract class Staged {
     return valueBytes(from, to) + (nulls.count(from, to) > 0 ? to - from + 7 >> 3 : 0);
   }
 
-  /** What a row takes as Arrow buffers, in bytes, but for what has variable length. */
+  /** What a row takes while it is staged, in bytes, but for what has variable length. */
   abstract int slotBytes();
 
   /** What the values of rows take without the validity bitmap. */

@@ -98,7 +98,7 @@ abstract class StagedNumbers extends Staged {
 
   @Override
   int slotBytes() {
-    return width;
+    return Long.BYTES;
   }
 
   @Override
