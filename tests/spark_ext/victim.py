@@ -26,7 +26,7 @@ from manifests.names import epoch_name
 from manifests.store import LocalStore, PutOutcome
 from spark_ext.options import parse_write_options
 from spark_ext.source import ColonnadeDataSource
-from spark_ext.writer import ColonnadeWriter, plan_spark_write
+from spark_ext.writer import ColonnadeWriter, plan_python_write
 
 
 class HaltingWriter(ColonnadeWriter):
@@ -63,7 +63,7 @@ class HaltingSource(ColonnadeDataSource):
         options = dict(self.options)
         moment = options.pop("moment")
         write = parse_write_options(options)
-        writer = HaltingWriter(plan_spark_write(write, schema, overwrite))
+        writer = HaltingWriter(plan_python_write(write, schema, overwrite))
         writer.moment, writer.marker = moment, Path(f"{write.path}.halted")
         return writer
 

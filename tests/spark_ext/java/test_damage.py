@@ -212,7 +212,7 @@ def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
     case = Case(store, schema, entry, None, tool)
     length = int(stored[stored.index(b'"length":') + 9 :].split(b",")[0])
     block, encoding = stored[:length], stored.split(b'"encoding":"')[1].split(b'"')[0].decode()
-    answers = set()
+    answers: set[str] = set()
     for _ in range(1500):
         changed = bytearray(block)
         for _ in range(rng.choice((1, 1, 1, 2, 4))):
