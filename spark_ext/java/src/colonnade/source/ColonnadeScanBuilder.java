@@ -133,6 +133,7 @@ final class ColonnadeScanBuilder
 
   private String description() {
     StringBuilder text = new StringBuilder(table.describe());
+    text.append(", columns ").append(columns.simpleString());
     if (useful.length > 0) {
       text.append(", filters ").append(Arrays.toString(useful));
     }

@@ -1,0 +1,390 @@
+"""One Spark session that reads tables in every way: `python read_road.py FOLDER`.
+
+A process of its own for test_read.py, because a session that has the jar keeps it. What was seen
+goes to FOLDER/seen.json, for the tests to judge.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import sys
+from collections.abc import Callable, Iterable
+from datetime import timezone
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+import colonnade
+from manifests.change import Change
+from manifests.entries import AddDeletionVector
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.store import open_store
+from tableformat.deletion_vector import DeletionVector, write_deletion_vector
+from tableformat.table import ArrowTable
+from tests.spark_ext.java.read_predicates import conditions
+
+ZONE = ZoneInfo("America/New_York")
+LOCAL = "%Y-%m-%d %H:%M:%S.%f"
+ROWS = 60
+ROWSETS = 10
+PER_QUERY = 16
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), nullable=False),
+        ("i", pa.int32()),
+        ("l", pa.int64()),
+        ("x", pa.float64()),
+        ("f", pa.float32()),
+        ("n", pa.decimal128(10, 2)),
+        pa.field("s", pa.string(), metadata={"comment": "a name"}),
+        ("d", pa.date32()),
+        ("t", pa.timestamp("us", "UTC")),
+        ("u", pa.timestamp("us")),
+        ("b", pa.bool_()),
+        ("y", pa.binary()),
+        ("a", pa.list_(pa.int64())),
+        ("st", pa.struct([("a", pa.int64()), ("b c", pa.string())])),
+    ]
+)
+
+
+def rows(number: int) -> pa.Table:
+    """The rows of one RowSet: values of neighbours overlap, some columns have NULL or NaN only."""
+    rng = random.Random(number)
+    base = number * ROWS
+    ids = range(base, base + ROWS)
+    near = [base + rng.randint(-40, 40) for _ in ids]
+
+    def some(make: Callable[[int], Any], nulls: float = 0.1) -> list[Any]:
+        share = 1.0 if number == 6 else nulls if number % 3 else 0.0
+        return [None if rng.random() < share else make(value) for value in near]
+
+    columns: dict[str, list[Any]] = {
+        "id": list(ids),
+        "i": some(lambda v: v),
+        "l": some(lambda v: v * 3 if number != 8 else 2**63 - 1),
+        "x": some(lambda v: math.nan if number == 7 or (number == 2 and v % 9 == 0) else v / 2),
+        "f": some(lambda v: 0.1 if v % 10 == 0 else float(v)),
+        "n": some(lambda v: Decimal(v * 100 + 5) / 100 * (-1 if number == 1 else 1)),
+        "s": some(lambda v: f"key {v % 100:02}" if number else "\u65e5" * (v % 50)),
+        "d": some(lambda v: v),
+        "t": some(lambda v: v * 1_000_000),
+        "u": some(lambda v: v * 1_000_000),
+        "b": some(lambda v: number > 3 or v % 2 == 0),
+        "y": some(lambda v: bytes([max(0, v) % 256, 255])),
+        "a": some(lambda v: [v] * (v % 4)),
+        "st": some(lambda v: {"a": v if v % 5 else None, "b c": f"x{v}"}),
+    }
+    arrays = [pa.array(columns[field.name], field.type) for field in SCHEMA]
+    return pa.Table.from_arrays(arrays, schema=SCHEMA)
+
+
+def delete(table: ArrowTable, rowset: int, gone: Iterable[int]) -> None:
+    """Delete rows of one RowSet."""
+    log, base = Log(open_store(table.path)), table.refresh()
+    entry = write_deletion_vector(
+        log.store, table.state.prefix, "ab" * 8, DeletionVector.of(gone), None
+    )
+    op = AddDeletionVector(table=table.state.id, rowset=rowset, vector=entry)
+    log.commit(Change(new_transaction_id(), "delete", (op,)), base)
+    table.refresh()
+
+
+def facts(path: Path) -> ArrowTable:
+    """The table most queries read: ten RowSets, rows of three of them deleted."""
+    table = ArrowTable.create(path, SCHEMA, sort_key=["id"], comment="all types")
+    for number in range(ROWSETS):
+        table.append(rows(number))
+    for rowset, gone in ((1, range(0, ROWS, 3)), (5, range(ROWS)), (9, range(50, ROWS))):
+        delete(table, rowset, gone)
+    return table
+
+
+class Road:
+    """A session, its tables, and what was seen."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        builder = (
+            SparkSession.builder.master("local[2]")
+            .config("spark.ui.enabled", "false")
+            .config("spark.driver.memory", "1g")
+            .config("spark.sql.shuffle.partitions", "1")
+            .config("spark.sql.session.timeZone", "America/New_York")
+        )
+        self.spark = colonnade.configure(builder).getOrCreate()
+        self.table = facts(folder / "facts")
+        self.seen: dict[str, Any] = {}
+
+    def load(self, path: str = "facts", **options: Any) -> DataFrame:
+        return self.spark.read.format("colonnade").options(**options).load(str(self.folder / path))
+
+    def walk(self) -> None:
+        for step in (
+            self.rows, self.conditions, self.aggregates, self.orders, self.limits, self.columns,
+            self.plans, self.runtime_filters, self.leaks, self.epochs, self.refusals,
+        ):  # fmt: skip
+            self.seen[step.__name__] = step()
+
+    def rows(self) -> dict[str, Any]:
+        """All rows, and what Arrow reads."""
+        df = self.load()
+        found = df.selectExpr("id", "to_json(struct(*)) as row").orderBy("id").collect()
+        arrow = self.spark.createDataFrame(self.table.scan().to_arrow(), df.schema)
+        expected = arrow.selectExpr("id", "to_json(struct(*)) as row").orderBy("id").collect()
+        return {"found": [r.row for r in found], "expected": [r.row for r in expected]}
+
+    def conditions(self) -> list[dict[str, Any]]:
+        """The ids that conditions select, where they are pushed and where they cannot be."""
+        texts = conditions(seed=20, count=16 * PER_QUERY)
+        df = self.load()
+        seen = []
+        self.spark.conf.set("spark.sql.codegen.wholeStage", "false")
+        self.spark.conf.set("spark.sql.ansi.enabled", "false")
+        for start in range(0, len(texts), PER_QUERY):
+            group = texts[start : start + PER_QUERY]
+            pushed: list[list[int]] = [[] for _ in group]
+            for number, found in union(
+                df.where(text).selectExpr(f"{number} as q", "id")
+                for number, text in enumerate(group)
+            ).collect():
+                pushed[number].append(found)
+            flags = [f"({text}) as p{number}" for number, text in enumerate(group)]
+            plain = df.selectExpr("id", *flags).collect()
+            for number, text in enumerate(group):
+                expected = [row.id for row in plain if row[f"p{number}"]]
+                found = {"pushed": sorted(pushed[number]), "plain": sorted(expected)}
+                seen.append({"text": text, **found})
+        self.spark.conf.unset("spark.sql.codegen.wholeStage")
+        self.spark.conf.unset("spark.sql.ansi.enabled")
+        return seen
+
+    def aggregates(self) -> list[dict[str, Any]]:
+        """Values of aggregates: answered, and computed from rows."""
+        df = self.load()
+        ordered = [n for n in SCHEMA.names if n not in ("a", "st")]
+        asked = [[f"{f}({c})"] for f in ("count", "min", "max") for c in ordered]
+        asked += [
+            ["count(*)", "max(id)", "count(x)"], ["count(*)", "max(id) + min(id)"], ["count(1)"],
+            ["count(distinct b)"], ["count(a)", "count(st)"], ["max(st.a)"], ["max(_row)"],
+            ["count(*) filter (where id > 3)"], ["sum(id)"], ["max(id + 1)"],
+        ]  # fmt: skip
+        early = self.load(epoch=ROWSETS + 1)  # before rows were deleted
+        return [
+            {
+                "asked": functions,
+                "early": source is early,
+                "answered": "BatchScan" not in plan(source.selectExpr(*functions)),
+                "found": repr(source.selectExpr(*functions).collect()[0]),
+                "expected": repr(source.repartition(1).selectExpr(*functions).collect()[0]),
+            }
+            for functions in asked
+            for source in ((df, early) if functions[0].startswith("m") else (df,))
+        ]
+
+    def orders(self) -> list[dict[str, Any]]:
+        """The first rows in many orders."""
+        rng = random.Random(3)
+        df = self.load()
+        seen = []
+        for _ in range(24):
+            column = rng.choice(["id", "i", "x", "f", "n", "s", "d", "b", "st.a"])
+            order = f"{column} {rng.choice(['asc', 'desc'])} nulls {rng.choice(['first', 'last'])}"
+            count = rng.choice([1, 7, 70])
+            query = "select id from {df} order by " + f"{order}, id limit {count}"
+            found, expected = (
+                [row.id for row in self.spark.sql(query, df=source).collect()]
+                for source in (df, df.repartition(1))
+            )
+            seen.append({"order": order, "found": found, "expected": expected})
+        return seen
+
+    def limits(self) -> dict[str, Any]:
+        df = self.load()
+        counts = [1, 60, 61, 150, 10_000]
+        return {
+            "live": df.repartition(1).count(),
+            "counts": [[n, len(df.limit(n).collect())] for n in counts],
+            "plan": plan(df.limit(5)),
+            "filtered": len(df.where("i > 100").limit(40).collect()),
+            "offset": [row.id for row in df.orderBy("id").offset(3).limit(2).collect()],
+        }
+
+    def columns(self) -> dict[str, Any]:
+        """Columns as users see them, nested ones in part, and those beside the table's own."""
+        df = self.load()
+        names = ["id", "_rowset", "_row", "_row_handler", "_epoch"]
+        beside = df.select(*names)
+        (handler,) = beside.where("id = 70").select("_row_handler").collect()[0]
+        return {
+            "schema": df.schema.json(),
+            "nested": plan(df.select("st.a")),
+            "nested_rows": [r.a for r in df.where("id < 9").orderBy("id").select("st.a").collect()],
+            "none": df.where("id >= 0").count(),
+            "beside": [list(row) for row in beside.orderBy("id").collect()],
+            "by_handler": [row.id for row in df.where(f"_row_handler = {handler}").collect()],
+            "nullable": beside.schema["_row_handler"].nullable,
+            "alone": df.select("_row").where("_row = 4").count(),
+        }
+
+    def plans(self) -> dict[str, Any]:
+        """What EXPLAIN says about filters, sizes and orders."""
+        df = self.load()
+        self.spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "4000")
+        ids, few = df.select("id"), df.where("id = 37").select("id", "i")
+        all_rows = df.selectExpr("id", "i")
+        seen = {
+            "filter": plan(df.where("i > 5 and upper(s) = 'A'").select("id")),
+            "small": plan(ids.join(few, "id")),
+            "large": plan(ids.join(all_rows, "id")),
+            "rows": df.where("id = 37")._jdf.queryExecution().optimizedPlan().stats().toString(),
+            "unordered": plan(df.select("id").sortWithinPartitions("id")),
+            "ordered": plan(df.where("id = 37").select("id").sortWithinPartitions("id")),
+        }
+        twice = union([df.groupBy("b").count()] * 2)
+        twice.collect()
+        seen["twice"] = plan(twice)
+        self.spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+        return seen
+
+    def runtime_filters(self) -> dict[str, Any]:
+        """A join whose small side is known only while the query runs."""
+        df = self.load()
+        small = self.spark.createDataFrame([(75, "x"), (80, "y")], "id long, name string")
+        small.write.parquet(str(self.folder / "small"))
+        few = self.spark.read.parquet(str(self.folder / "small")).where("name > 'w'")
+        joined = df.select("id", "i").join(few, "id")
+        found = [row.id for row in joined.orderBy("id").collect()]
+        self.spark.conf.set("spark.sql.adaptive.enabled", "false")  # metrics are found more easily
+        again = df.select("id", "i").join(few, "id")
+        seen = {"ids": found, "read": rows_read(again), "all": rows_read(df.select("id"))}
+        self.spark.conf.unset("spark.sql.adaptive.enabled")
+        return {**seen, "plan": plan(again)}
+
+    def leaks(self) -> dict[str, Any]:
+        """Queries that use one DataFrame, view or table several times, with other filters."""
+        df = self.load()
+        df.createOrReplaceTempView("v")
+        sql = self.spark.sql
+        one, two = df.where("id = 1"), df.where("id = 2")
+        cte = "with c as (select * from v) "
+        return {
+            "counts": [one.count(), df.count(), df.where("id < 4").count(), df.count()],
+            "union": sorted(row.id for row in one.union(two).collect()),
+            "join": df.where("id < 5").alias("l").join(df.where("id > 3"), "id").count(),
+            "cte": list(sql(
+                cte + "select (select count(*) from c where id = 1), (select count(*) from c),"
+                " (select count(*) from c where id in (select id from c where id < 3))"
+            ).collect()[0]),
+            "view": [sql("select * from v where id = 1").count(), sql("select * from v").count()],
+            "exists": sql(
+                "select * from v p where exists (select 1 from v q where q.id = p.id + 1"
+                " and q.id < 3) and p.id >= 0"
+            ).count(),
+            "self": df.where("id = 1").crossJoin(df.where("id < 7").select("i")).count(),
+        }  # fmt: skip
+
+    def epochs(self) -> dict[str, Any]:
+        """Which epoch DataFrames read, before and after others commit."""
+        path = str(self.folder / "growing")
+        table = ArrowTable.create(path, pa.schema([("n", pa.int64())]))
+
+        def grow() -> int:
+            return table.append(pa.table({"n": [0]}))
+
+        grow()
+        df, pinned = self.load("growing"), self.load("growing", epoch=2)
+        df.createOrReplaceTempView("g")
+        first, collected = df.count(), df.select("n")
+        before = len(collected.collect())
+        second_epoch = grow()
+        seen: dict[str, Any] = {
+            "counts": [first, df.count(), len(df.select("n").collect())],
+            "planned": [before, len(collected.collect())],
+            "pinned": [pinned.count(), len(pinned.collect())],
+            "view": [self.spark.sql("select * from g").count()],
+        }
+        self.spark.sql(f"create temporary view made using colonnade options (path '{path}')")
+        late = self.load("growing")
+        grow()
+        seen["view"].append(self.spark.sql("select * from g").count())
+        seen["made"] = self.spark.table("made").count()
+        seen["union"] = [df.union(late).count(), df.crossJoin(late).count()]
+        seen["mixed"] = pinned.union(df).count()
+        seen["versions"] = [
+            self.load("growing", versionAsOf=second_epoch).count(),
+            self.spark.sql(f"select * from colonnade.`{path}` version as of 2").count(),
+        ]
+        moment = table.time_of(second_epoch)
+        assert moment is not None
+        utc = moment.astimezone(timezone.utc)
+        seen["times"] = [
+            self.load("growing", timestampAsOf=utc.isoformat()).count(),
+            self.load("growing", timestampAsOf=moment.astimezone(ZONE).strftime(LOCAL)).count(),
+        ]
+        return seen
+
+    def refusals(self) -> dict[str, str]:
+        """What is said where a read cannot be."""
+        path = str(self.folder / "facts")
+        return {
+            "option": sentence(lambda: self.load(epich=1)),
+            "both": sentence(lambda: self.load(epoch=1, versionAsOf=1)),
+            "epoch": sentence(lambda: self.load(epoch=99)),
+            "no epoch": sentence(lambda: self.load(epoch="x")),
+            "early": sentence(lambda: self.load(timestampAsOf="1999-01-01")),
+            "no time": sentence(lambda: self.load(timestampAsOf="soon")),
+            "no table": sentence(lambda: self.load("nothing")),
+            "no path": sentence(lambda: self.spark.read.format("colonnade").load()),
+            "paths": sentence(lambda: self.spark.read.format("colonnade").load([path, path])),
+            "where": sentence(lambda: self.load(where="id > 3")),
+        }
+
+
+def union(parts: Iterable[DataFrame]) -> DataFrame:
+    first, *others = parts
+    for other in others:
+        first = first.unionAll(other)
+    return first
+
+
+def plan(df: DataFrame) -> str:
+    """The physical plan as EXPLAIN shows it."""
+    return str(df._jdf.queryExecution().executedPlan().toString())
+
+
+def rows_read(df: DataFrame) -> int:
+    """Rows that the scans of a table gave Spark."""
+    df.collect()
+    leaves = df._jdf.queryExecution().executedPlan().collectLeaves()
+    found = [leaves.apply(number) for number in range(leaves.size())]
+    scans = [leaf for leaf in found if leaf.nodeName().startswith("BatchScan")]
+    return sum(scan.metrics().apply("numOutputRows").value() for scan in scans)
+
+
+def sentence(action: Callable[[], DataFrame]) -> str:
+    """The first line of what an action fails with."""
+    try:
+        action().collect()
+    except Exception as error:
+        return str(error).splitlines()[0]
+    return ""
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    road = Road(folder)
+    road.walk()
+    (folder / "seen.json").write_text(json.dumps(road.seen))
+    road.spark.stop()
+
+
+if __name__ == "__main__":
+    main()
