@@ -318,6 +318,7 @@ class Road:
         seen["made"] = self.spark.table("made").count()
         seen["union"] = [df.union(late).count(), df.crossJoin(late).count()]
         seen["mixed"] = pinned.union(df).count()
+        seen["cached"] = self.cached()
         seen["versions"] = [
             self.load("growing", versionAsOf=second_epoch).count(),
             self.spark.sql(f"select * from colonnade.`{path}` version as of 2").count(),
@@ -330,6 +331,17 @@ class Road:
             self.load("growing", timestampAsOf=moment.astimezone(ZONE).strftime(LOCAL)).count(),
         ]
         return seen
+
+    def cached(self) -> list[int]:
+        """Rows of a cached DataFrame: after an append of Spark, and without the cache."""
+        ArrowTable.create(self.folder / "kept", pa.schema([("n", pa.int64())]))
+        df = self.load("kept").cache()
+        counts = [df.count()]
+        one = self.spark.range(1).selectExpr("id as n")
+        one.write.format("colonnade").mode("append").save(str(self.folder / "kept"))
+        counts += [df.count(), self.load("kept").count()]
+        df.unpersist()
+        return [*counts, self.load("kept").count()]
 
     def refusals(self) -> dict[str, str]:
         """What is said where a read cannot be."""

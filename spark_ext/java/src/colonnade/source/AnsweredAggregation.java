@@ -95,7 +95,7 @@ record AnsweredAggregation(String description, StructType readSchema, List<Objec
     Map<String, Object> json() {
       Map<String, Object> json = new HashMap<>();
       json.put("function", function);
-      json.put("column", column);
+      json.put("column", column == null ? null : List.of(column));
       return json;
     }
   }

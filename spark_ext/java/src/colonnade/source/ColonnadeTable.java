@@ -162,12 +162,12 @@ public final class ColonnadeTable
 
   @Override
   public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-    if (options.isEmpty()) {
-      return new ColonnadeScanBuilder(this);
-    }
     Map<String, String> given = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     given.putAll(options.asCaseSensitiveMap());
     given.put("path", path());
+    if (given.size() == 1) {
+      return new ColonnadeScanBuilder(this);
+    }
     ReadOptions read = ReadOptions.check(given);
     // A table at an asked-for epoch was loaded by the very same options.
     boolean elsewhere = read.namesState() && !loaded.get("pinned").asBoolean();
@@ -186,5 +186,16 @@ public final class ColonnadeTable
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
     return other;
+  }
+
+  /** Whether both are one table at one epoch: Spark keeps the old one of two that are equal. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ColonnadeTable table && loaded.equals(table.loaded);
+  }
+
+  @Override
+  public int hashCode() {
+    return state().hashCode();
   }
 }
