@@ -20,11 +20,11 @@ from manifests.store import open_store
 from spark_ext.options import parse_read_options
 from spark_ext.planner import aggregates
 from spark_ext.planner.filters import predicate_of, usable
-from spark_ext.planner.snapshots import SNAPSHOTS
+from spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
-from tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from tableformat.scan_plan import Keep, ScanPlan, divide_plan, plan_scan, rowset_filter
 from tableformat.table import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
@@ -33,8 +33,13 @@ MIN_TASK_BYTES = 2 * 2**20
 MAX_TASK_BYTES = 64 * 2**20
 """Stored bytes of the columns read that a task is given at most, so that a retry is cheap."""
 
+MAX_REMEMBERED = 2_000
+"""RowSets of a table up to which they are kept in memory: 32 MB where all are inline."""
+
 MAX_SUMMARIZED = 10_000
 """RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
+
+_all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
 def load(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +97,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
     keep = rowset_filter(table, predicate)
-    rowsets = _log(args).read_rowsets(table, keep)
+    rowsets = _rowsets(args, table, keep)
     rowsets = _first(rowsets, args, table.schema)
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
     tasks = divide_plan(plan, task_count(plan, args["parallelism"]), apart=args["apart"])
@@ -109,10 +114,12 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     """The values of `functions` over the whole table, or None where one is not known exactly."""
-    table = _table(args)
-    rowsets = _log(args).read_rowsets(table)
+    table, functions = _table(args), args["functions"]
+    if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
+        return {"values": [table.rowsets.row_count] * len(functions)}
+    rowsets = _rowsets(args, table, None)
     values: list[int | str | None] = []
-    for function in args["functions"]:
+    for function in functions:
         answer = aggregates.aggregate(function, table.schema, rowsets)
         if answer is None:
             return {"values": None}
@@ -138,8 +145,15 @@ def _table(args: Mapping[str, Any]) -> TableState:
     return snapshot.tables[args["id"]]
 
 
-def _log(args: Mapping[str, Any]) -> Log:
-    return Log(open_store(args["url"]))
+def _rowsets(args: Mapping[str, Any], table: TableState, keep: Keep | None) -> list[LiveRowSet]:
+    """The RowSets that `keep` leaves; all of them are remembered, for they are made slowly."""
+    key = (args["url"], args["database"], table.id, table.changed_epoch)
+    if keep is None and (known := _all_rowsets.get(key)) is not None:
+        return known
+    found = Log(open_store(args["url"])).read_rowsets(table, keep)
+    if keep is None and len(found) <= MAX_REMEMBERED:
+        _all_rowsets.put(key, found)
+    return found
 
 
 def _first(

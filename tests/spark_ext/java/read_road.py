@@ -177,17 +177,22 @@ class Road:
             ["count(*) filter (where id > 3)"], ["sum(id)"], ["max(id + 1)"],
         ]  # fmt: skip
         early = self.load(epoch=ROWSETS + 1)  # before rows were deleted
-        return [
-            {
-                "asked": functions,
-                "early": source is early,
-                "answered": "BatchScan" not in plan(source.selectExpr(*functions)),
-                "found": repr(source.selectExpr(*functions).collect()[0]),
-                "expected": repr(source.repartition(1).selectExpr(*functions).collect()[0]),
-            }
-            for functions in asked
-            for source in ((df, early) if functions[0].startswith("m") else (df,))
-        ]
+        seen = []
+        for source in (df, early):
+            # The log answers for none of these: what is repartitioned is no table any more.
+            every = [f"struct({', '.join(functions)})" for functions in asked]
+            expected = source.repartition(1).selectExpr(*every).collect()[0]
+            for functions, values in zip(asked, expected, strict=True):
+                if source is df or functions[0].startswith("m"):
+                    query = source.selectExpr(*functions)
+                    seen.append({
+                        "asked": functions,
+                        "early": source is early,
+                        "answered": "BatchScan" not in plan(query),
+                        "found": repr(tuple(query.collect()[0])),
+                        "expected": repr(tuple(values)),
+                    })  # fmt: skip
+        return seen
 
     def orders(self) -> list[dict[str, Any]]:
         """The first rows in many orders."""
