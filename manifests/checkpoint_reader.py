@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
 from manifests.codec import EPOCH_LIMIT, decode_model, is_epoch, verify
+from manifests.entries import CreateDatabase, Epoch
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
@@ -17,6 +18,7 @@ from manifests.errors import (
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.segment import decode_segment
+from manifests.slots import is_taken, read_slot
 from manifests.snapshot import SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
@@ -51,7 +53,8 @@ def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> Entr
 def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
     """The newest checkpoint by the hint, once the log agrees that it is one of its own.
 
-    None on any doubt: the hint may be missing, stale, damaged, or name what never happened.
+    None on any doubt: the hint may be missing, stale, damaged, or name what never happened. But
+    a checkpoint is written after its epoch: raises CorruptionError where that is gone.
     """
     try:
         data = store.get(HINT, limit=HINT_LIMIT)
@@ -60,13 +63,22 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
     except UNUSABLE:
         return None
     if not _is_in_log(store, root):
+        _check_not_lost(store, root)
         return None
     return CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check), root
 
 
 def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
-    """The state of a usable checkpoint near epoch `target` and not after it (None: the newest)."""
-    found = read_hint(store)
+    """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
+
+    Raises CorruptionError without `target` where the epoch of the newest checkpoint is gone.
+    """
+    try:
+        found = read_hint(store)
+    except CorruptionError:
+        if target is None:
+            raise
+        found = None
     root = found[1] if found else None
     before: list[CheckpointRef] = []
     while root is not None and target is not None and root.checkpoint > target:
@@ -93,6 +105,23 @@ def _is_in_log(store: ObjectStore, root: Root) -> bool:
         return is_epoch(data, root.checkpoint, root.transaction, store.locate(name))
     except UNUSABLE:
         return False
+
+
+def _check_not_lost(store: ObjectStore, root: Root) -> None:
+    """Check that the epoch of a checkpoint is not absent from the database that it is of.
+
+    Costs two GETs. Raises CorruptionError.
+    """
+    if is_taken(store, root.checkpoint):
+        return
+    first = read_slot(store, 0)
+    made = first.ops if isinstance(first, Epoch) else ()
+    if any(isinstance(op, CreateDatabase) and op.database == root.database for op in made):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(root.checkpoint))} is missing, although there is a"
+            " checkpoint of it; restore it, or remove"
+            f" {store.locate(HINT)} to give up that epoch and all after it."
+        )
 
 
 def _epoch(ref: CheckpointRef) -> int:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from manifests.change import Change
+from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
@@ -23,7 +24,7 @@ from manifests.errors import (
 )
 from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
-from manifests.slots import check_slot, read_slot, take_slot
+from manifests.slots import check_slot, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
 from manifests.store.base import ObjectStore
@@ -62,11 +63,11 @@ class Log(LogReader):
 
         Sending the same change again, from any process, commits it once. Other epochs since the
         base do not matter unless they conflict. Durable when it returns. Cost: one PUT, one GET,
-        and one more for each epoch since the base.
+        and one more for each epoch since the base; a checkpoint where one is due, and four GETs.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was removed or replaced,
-        UnsupportedFormatError, StoreError: nothing was committed.
+        CorruptionError, UnsupportedFormatError, StoreError: nothing was committed.
         CommitUnknownError: it may have been; delete no file that the change names.
         """
         check_change(change, base)
@@ -78,6 +79,9 @@ class Log(LogReader):
             epoch = self._next_epoch(change, base, head)
             data = encode_epoch(epoch)
             after = _fold_own(head, epoch)
+            if self._is_due(epoch.epoch) and not is_taken(self.store, epoch.epoch):
+                # A base from before an epoch that was lost would give its number again.
+                read_hint(self.store)
             found = take_slot(self.store, epoch, data, self._pause)
             if found is epoch:
                 return self._checkpoint_if_due(after)
@@ -101,7 +105,7 @@ class Log(LogReader):
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
         """The same state, stored as a checkpoint when its epoch is a multiple of the interval."""
-        if snapshot.epoch % self._interval:
+        if not self._is_due(snapshot.epoch):
             return snapshot
         try:
             return write_checkpoint(self.store, snapshot)
@@ -110,6 +114,9 @@ class Log(LogReader):
             # an error would tell the caller that the commit had.
             _log.warning("No checkpoint of epoch %d: %s", snapshot.epoch, error)
             return snapshot
+
+    def _is_due(self, epoch: int) -> bool:
+        return epoch % self._interval == 0
 
     def _outdated(self, change: Change, base: Snapshot, stub: Stub) -> CommitUnknownError:
         # Whether the removed epoch was this very change, sent before, nobody can tell any more.

@@ -11,7 +11,13 @@ from datetime import datetime, timezone
 
 from manifests.bounds import BoundsTable, bounds_table
 from manifests.checkpoint import CheckpointRef, root_snapshot
-from manifests.checkpoint_reader import UNUSABLE, find_checkpoint, read_root, read_segment
+from manifests.checkpoint_reader import (
+    UNUSABLE,
+    find_checkpoint,
+    read_hint,
+    read_root,
+    read_segment,
+)
 from manifests.entries import Epoch, Stub
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable, Keep
@@ -90,6 +96,9 @@ class LogReader:
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
                 check_end(self.store, state.epoch + 1, [epoch - state.epoch - 1])
+            if state is not None:
+                # It may have been lost: then a checkpoint of it, or of one after it, says so.
+                read_hint(self.store)
             raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
         if state.epoch > epoch:
             raise self._removed(f"epoch {epoch}", state)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
 from manifests.checkpoint_reader import read_root, read_segment
+from manifests.checkpoint_writer import write_checkpoint
 from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
 from manifests.entries import ByteCheck, ColumnStatistics, SegmentEntry, SortField
 from manifests.entry_block import AddedEntries, block_of, concat_blocks
@@ -280,29 +281,36 @@ def test_a_hint_of_what_never_happened_is_ignored() -> None:
         assert contents(log, log.read_head()) == contents(log, state)
 
 
-def test_a_hint_beyond_a_head_that_was_rolled_back_is_ignored() -> None:
+def test_a_log_that_was_rolled_back_behind_its_checkpoint_is_refused() -> None:
     store, log, _ = checkpointed()
     store.delete(epoch_name(9))
     store.delete(epoch_name(8))
+    with pytest.raises(CorruptionError, match=rf"{epoch_name(8)} is missing.*remove .*{HINT}"):
+        log.read_head()
+    store.delete(HINT)
     assert log.read_head().epoch == 7
     assert contents(log, log.read_head()) == contents(log, replay(store))
 
 
+def test_a_hint_of_another_database_beyond_the_head_is_ignored() -> None:
+    other, _, _ = checkpointed()
+    store = MemoryStore()
+    state = with_orders(store, make_log(store))
+    for name in (HINT, *names(other, CHECKPOINTS)):
+        store.put(name, other.get(name), sync=False)
+    assert make_log(store).read_head() == state
+    for _ in range(8):
+        state = make_log(store, 8).commit(append(), state)
+    assert make_log(store).read_head().epoch == 9
+
+
 def test_a_late_checkpoint_writer_leaves_the_newer_hint() -> None:
     store, log, state = checkpointed(interval=3)
-    newest = store.get(HINT)
-    base = log.read_at(5)
-    again = MemoryStore()
-    for info in store.list(""):
-        if info.name not in {epoch_name(n) for n in range(6, 10)}:
-            again.put(info.name, store.get(info.name), sync=False)
-    slow = make_log(again, 3)
-    slow.commit(append(), base)
-    for name in names(again, CHECKPOINTS):
-        store.put(name, again.get(name), sync=False)
+    newest, before = store.get(HINT), names(store, CHECKPOINTS)
+    write_checkpoint(store, log.read_at(5))
+    assert len(names(store, CHECKPOINTS)) > len(before)
     assert store.get(HINT) == newest
-    assert log.read_head() == make_log(store).read_head()
-    assert log.read_head().epoch == state.epoch
+    assert contents(log, log.read_head()) == contents(log, state)
 
 
 def test_pruning_reads_only_the_segments_that_may_hold_the_value() -> None:

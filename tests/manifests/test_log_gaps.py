@@ -9,7 +9,16 @@ from manifests.names import CHECKPOINTS, HINT, epoch_name
 from manifests.slots import FAR, check_end
 from manifests.store import MemoryStore
 from tests.faults import FaultyStore
-from tests.log_samples import append, change, database, make_log, table, with_orders
+from tests.log_samples import (
+    append,
+    change,
+    contents,
+    database,
+    make_log,
+    replay,
+    table,
+    with_orders,
+)
 
 
 def long_log(epochs: int, interval: int = 64) -> MemoryStore:
@@ -104,6 +113,58 @@ def test_a_database_that_lost_its_first_epochs_is_damaged_and_not_absent(left: s
         store.delete(name)
     with pytest.raises(NotFoundError):
         log.read_head()
+
+
+@pytest.mark.parametrize(("head", "lost"), [(8, 1), (9, 2), (11, 4), (8, 3), (11, 7)])
+def test_a_head_that_a_checkpoint_proves_is_not_taken_for_never_written(
+    head: int, lost: int
+) -> None:
+    store = long_log(head, interval=4)
+    log = make_log(store, 4)
+    first = head + 1 - lost
+    before = [log.read_at(epoch=epoch) for epoch in range(first)]
+    saved = store.get(epoch_name(8))
+    lose(store, first, lost)
+    left = dict(store._objects)
+    match = f"{epoch_name(8)} is missing, although there is a checkpoint of it"
+    with pytest.raises(CorruptionError, match=match):
+        log.read_head()
+    for epoch in (first, 8):
+        with pytest.raises(CorruptionError, match=match):
+            log.read_at(epoch=epoch)
+    assert log.try_read_head() is None
+    for state in before:
+        assert contents(log, log.read_at(epoch=state.epoch)) == contents(log, state)
+    if first == 8:
+        for base in before[-2:]:
+            with pytest.raises(CorruptionError, match=match):
+                log.commit(append(), base)
+    assert store._objects == left
+    store.put(epoch_name(8), saved, sync=False)
+    if first == 8:
+        assert log.read_head().epoch == 8
+
+
+def test_a_change_that_is_sent_again_finds_itself_although_a_later_epoch_was_lost() -> None:
+    store = long_log(3, interval=4)
+    log = make_log(store, 4)
+    base = log.read_head()
+    mine = append()
+    state = log.commit(mine, base)
+    for _ in range(4):
+        state = log.commit(append(), state)
+    lose(store, 8, 1)
+    assert log.commit(mine, base).epoch == 4
+
+
+def test_a_lost_head_is_given_up_by_removing_the_hint() -> None:
+    store = long_log(8, interval=4)
+    log = make_log(store, 4)
+    lose(store, 8, 1)
+    store.delete(HINT)
+    state = log.commit(append(), log.read_head())
+    assert state.epoch == 8
+    assert contents(log, log.read_head()) == contents(log, replay(store))
 
 
 class LateStore(MemoryStore):
