@@ -11,6 +11,7 @@ from pyspark.sql import types as spark
 
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from manifests.schema import TableSchema
+from manifests.snapshot import Snapshot, TableState
 from spark_ext.types import from_spark
 from tableformat.table import ArrowTable, HistoryEntry
 
@@ -71,8 +72,9 @@ class Table:
 
     def toDF(self) -> DataFrame:
         """The rows of the newest epoch. The DataFrame stays at that epoch, on Spark Connect too."""
+        snapshot, _ = self._newest()
         reader = self._spark.read.format("colonnade")
-        return reader.option("epoch", self._table.refresh().epoch).load(self._table.path)
+        return reader.option("epoch", snapshot.epoch).load(self._table.path)
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""
@@ -81,8 +83,7 @@ class Table:
 
     def detail(self) -> DataFrame:
         """One row about the table as it is now."""
-        snapshot = self._table.refresh()
-        state = self._table.state
+        snapshot, state = self._newest()
         names = {field.id: field.name for field in state.schema.fields}
         partition_columns: list[str] = []
         row = (
@@ -106,6 +107,13 @@ class Table:
             snapshot.epoch,
         )
         return self._spark.createDataFrame([row], DETAIL_SCHEMA)
+
+    def _newest(self) -> tuple[Snapshot, TableState]:
+        """The database and the table as they are now.
+
+        Raises NotFoundError for a table that was dropped: another one may have its path.
+        """
+        return self._table.refresh(), self._table.state
 
     def __repr__(self) -> str:
         return f"Table({self._table.path!r})"

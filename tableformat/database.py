@@ -22,7 +22,7 @@ from tableformat.location import (
     locate_existing,
     refuse_existing,
 )
-from tableformat.table import ArrowTable, as_table_schema
+from tableformat.table import ArrowTable, as_table_schema, epoch_number
 from tableformat.write_job import commit_write, new_table, plan_write
 
 
@@ -80,9 +80,15 @@ class Database:
         """The names of the tables, sorted."""
         return sorted(table.name for table in self.refresh().tables.values())
 
-    def table(self, name: str) -> ArrowTable:
-        """Open a table by name. Raises NotFoundError that lists what there is."""
-        return ArrowTable(self._locate(name), self._log, self.refresh())
+    def table(self, name: str, *, epoch: int | None = None) -> ArrowTable:
+        """Open the table that has this name, or had it at an epoch.
+
+        So one that was dropped is found, too: its `scan(epoch=…)` reads it. Raises NotFoundError
+        that lists what there is, or was, and for an epoch that does not exist.
+        """
+        head = self.refresh()
+        named = head if epoch is None else self._log.read_at(epoch_number(epoch), head=head)
+        return ArrowTable(self._locate(name, named).follow(named), self._log, head)
 
     def create_table(
         self,
@@ -97,8 +103,8 @@ class Database:
 
         Raises AlreadyExistsError when the name is taken.
         """
-        location = self._locate(name)
         base = self.refresh()
+        location = self._locate(name, base)
         design = new_table(name, as_table_schema(schema), sort_key, properties, comment)
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
@@ -110,10 +116,11 @@ class Database:
     def drop_table(self, name: str) -> int:
         """Remove a table and return the epoch that did; its earlier epochs stay readable.
 
-        Raises NotFoundError for an unknown name.
+        They are read by `table(name, epoch=e).scan(epoch=e)`. Raises NotFoundError for an unknown
+        name.
         """
         base = self.refresh()
-        table = self._locate(name).require(base)
+        table = self._locate(name, base).require(base)
         change = Change(
             transaction=new_transaction_id(),
             operation="drop_table",
@@ -130,16 +137,14 @@ class Database:
         InvalidInputError for a lone table, which is named by its folder.
         """
         base = self.refresh()
-        table = self._locate(name).require(base)
+        table = self._locate(name, base).require(base)
         self._snapshot = commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
 
-    def _locate(self, name: str) -> Location:
-        lone = self._snapshot.lone_table and name in self._lone_names()
+    def _locate(self, name: str, snapshot: Snapshot) -> Location:
+        names = {table.name for table in snapshot.tables.values()}
+        lone = snapshot.lone_table and name in names
         return Location(self._store, None if lone else name, exists=True)
-
-    def _lone_names(self) -> set[str]:
-        return {table.name for table in self._snapshot.tables.values()}
 
     def __repr__(self) -> str:
         return f"Database({self.path!r}, epoch={self._snapshot.epoch})"

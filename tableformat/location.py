@@ -5,8 +5,8 @@
     /data/sales/orders     its table `orders`; the directory of that name need not exist
 
 The last segment is looked up as a name in the log of the directory above, so renaming a table
-moves no file. Deeper paths are refused: the nearest `_manifest` upward wins, and nothing lives
-below a table.
+moves no file. It is looked up once: whoever keeps a table open follows its id. Deeper paths are
+refused: the nearest `_manifest` upward wins, and nothing lives below a table.
 Spec: docs/spec/layout.md
 """
 
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manifests import names
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.ids import TableId
 from manifests.log import Log
 from manifests.slots import check_unused
 from manifests.snapshot import Snapshot, TableState
@@ -28,17 +29,24 @@ StorageOptions = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A database's store, and the name of one table in it (None: the database as a whole)."""
+    """A database's store, and the name of one table in it (None: the database as a whole).
+
+    With `id`, and `created_epoch`, it is that very table, whatever has its name now.
+    """
 
     store: ObjectStore
     table: str | None
     exists: bool
+    id: TableId | None = None
+    created_epoch: int = 0
 
     def find(self, snapshot: Snapshot) -> TableState | None:
-        """The table meant, or None where a table of that name could still be created.
+        """The table meant, or None where there is none (yet, or any more).
 
         Raises InvalidInputError when the path names a database of several tables.
         """
+        if self.id is not None:
+            return snapshot.tables.get(self.id)
         if self.table is not None:
             return next((t for t in snapshot.tables.values() if t.name == self.table), None)
         if not snapshot.lone_table:
@@ -49,26 +57,53 @@ class Location:
         return next(iter(snapshot.tables.values()), None)
 
     def require(self, snapshot: Snapshot) -> TableState:
-        """The table meant. Raises NotFoundError that lists what there is."""
+        """The table meant. Raises NotFoundError that lists what there is, or says what was."""
         table = self.find(snapshot)
-        if table is None and self.table is None:
-            raise NotFoundError(f"{self.store.url} is no Colonnade table: it holds no table yet.")
-        if table is None:
+        if table is not None:
+            return table
+        if self.id is not None:
             raise NotFoundError(
-                f"Table {self.table!r} does not exist in database {self.store.url} at epoch"
-                f" {snapshot.epoch}; its tables are: {_known(snapshot)}."
+                f"Table {self.url} was dropped or replaced and is not there at epoch"
+                f" {snapshot.epoch}; its earlier epochs can still be read, and a table that has its"
+                " name now must be opened."
             )
-        return table
+        if self.table is None:
+            raise NotFoundError(
+                f"{self.store.url} is no Colonnade table: it holds none at epoch {snapshot.epoch}."
+            )
+        raise NotFoundError(
+            f"Table {self.table!r} does not exist in database {self.store.url} at epoch"
+            f" {snapshot.epoch}, whose tables are: {_known(snapshot)}; one that was dropped is"
+            f" opened by colonnade.open_database(path).table({self.table!r}, epoch=...)."
+        )
+
+    def follow(self, snapshot: Snapshot) -> Location:
+        """The same table by its id from now on, and by the name that it has in `snapshot`.
+
+        One that is followed already and is not there was dropped: it stays as it is. Raises
+        NotFoundError where the name, looked up for the first time, is unknown.
+        """
+        table = self.require(snapshot) if self.id is None else self.find(snapshot)
+        return self if table is None else self._pinned(table)
 
     def require_at(self, snapshot: Snapshot, head: Snapshot | None) -> TableState:
         """The table meant, as of an earlier state than `head`.
 
-        That is the same table under whatever name it had; where it did not exist yet, or no head
-        can be read, the one that had its name. Raises NotFoundError that lists what there was.
+        That is the same table under whatever name it had; where it did not exist yet, or it is
+        not known which one is meant, the one that had its name. Raises NotFoundError that lists
+        what there was, or says that the table was dropped before.
         """
         now = None if head is None else self.find(head)
-        same = None if now is None else snapshot.tables.get(now.id)
-        return same or self.require(snapshot)
+        known = self if now is None else self._pinned(now)
+        if snapshot.epoch < known.created_epoch:
+            known = replace(known, id=None)
+        return known.require(snapshot)
+
+    def _pinned(self, table: TableState) -> Location:
+        name = None if self.table is None else table.name
+        if (self.id, self.table) == (table.id, name):
+            return self
+        return replace(self, table=name, id=table.id, created_epoch=table.created_epoch)
 
     @property
     def url(self) -> str:

@@ -65,16 +65,18 @@ class ArrowTable:
     """One table of a database, read and written through Arrow, without Spark.
 
     Made by `colonnade.open` or `colonnade.create`. Every scan reads one epoch, the newest when
-    it was made unless another is asked for. Not for use by several threads at once.
+    it was made unless another is asked for. It stays the table that was opened: a new name is
+    followed, and after it was dropped NotFoundError says so, also where another table has its
+    name. Not for use by several threads at once.
     """
 
     def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
         """Without a snapshot the head of the log is read when it is needed first."""
         self._location = location
         self._log = log
-        self._snapshot = snapshot
+        self._snapshot: Snapshot | None = None
         if snapshot is not None:
-            location.require(snapshot)
+            self._see(snapshot)
 
     @classmethod
     def open(
@@ -119,7 +121,7 @@ class ArrowTable:
 
     @property
     def path(self) -> str:
-        """Where the table is."""
+        """Where the table is, by the name that was seen last."""
         return self._location.url
 
     @property
@@ -150,8 +152,13 @@ class ArrowTable:
     def refresh(self) -> Snapshot:
         """Look for newer epochs; costs one GET when there are none."""
         seen = self._snapshot
-        self._snapshot = self._log.read_head() if seen is None else self._log.refresh(seen)
-        return self._snapshot
+        return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
+
+    def _see(self, snapshot: Snapshot) -> Snapshot:
+        """Take this for the newest state, and the table's name from it."""
+        self._location = self._location.follow(snapshot)
+        self._snapshot = snapshot
+        return snapshot
 
     def snapshot_at(
         self, epoch: int | None = None, timestamp: datetime | str | None = None
@@ -221,8 +228,7 @@ class ArrowTable:
         or NotFoundError naming the column, ConflictError when somebody else altered the same
         thing since the table was last seen.
         """
-        self._snapshot = commit_alterations(self._log, self.snapshot, self.state, changes)
-        return self._snapshot.epoch
+        return self._see(commit_alterations(self._log, self.snapshot, self.state, changes)).epoch
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """The epochs that changed this table, newest first; reads one file an epoch.
@@ -259,8 +265,7 @@ class ArrowTable:
         entries = write_rows(job, batches, self._location.store)
         if not entries and mode == "append":
             return base.epoch
-        self._snapshot = commit_write(job, entries, self._log, base)
-        return self._snapshot.epoch
+        return self._see(commit_write(job, entries, self._log, base)).epoch
 
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch

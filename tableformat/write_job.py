@@ -180,8 +180,9 @@ def plan_write(
     A table that does not exist is created by the same epoch when `create` designs it; with
     `replace` a table that does exist is dropped by it, too. An overwrite replaces the RowSets
     `drops` (None: all there are).
-    Raises NotFoundError when it does not exist and `create` is absent, InvalidInputError for a
-    store that cannot commit and for settings of another type.
+    Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
+    `create` is absent, InvalidInputError for a store that cannot commit and for settings of
+    another type.
     """
     if settings is not None and not isinstance(settings, WriteSettings):
         raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
@@ -191,6 +192,8 @@ def plan_write(
         create, target = None, _target(table)
     elif create is not None:
         target = _new_target(create, location)
+    elif base is not None:
+        create, target = None, _target(location.require(base))
     else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
     return WriteJob(

@@ -278,6 +278,94 @@ def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> Non
         table.append(rows(3))
 
 
+def test_an_open_table_follows_its_new_name_and_not_another_table(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    before = database.create_table("a", SCHEMA).append(rows(1))
+    reader, writer, idle = (colonnade.open(tmp_path / "db" / "a") for _ in range(3))
+    database.rename_table("a", "b")
+    database.create_table("a", SCHEMA).append(rows(7))
+    assert ids(reader.scan()) == [1]
+    assert (reader.name, reader.path) == ("b", str(tmp_path / "db" / "b"))
+    writer.append(rows(2))
+    writer.append(rows(3))
+    reader.refresh()
+    reader.overwrite(rows(4))
+    assert ids(idle.scan(epoch=before)) == [1]
+    assert ids(database.table("b").scan()) == ids(idle.scan()) == [4]
+    assert ids(database.table("a").scan()) == [7]
+    assert idle.history()[0].operation == "overwrite"
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+@pytest.mark.parametrize("again", [False, True])
+def test_an_open_table_that_was_dropped_says_so(place: str, again: bool, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    table = colonnade.create(tmp_path / place, SCHEMA)
+    before = table.append(rows(1))
+    stale = colonnade.open(tmp_path / place)
+    database = colonnade.open_database(tmp_path / place.split("/")[0])
+    last = database.drop_table(table.name)
+    if again:
+        last = colonnade.create(tmp_path / place, SCHEMA).append(rows(7))
+    for mine in (table, stale):
+        for write in (mine.append, mine.overwrite):
+            with pytest.raises(colonnade.ConflictError, match="was dropped"):
+                write(rows(2))
+        assert ids(mine.scan(epoch=before)) == [1]
+        mine.refresh()
+        for use in (
+            mine.scan,
+            mine.history,
+            lambda of=mine: of.schema,
+            lambda of=mine: of.append(rows(2)),
+            lambda of=mine: of.overwrite(rows(2)),
+            lambda of=mine: of.scan(epoch=last),
+        ):
+            with pytest.raises(colonnade.NotFoundError, match="was dropped"):
+                use()
+        assert ids(mine.scan(epoch=before)) == [1]
+    if again:
+        assert ids(colonnade.open(tmp_path / place).scan()) == [7]
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_a_dropped_table_is_opened_as_of_an_epoch(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    before = colonnade.create(tmp_path / place, SCHEMA).append(rows(1))
+    database = colonnade.open_database(tmp_path / place.split("/")[0])
+    (name,) = database.tables()
+    database.drop_table(name)
+    advice = rf"open_database\(path\)\.table\({name!r}, epoch=\.\.\.\)"
+    with pytest.raises(colonnade.NotFoundError, match=advice):
+        database.table(name)
+    with pytest.raises(colonnade.NotFoundError):
+        colonnade.open(tmp_path / place)
+    dropped = database.table(name, epoch=before)
+    assert dropped.path == str(tmp_path / place)
+    assert ids(dropped.scan(epoch=before)) == [1]
+    with pytest.raises(colonnade.NotFoundError, match="was dropped"):
+        dropped.append(rows(2))
+    with pytest.raises(colonnade.NotFoundError, match=name):
+        database.table(name, epoch=0)
+    with pytest.raises(colonnade.NotFoundError, match="99"):
+        database.table(name, epoch=99)
+
+
+def test_a_lost_newest_epoch_is_not_written_again(table: colonnade.ArrowTable) -> None:
+    while table.epoch < 64:
+        last = table.append(rows(table.epoch))
+    lost = Path(table.path) / epoch_name(last)
+    lost.unlink()
+    opened = colonnade.open(table.path)
+    assert len(ids(opened.scan(epoch=last - 1))) == last - 2
+    for use in (opened.scan, lambda: opened.append(rows(1)), lambda: opened.scan(epoch=last)):
+        with pytest.raises(colonnade.CorruptionError, match=f"{lost.name} is missing"):
+            use()
+    assert not lost.exists()
+
+
 @pytest.mark.parametrize("place", ["alone", "db/t"])
 def test_epochs_before_a_damaged_head_can_be_read(place: str, tmp_path: Path) -> None:
     if "/" in place:
