@@ -25,6 +25,8 @@ JAR = PACKAGE / "colonnade-spark.jar"
 BUILD = PACKAGE / "java" / "build.py"
 CATALOG = "spark.sql.catalog.colonnade"
 CATALOG_CLASS = "colonnade.catalog.ColonnadeCatalog"
+SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
+SESSION_CATALOG_CLASS = "colonnade.catalog.ColonnadeSessionCatalog"
 PYTHON = "spark.colonnade.python"
 PYTHON_PATH = "spark.colonnade.pythonPath"
 
@@ -80,11 +82,11 @@ def enable(spark: SparkSession) -> SparkSession:
             f"Python package is version {VERSION}: install one version and start Spark anew."
         )
     local = not is_connect(spark) or "SPARK_LOCAL_REMOTE" in os.environ
-    for name, value in _settings(local).items():
-        if spark.conf.get(name, None) is None:
-            spark.conf.set(name, value)
     if before.jar_version is None:
         _add_jar(spark, jar_path())
+    for name, value in _settings(local).items():
+        if spark.conf.get(name, None) in (None, "builtin"):
+            spark.conf.set(name, value)
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
@@ -120,7 +122,7 @@ def _add_jar(spark: SparkSession, jar: Path) -> None:
 
 def _settings(local: bool) -> dict[str, str]:
     """What a session needs beside the jar; `local`: its driver runs on this machine."""
-    settings = {CATALOG: CATALOG_CLASS}
+    settings = {CATALOG: CATALOG_CLASS, SESSION_CATALOG: SESSION_CATALOG_CLASS}
     if local:
         settings |= {PYTHON: sys.executable, PYTHON_PATH: str(PACKAGE.parent)}
     return settings

@@ -46,6 +46,18 @@ class Table:
         """
         return cls(sparkSession, ArrowTable.open(path))
 
+    @classmethod
+    def forName(cls, sparkSession: SparkSession, name: str) -> Table:
+        """Open a table by the name that the session knows it by, such as `colonnade.db.t`.
+
+        Raises InvalidInputError for a table of another format; Spark's error for no table.
+        """
+        rows = sparkSession.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
+        details = {row["col_name"]: row["data_type"] for row in rows}
+        if details.get("Provider") != "colonnade":
+            raise InvalidInputError(f"{name} is no Colonnade table.")
+        return cls(sparkSession, ArrowTable.open(details["Location"]))
+
     @staticmethod
     def isColonnadeTable(sparkSession: SparkSession, path: str) -> bool:
         """Whether there is a table at `path`; errors other than that there is none are raised."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.spark_ext.java.read_tool import ReadTool, compile_tool
+from tests.spark_ext.java.spark_shell import SparkShell
 
 
 @pytest.fixture(scope="session")
@@ -18,3 +19,10 @@ def class_path(tmp_path_factory: pytest.TempPathFactory) -> str:
 def tool(class_path: str) -> Iterator[ReadTool]:
     with ReadTool(class_path) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def spark_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkShell]:
+    """One Spark with the jar for all tests that send it statements."""
+    with SparkShell(tmp_path_factory.mktemp("shell")) as shell:
+        yield shell

@@ -20,11 +20,18 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   private final boolean replace;
   private PlannedWrite planned;
   private WriterCommitMessage[] messages = {};
+  private Runnable afterwards = () -> {};
 
   StagedColonnadeTable(String path, TableDesign design, boolean replace) {
     this.path = path;
     this.design = design;
     this.replace = replace;
+  }
+
+  /** Does something more once the table is there. */
+  StagedColonnadeTable then(Runnable action) {
+    afterwards = action;
+    return this;
   }
 
   @Override
@@ -62,6 +69,7 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
       planned = empty.creating(design.forPlanner(replace)).plan();
     }
     planned.commit(messages);
+    afterwards.run();
   }
 
   /** Deletes nothing, because a commit may have been tried: as after any failed write. */

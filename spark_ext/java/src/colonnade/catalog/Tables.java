@@ -15,8 +15,11 @@ final class Tables {
   private Tables() {}
 
   static boolean exists(TableName named) {
-    return named.path() != null
-        && Planner.call("table_exists", Map.of("path", named.path())).get("exists").asBoolean();
+    return named.path() != null && exists(named.path());
+  }
+
+  static boolean exists(String path) {
+    return Planner.call("table_exists", Map.of("path", path)).get("exists").asBoolean();
   }
 
   /** The table about a table that a name stands for, or null. */
@@ -40,8 +43,8 @@ final class Tables {
     try {
       return ColonnadeTable.load(named.path(), options);
     } catch (Exception error) {
-      // Where the path was given to a DataFrame, our own sentence says more than Spark's.
-      boolean sentence = identifier instanceof DataFramePath || !isNotFound(error);
+      // About a path our own sentence says more than Spark's, which looks for a file format.
+      boolean sentence = named.isPath() || !isNotFound(error);
       if (sentence || exists(named)) {
         throw error;
       }

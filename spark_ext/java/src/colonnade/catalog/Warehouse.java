@@ -19,7 +19,7 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * The folder of a catalog, and the databases in it. A namespace is the name of one, or the path of
  * one anywhere.
  */
-record Warehouse(String path) {
+public record Warehouse(String path) {
 
   /** As the catalog's option {@code warehouse} names it, or in Spark's own warehouse. */
   static Warehouse configured(CaseInsensitiveStringMap options) {
@@ -29,7 +29,7 @@ record Warehouse(String path) {
   }
 
   /** The path without what makes it a URL, where it is on a local disk. */
-  static String localPath(String location) {
+  public static String localPath(String location) {
     Path path = new Path(location);
     String scheme = path.toUri().getScheme();
     boolean local = scheme == null || scheme.equals("file");

@@ -1,13 +1,17 @@
 package colonnade.source;
 
 import colonnade.catalog.ColonnadeCatalog;
+import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.catalog.DataFramePath;
+import colonnade.catalog.Warehouse;
+import colonnade.planner.ColonnadeException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.SupportsCatalogOptions;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.sources.DataSourceRegister;
@@ -70,6 +74,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     return Optional.ofNullable(options.get("timestampAsOf"));
   }
 
+  /** What Spark's own catalog stores as columns of a table does not matter: the log has them. */
   @Override
   public boolean supportsExternalMetadata() {
     return true;
@@ -77,16 +82,27 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
 
   @Override
   public StructType inferSchema(CaseInsensitiveStringMap options) {
-    return load(options.asCaseSensitiveMap()).schema();
+    return catalogTable(options.asCaseSensitiveMap()).schema();
   }
 
   @Override
   public Table getTable(
       StructType schema, Transform[] partitioning, Map<String, String> properties) {
-    return load(properties);
+    return catalogTable(properties);
   }
 
-  private static ColonnadeTable load(Map<String, String> options) {
-    return ColonnadeTable.load(ReadOptions.check(options).path(), ReadOptions.namingState(options));
+  /** A table of Spark's own catalog, by the place among the properties that it stores there. */
+  private static ColonnadeTable catalogTable(Map<String, String> properties) {
+    String location = properties.get(TableCatalog.PROP_LOCATION);
+    String path = properties.getOrDefault("path", location);
+    if (path == null) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "Spark's own catalog cannot create a Colonnade table by itself: set"
+              + " spark.sql.catalog.spark_catalog to "
+              + ColonnadeSessionCatalog.class.getName()
+              + ", as colonnade.configure() does, or give the LOCATION of an existing table.");
+    }
+    return ColonnadeTable.load(Warehouse.localPath(path), ReadOptions.namingState(properties));
   }
 }

@@ -1,0 +1,123 @@
+"""A Spark session with the jar, in a process of its own, that tests send statements to.
+
+One process has one Spark, and that of the other tests has no jar. `python spark_shell.py FOLDER`
+answers one JSON request a line: `{"sql": text}`, or `{"code": expression}` of Python, in which
+`spark`, `F` and `folder` are known, with `{"value": ...}` or `{"error": text}`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+
+
+class SparkShell:
+    """The tests' side. `folder` holds the warehouses and whatever tests put there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        inherited = os.environ.get("PYTHONPATH", "")
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), inherited))},
+        )
+
+    def __enter__(self) -> SparkShell:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.communicate(timeout=60)
+
+    def sql(self, text: str) -> list[list[Any]]:
+        """The rows of a statement; fails with the message that Spark's users see."""
+        rows: list[list[Any]] = self._ask({"sql": text})
+        return rows
+
+    def run(self, code: str) -> Any:
+        """The value of an expression, data frames as lists of rows."""
+        return self._ask({"code": code})
+
+    def refusal(self, text: str) -> str:
+        """The first line of what a statement fails with."""
+        return self._refused({"sql": text})
+
+    def refused_run(self, code: str) -> str:
+        """The first line of what an expression fails with."""
+        return self._refused({"code": code})
+
+    def _refused(self, request: dict[str, str]) -> str:
+        reply = self._send(request)
+        assert "error" in reply, f"{request} gave {reply}"
+        text: str = reply["error"]
+        return text.splitlines()[0]
+
+    def _ask(self, request: dict[str, str]) -> Any:
+        reply = self._send(request)
+        assert "error" not in reply, reply["error"]
+        return reply["value"]
+
+    def _send(self, request: dict[str, str]) -> dict[str, Any]:
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(request) + "\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            if line.startswith('{"reply"'):
+                reply: dict[str, Any] = json.loads(line)["reply"]
+                return reply
+        raise AssertionError("the Spark process ended")
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    # Imported by the process alone: the tests' own side needs no Spark.
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as F
+
+    import colonnade
+
+    folder = sys.argv[1]
+    builder = (
+        SparkSession.builder.master("local[1]")
+        .config("spark.driver.memory", "1g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.session.timeZone", "America/New_York")
+        .config("spark.sql.warehouse.dir", f"{folder}/spark")
+        .config("spark.sql.catalog.colonnade.warehouse", f"{folder}/warehouse")
+    )
+    spark = colonnade.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    names = {"spark": spark, "F": F, "folder": folder, "colonnade": colonnade}
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            value = spark.sql(request["sql"]) if "sql" in request else eval(request["code"], names)
+            if isinstance(value, DataFrame):
+                value = [list(row) for row in value.collect()]
+            reply = {"value": value}
+        except Exception as error:
+            reply = {"error": str(error)}
+        print(json.dumps({"reply": reply}, default=str), flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()

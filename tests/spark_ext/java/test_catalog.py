@@ -1,0 +1,176 @@
+"""The catalog `colonnade`: databases in a warehouse, tables anywhere, and their description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+
+@pytest.fixture
+def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With an empty database `db`."""
+    spark_shell.sql("CREATE DATABASE colonnade.db")
+    yield spark_shell
+    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+
+
+def details(spark: SparkShell, table: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in spark.sql(f"DESCRIBE TABLE EXTENDED {table}")}
+
+
+def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
+    assert ["db"] in spark.sql("SHOW DATABASES IN colonnade")
+    assert colonnade.open_database(spark.folder / "warehouse" / "db").tables() == []
+    spark.sql("CREATE TABLE colonnade.db.t (a INT)")
+    assert spark.sql("SHOW TABLES IN colonnade.db") == [["db", "t", False]]
+    assert "SCHEMA_NOT_EMPTY" in spark.refusal("DROP DATABASE colonnade.db")
+    spark.sql("DROP DATABASE colonnade.db CASCADE")
+    assert ["db"] not in spark.sql("SHOW DATABASES IN colonnade")
+    assert not (spark.folder / "warehouse" / "db").exists()
+    spark.sql("CREATE DATABASE IF NOT EXISTS colonnade.db")
+    spark.sql("CREATE DATABASE IF NOT EXISTS colonnade.db")
+    assert "SCHEMA_ALREADY_EXISTS" in spark.refusal("CREATE DATABASE colonnade.db")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("CREATE DATABASE colonnade.other COMMENT 'c'", "has no comment"),
+        ("CREATE DATABASE colonnade.other LOCATION '/x'", "has no location"),
+        ("CREATE DATABASE colonnade._x", "Table name '_x' must have"),
+        ("CREATE DATABASE colonnade.db.other", "Databases do not nest"),
+        ("ALTER DATABASE colonnade.db SET PROPERTIES (a = 'b')", "nothing that could be altered"),
+        ("CREATE TABLE colonnade.db.t (a INT) LOCATION '/x'", "create colonnade.`/x` instead"),
+        ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
+        ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (a)", "has no partitions"),
+        ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
+        ("CREATE TABLE colonnade.db.t (_row INT)", "'_row' is reserved"),
+        ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
+        ("CREATE TABLE colonnade.db.t (a INT) TBLPROPERTIES (sortKey = 'b')", "'b' does not exist"),
+        ("CALL colonnade.system.vacuum('db.t')", "those of colonnade.system are: "),
+        ("CALL colonnade.system.history('db.none')", "Table 'none' does not exist"),
+        ("CALL colonnade.system.history('db.none', -1)", "from 0, not -1"),
+    ],
+)
+def test_what_the_catalog_has_not_is_refused(
+    spark: SparkShell, statement: str, sentence: str
+) -> None:
+    assert sentence in spark.refusal(statement)
+
+
+def test_a_table_is_created_as_it_is_described(spark: SparkShell) -> None:
+    spark.sql(
+        "CREATE TABLE colonnade.db.t (id BIGINT NOT NULL COMMENT 'key', name VARCHAR(10),"
+        " s STRUCT<x: INT, y: ARRAY<STRING>>) COMMENT 'hello' TBLPROPERTIES (owner2 = 'me')"
+        " CLUSTER BY (id, name)"
+    )
+    state = colonnade.open(spark.folder / "warehouse" / "db" / "t").state
+    assert [key.column for key in state.sort_key] == [1, 2]
+    assert (state.comment, dict(state.properties)) == ("hello", {"owner2": "me"})
+    column = state.schema.fields[0]
+    assert (column.nullable, column.comment) == (False, "key")
+    assert state.schema.fields[1].type == "varchar(10)"
+    found = details(spark, "colonnade.db.t")
+    assert (found["Comment"], found["Provider"]) == ("hello", "colonnade")
+    assert found["Location"] == str(spark.folder / "warehouse" / "db" / "t")
+    assert spark.sql("SHOW TBLPROPERTIES colonnade.db.t") == [["owner2", "me"]]
+    assert "ALREADY_EXISTS" in spark.refusal("CREATE TABLE colonnade.db.t (a INT)")
+    spark.sql("CREATE TABLE IF NOT EXISTS colonnade.db.t (a INT)")
+
+
+@pytest.mark.parametrize("key", ["", "CLUSTER BY (b, a)", "TBLPROPERTIES (sortKey = 'b, a DESC')"])
+def test_show_create_table_creates_the_same_table(spark: SparkShell, key: str) -> None:
+    spark.sql(f"CREATE TABLE colonnade.db.t (a INT NOT NULL COMMENT 'c', b CHAR(3)) {key}")
+    text = spark.sql("SHOW CREATE TABLE colonnade.db.t")[0][0]
+    spark.sql("DROP TABLE colonnade.db.t")
+    spark.sql(text)
+    states = [
+        colonnade.open_database(spark.folder / "warehouse" / "db").snapshot,
+    ]
+    again = colonnade.open(spark.folder / "warehouse" / "db" / "t").state
+    assert [(f.name, f.type, f.nullable, f.comment) for f in again.schema.fields] == [
+        ("a", "int", False, "c"),
+        ("b", "char(3)", True, None),
+    ]
+    descending = [field.descending for field in again.sort_key]
+    assert descending == {"": [], "C": [False, False], "T": [False, True]}[key[:1]]
+    assert len(states[0].tables) == 1
+
+
+def test_a_path_is_a_name_in_every_statement(spark: SparkShell) -> None:
+    name = f"colonnade.`{spark.folder}/lone`"
+    spark.sql(f"CREATE TABLE {name} (a INT) CLUSTER BY (a)")
+    spark.sql(f"INSERT INTO {name} VALUES (1), (2)")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMN b STRING")
+    spark.sql(f"INSERT OVERWRITE {name} SELECT a + 1, 'x' FROM {name}")
+    assert spark.sql(f"SELECT * FROM {name} ORDER BY a") == [[2, "x"], [3, "x"]]
+    assert spark.sql(f"SELECT * FROM {name} VERSION AS OF 2 ORDER BY a") == [[1], [2]]
+    assert details(spark, name)["Location"] == f"{spark.folder}/lone"
+    assert spark.sql(f"SELECT count(*) FROM {name}.history") == [[4]]
+    assert "move the folder" in spark.refusal(f"ALTER TABLE {name} RENAME TO other")
+    spark.sql(f"CREATE OR REPLACE TABLE {name} AS SELECT 'z' AS z")
+    assert spark.sql(f"SELECT * FROM {name}") == [["z"]]
+    spark.sql(f"TRUNCATE TABLE {name}")
+    assert spark.sql(f"SELECT * FROM {name}") == []
+    spark.sql(f"DROP TABLE {name}")
+    assert "NOT_FOUND" in spark.refusal(f"DROP TABLE {name}")
+    spark.sql(f"DROP TABLE IF EXISTS {name}")
+
+
+def test_a_table_of_a_database_anywhere_is_named_by_path_and_name(spark: SparkShell) -> None:
+    colonnade.create_database(spark.folder / "elsewhere")
+    spark.sql(f"CREATE TABLE colonnade.`{spark.folder}/elsewhere`.t AS SELECT 7 AS a")
+    for name in (f"`{spark.folder}/elsewhere`.t", f"`{spark.folder}/elsewhere/t`"):
+        assert spark.sql(f"SELECT a FROM colonnade.{name}") == [[7]]
+        assert spark.sql(f"SELECT count(*) FROM colonnade.{name}.history") == [[1]]
+    assert spark.sql(f"SHOW TABLES IN colonnade.`{spark.folder}/elsewhere`")[0][1] == "t"
+
+
+def test_tables_about_a_table_show_its_state(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.t (a INT, s STRUCT<x: INT>) TBLPROPERTIES (k = 'v')")
+    spark.sql("INSERT INTO colonnade.db.t VALUES (1, NULL), (NULL, NULL)")
+    history = "SELECT version, operation, operationMetrics['numOutputRows'] FROM "
+    assert spark.sql(history + "colonnade.db.t.history") == [
+        [2, "append", "2"],
+        [1, "create_table", "0"],
+    ]
+    assert spark.sql("SELECT rowset, epoch, rows FROM colonnade.db.t.rowsets") == [[0, 2, 2]]
+    columns = "SELECT id, name, type, null_count FROM colonnade.db.t.columns"
+    assert spark.sql(columns) == [
+        [1, "a", "int", 1],
+        [2, "s", "struct<x:int>", 2],
+        [3, "s.x", "int", None],
+    ]
+    assert spark.sql("SELECT * FROM colonnade.db.t.properties") == [["k", "v"]]
+    assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.t.nothing")
+    assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.none.history")
+
+
+def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.t AS SELECT 1 AS a")
+    spark.sql("INSERT INTO colonnade.db.t VALUES (2)")
+    assert [row[0] for row in spark.sql("CALL colonnade.system.history('db.t')")] == [2, 1]
+    for table in ("colonnade.db.t", f"{spark.folder}/warehouse/db/t"):
+        rows = spark.sql(f"CALL colonnade.system.history(limit => 1, table => '{table}')")
+        assert [row[0] for row in rows] == [2]
+    assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
+    assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
+        *("history", "checkpoint")
+    }
+    assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
+
+
+def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:
+    spark.sql("USE colonnade")
+    try:
+        spark.sql("CREATE OR REPLACE TABLE plain AS SELECT 1 AS a")
+        assert spark.sql("SELECT * FROM plain") == [[1]]
+        assert spark.sql("SELECT * FROM colonnade.plain") == [[1]]
+        assert spark.sql("SELECT count(*) FROM plain.history") == [[1]]
+    finally:
+        spark.sql("USE spark_catalog.default")
+    assert (spark.folder / "warehouse" / "default").is_dir()

@@ -1,0 +1,128 @@
+"""Data frames are saved in every mode with the meaning that users of Delta know."""
+
+from __future__ import annotations
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+FRAME = "spark.sql('SELECT 1L AS id, \\'a\\' AS name UNION ALL SELECT 2L, \\'b\\'')"
+
+
+def save(name: str, mode: str | None = None, frame: str = FRAME, options: str = "") -> str:
+    chosen = "" if mode is None else f".mode('{mode}')"
+    return f"{frame}.write.format('colonnade'){chosen}{options}.save(folder + '/{name}')"
+
+
+def ids(spark: SparkShell, name: str) -> list[int]:
+    """What Arrow reads, and that Spark reads the same."""
+    found = colonnade.open(spark.folder / name).scan().to_arrow()["id"].to_pylist()
+    code = f"spark.read.format('colonnade').load(folder + '/{name}').select('id')"
+    assert [row[0] for row in spark.run(code)] == found
+    return sorted(found)
+
+
+@pytest.mark.parametrize("mode", [None, "error", "errorifexists", "ignore", "append", "overwrite"])
+def test_every_mode_creates_a_table_that_is_not_there_in_one_epoch(
+    spark_shell: SparkShell, mode: str | None
+) -> None:
+    name = f"new-{mode}"
+    spark_shell.run(save(name, mode))
+    assert ids(spark_shell, name) == [1, 2]
+    table = colonnade.open(spark_shell.folder / name)
+    assert table.epoch == 1
+    assert all(field.nullable for field in table.schema)
+
+
+def test_modes_differ_where_there_is_a_table(spark_shell: SparkShell) -> None:
+    spark_shell.run(save("old"))
+    for mode in (None, "error", "errorifexists"):
+        assert "ALREADY_EXISTS" in spark_shell.refused_run(save("old", mode))
+    spark_shell.run(save("old", "ignore"))
+    assert ids(spark_shell, "old") == [1, 2]
+    spark_shell.run(save("old", "append"))
+    assert ids(spark_shell, "old") == [1, 1, 2, 2]
+    spark_shell.run(save("old", "overwrite", FRAME + ".limit(1)"))
+    assert ids(spark_shell, "old") == [1]
+    assert colonnade.open(spark_shell.folder / "old").epoch == 3
+
+
+def test_columns_are_matched_by_name_and_refused_before_any_data_is_written(
+    spark_shell: SparkShell,
+) -> None:
+    spark_shell.run(save("columns"))
+    spark_shell.run(save("columns", "append", FRAME + ".selectExpr('name', 'id + 2 AS ID')"))
+    assert ids(spark_shell, "columns") == [1, 2, 3, 4]
+    for frame in (".withColumn('x', F.lit(1))", ".selectExpr('id', 'array(name) AS name')"):
+        text = spark_shell.refused_run(save("columns", "append", FRAME + frame))
+        assert "INCOMPATIBLE_DATA_FOR_TABLE" in text
+    assert colonnade.open(spark_shell.folder / "columns").epoch == 2
+
+
+def test_options_are_understood_or_refused(spark_shell: SparkShell) -> None:
+    options = ".option('sortKey', 'id desc').option('userMetadata', 'note')"
+    spark_shell.run(save("options", "append", options=options))
+    assert ids(spark_shell, "options") == [1, 2]
+    table = colonnade.open(spark_shell.folder / "options")
+    assert table.state.sort_key[0].descending
+    assert table.history()[0].parameters["userMetadata"] == "note"
+    for given, sentence in {
+        ".option('maxRecordPerFile', 5)": "did you mean maxRecordsPerFile?",
+        ".option('versionAsOf', 5)": "Option versionAsOf is not for writing",
+        ".option('sortKey', 'name')": "exists and is sorted otherwise",
+    }.items():
+        text = spark_shell.refused_run(save("options", "append", options=given))
+        assert text.startswith("[COLONNADE_INVALID_INPUT] ")
+        assert sentence in text
+
+
+def test_a_table_is_overwritten_by_rows_read_from_it(spark_shell: SparkShell) -> None:
+    spark_shell.run(save("self"))
+    own = "spark.read.format('colonnade').load(folder + '/self').where('id = 2')"
+    spark_shell.run(save("self", "overwrite", own))
+    assert ids(spark_shell, "self") == [2]
+
+
+def test_what_is_read_must_be_there(spark_shell: SparkShell) -> None:
+    def load(name: str, options: str = "") -> str:
+        read = f"spark.read.format('colonnade'){options}.load(folder + '/{name}')"
+        return spark_shell.refused_run(read)
+
+    assert load("nothing").endswith("/nothing is no Colonnade database or table.")
+    spark_shell.run(save("read"))
+    assert load("read", ".option('epoch', 9)").startswith("[COLONNADE_NOT_FOUND] Epoch 9 of ")
+    assert "did not exist yet" in load("read", ".option('timestampAsOf', '2001-01-01')")
+    both = ".option('versionAsOf', 1).option('timestampAsOf', '2001-01-01')"
+    assert "exclude each other" in load("read", both)
+    assert "'foo' is unknown" in load("read", ".option('foo', 9)")
+
+
+def test_an_earlier_epoch_is_read_by_an_option(spark_shell: SparkShell) -> None:
+    spark_shell.run(save("travel"))
+    spark_shell.run(save("travel", "append"))
+    for option in ("versionAsOf", "epoch"):
+        read = f"spark.read.format('colonnade').option('{option}', 1).load(folder + '/travel')"
+        assert spark_shell.run(f"{read}.count()") == 2
+
+
+def test_a_frame_is_written_by_write_to(spark_shell: SparkShell) -> None:
+    table = "'colonnade.written.t'"
+    spark_shell.sql("CREATE DATABASE colonnade.written")
+    spark_shell.run(f"{FRAME}.writeTo({table}).tableProperty('k', 'v').create()")
+    assert "ALREADY_EXISTS" in spark_shell.refused_run(f"{FRAME}.writeTo({table}).create()")
+    spark_shell.run(f"{FRAME}.writeTo({table}).append()")
+    assert ids(spark_shell, "warehouse/written/t") == [1, 1, 2, 2]
+    spark_shell.run(f"{FRAME}.writeTo({table}).overwrite(F.lit(True))")
+    assert ids(spark_shell, "warehouse/written/t") == [1, 2]
+    spark_shell.run(f"{FRAME}.limit(1).writeTo({table}).createOrReplace()")
+    assert ids(spark_shell, "warehouse/written/t") == [1]
+    spark_shell.run(f"{FRAME}.writeTo({table}).replace()")
+    assert ids(spark_shell, "warehouse/written/t") == [1, 2]
+    assert spark_shell.sql("SELECT count(*) FROM colonnade.written.t VERSION AS OF 1") == [[2]]
+
+
+def test_a_table_is_saved_by_name(spark_shell: SparkShell) -> None:
+    for mode, expected in (("error", 2), ("append", 4), ("ignore", 4), ("overwrite", 2)):
+        spark_shell.run(f"{FRAME}.write.mode('{mode}').saveAsTable('colonnade.default.saved')")
+        assert len(ids(spark_shell, "warehouse/default/saved")) == expected

@@ -1,0 +1,216 @@
+"""Statements that change tables: rows, columns, properties, names; and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+
+@pytest.fixture
+def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With a table `colonnade.db.t` of the rows (1, 'a') and (2, NULL), each a RowSet."""
+    spark_shell.sql("CREATE DATABASE colonnade.db")
+    spark_shell.sql("CREATE TABLE colonnade.db.t (id BIGINT NOT NULL, name STRING)")
+    spark_shell.sql("INSERT INTO colonnade.db.t VALUES (1, 'a')")
+    spark_shell.sql("INSERT INTO colonnade.db.t (id) VALUES (2)")
+    yield spark_shell
+    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+
+
+def rows(spark: SparkShell, table: str = "colonnade.db.t") -> list[list[object]]:
+    return spark.sql(f"SELECT * FROM {table} ORDER BY 1")
+
+
+def epoch(spark: SparkShell) -> int:
+    return colonnade.open(spark.folder / "warehouse" / "db" / "t").epoch
+
+
+def test_rows_are_inserted_and_overwritten(spark: SparkShell) -> None:
+    spark.sql("INSERT INTO colonnade.db.t (name, id) VALUES ('c', 3)")
+    spark.sql("INSERT INTO colonnade.db.t BY NAME SELECT 'd' AS name, 4 AS id")
+    assert rows(spark) == [[1, "a"], [2, None], [3, "c"], [4, "d"]]
+    spark.sql("INSERT OVERWRITE colonnade.db.t SELECT * FROM colonnade.db.t WHERE id > 2")
+    assert rows(spark) == [[3, "c"], [4, "d"]]
+    spark.sql("TRUNCATE TABLE colonnade.db.t")
+    assert rows(spark) == []
+    assert spark.sql("SELECT count(*) FROM colonnade.db.t VERSION AS OF 3") == [[2]]
+
+
+def test_rows_are_replaced_where_whole_rowsets_decide_it(spark: SparkShell) -> None:
+    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE id = 1 VALUES (1, 'new')")
+    assert rows(spark) == [[1, "new"], [2, None]]
+    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE id > 9 VALUES (10, 'ten')")
+    assert len(rows(spark)) == 3
+    spark.sql("INSERT INTO colonnade.db.t SELECT id + 20, 'x' FROM range(3)")
+    before = epoch(spark)
+    sentence = spark.refusal("INSERT INTO colonnade.db.t REPLACE WHERE id = 21 VALUES (21, 'y')")
+    assert "cannot be told from the others" in sentence
+    assert epoch(spark) == before
+
+
+def test_null_in_a_not_null_column_fails_and_nothing_is_written(spark: SparkShell) -> None:
+    before = epoch(spark)
+    assert "NULL" in spark.refusal("INSERT INTO colonnade.db.t VALUES (5, 'x'), (NULL, 'y')")
+    assert "NULL" in spark.refusal("INSERT INTO colonnade.db.t (name) VALUES ('x')")
+    assert epoch(spark) == before
+
+
+def test_columns_are_added_renamed_moved_commented_and_dropped(spark: SparkShell) -> None:
+    spark.sql("ALTER TABLE colonnade.db.t ADD COLUMNS (x INT COMMENT 'new' AFTER id, y DATE FIRST)")
+    assert rows(spark) == [[None, 1, None, "a"], [None, 2, None, None]]
+    spark.sql("ALTER TABLE colonnade.db.t RENAME COLUMN name TO label")
+    spark.sql("ALTER TABLE colonnade.db.t ALTER COLUMN y AFTER label")
+    spark.sql("ALTER TABLE colonnade.db.t ALTER COLUMN x COMMENT 'other'")
+    spark.sql("ALTER TABLE colonnade.db.t ALTER COLUMN id DROP NOT NULL")
+    spark.sql("INSERT INTO colonnade.db.t VALUES (NULL, 3, 'c', DATE'2026-01-01')")
+    assert rows(spark) == [
+        [None, 3, "c", "2026-01-01"],
+        [1, None, "a", None],
+        [2, None, None, None],
+    ]
+    spark.sql("ALTER TABLE colonnade.db.t DROP COLUMNS (x, y)")
+    described = spark.sql("DESCRIBE colonnade.db.t")[:2]
+    assert described == [["id", "bigint", None], ["label", "string", None]]
+    assert spark.sql("SELECT * FROM colonnade.db.t VERSION AS OF 3 ORDER BY id")[0] == [1, "a"]
+    spark.sql("ALTER TABLE colonnade.db.t ADD COLUMN x STRING")
+    assert [row[2] for row in rows(spark)] == [None, None, None]
+
+
+def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
+    spark.sql("ALTER TABLE colonnade.db.t SET TBLPROPERTIES (a = '1', b = '2')")
+    spark.sql("ALTER TABLE colonnade.db.t UNSET TBLPROPERTIES (a)")
+    spark.sql("COMMENT ON TABLE colonnade.db.t IS 'hello'")
+    assert spark.sql("SHOW TBLPROPERTIES colonnade.db.t") == [["b", "2"]]
+    spark.sql("ALTER TABLE colonnade.db.t RENAME TO db.u")
+    assert spark.sql("SELECT count(*) FROM colonnade.db.u VERSION AS OF 3") == [[2]]
+    spark.sql("ALTER TABLE colonnade.db.u RENAME TO colonnade.db.t")
+    assert ["Comment", "hello", ""] in spark.sql("DESCRIBE EXTENDED colonnade.db.t")
+
+
+@pytest.mark.parametrize(
+    ("statement", "sentence"),
+    [
+        ("ALTER COLUMN id TYPE STRING", "NOT_SUPPORTED_CHANGE_COLUMN"),
+        ("ADD COLUMN x INT NOT NULL", "'x' cannot be added as NOT NULL"),
+        ("ADD COLUMN x VOID", "Column 'x' has the Spark type void"),
+        ("ADD COLUMN _epoch INT", "'_epoch' is reserved"),
+        ("ADD COLUMN x INT DEFAULT 3", "default"),
+        ("CLUSTER BY (id)", "The sort key of a table cannot be changed"),
+        ("SET TBLPROPERTIES (sortKey = 'id')", "The sort key of a table cannot be changed"),
+        ("DROP COLUMN nothing", "nothing"),
+        ("RENAME TO other.t", "cannot move to another place"),
+        ("RENAME TO db._x", "Table name '_x' must have"),
+    ],
+)
+def test_an_alteration_that_cannot_be_is_refused_and_nothing_changes(
+    spark: SparkShell, statement: str, sentence: str
+) -> None:
+    before = epoch(spark)
+    assert sentence in spark.refusal(f"ALTER TABLE colonnade.db.t {statement}")
+    assert epoch(spark) == before
+
+
+def test_a_type_is_not_widened_yet(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.small (a INT)")
+    text = spark.refusal("ALTER TABLE colonnade.db.small ALTER COLUMN a TYPE BIGINT")
+    assert text == (
+        "[COLONNADE_INVALID_INPUT] The type of column 'a' cannot be changed; add a column of the"
+        " other type."
+    )
+
+
+def test_a_table_is_created_and_replaced_with_rows_in_one_epoch(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.c CLUSTER BY (id) AS SELECT * FROM colonnade.db.t")
+    first = epoch(spark)
+    assert rows(spark, "colonnade.db.c") == [[1, "a"], [2, None]]
+    broken = "SELECT assert_true(id < 2) IS NULL AS x FROM colonnade.db.t"
+    spark.refusal(f"CREATE TABLE colonnade.db.d AS {broken}")
+    spark.refusal(f"CREATE OR REPLACE TABLE colonnade.db.c AS {broken}")
+    assert epoch(spark) == first
+    assert rows(spark, "colonnade.db.c") == [[1, "a"], [2, None]]
+    spark.sql("REPLACE TABLE colonnade.db.c AS SELECT max(id) AS top FROM colonnade.db.c")
+    assert epoch(spark) == first + 1
+    assert rows(spark, "colonnade.db.c") == [[2]]
+    assert len(spark.sql(f"SELECT * FROM colonnade.db.c VERSION AS OF {first}")) == 2
+    spark.sql("CREATE OR REPLACE TABLE colonnade.db.c (z INT)")
+    assert rows(spark, "colonnade.db.c") == []
+    assert "NOT_FOUND" in spark.refusal("REPLACE TABLE colonnade.db.none AS SELECT 1 AS a")
+
+
+def test_an_epoch_or_a_time_that_is_not_there_is_refused(spark: SparkShell) -> None:
+    text = spark.refusal("SELECT * FROM colonnade.db.t VERSION AS OF 99")
+    assert text.startswith("[COLONNADE_NOT_FOUND] Epoch 99 of ")
+    assert "a whole number" in spark.refusal("SELECT * FROM colonnade.db.t VERSION AS OF 'x'")
+    text = spark.refusal("SELECT * FROM colonnade.db.t TIMESTAMP AS OF '2001-01-01'")
+    assert "did not exist yet at 2001-01-01 05:00:00.000 UTC" in text
+    query = "SELECT count(*) FROM colonnade.db.t TIMESTAMP AS OF '2100-01-01'"
+    assert spark.sql(query) == [[2]]
+
+
+def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> None:
+    spark.sql(
+        "CREATE TABLE t1 (a INT NOT NULL, b STRING) USING colonnade COMMENT 'c' CLUSTER BY (a)"
+    )
+    spark.sql("INSERT INTO t1 VALUES (1, 'x')")
+    spark.sql("ALTER TABLE t1 ADD COLUMN c INT")
+    assert spark.sql("SELECT * FROM t1") == [[1, "x", None]]
+    assert spark.sql("SELECT * FROM t1 VERSION AS OF 2") == [[1, "x"]]
+    assert spark.run("colonnade.Table.forName(spark, 't1').history().count()") == 3
+    assert spark.run("colonnade.Table.forName(spark, 'colonnade.db.t').toDF().count()") == 2
+    spark.sql("DROP TABLE t1")
+    spark.sql("CREATE TABLE t1 (z INT) USING colonnade")
+    assert spark.sql("SELECT * FROM t1") == []
+    spark.sql("DROP TABLE t1")
+
+
+def test_a_table_at_a_location_keeps_its_rows_when_its_name_is_dropped(spark: SparkShell) -> None:
+    place = f"{spark.folder}/warehouse/db/t"
+    spark.sql(f"CREATE TABLE named USING colonnade LOCATION '{place}'")
+    assert rows(spark, "named") == rows(spark)
+    text = spark.refusal(f"CREATE TABLE wrong (z INT) USING colonnade LOCATION '{place}'")
+    assert "has the columns id BIGINT" in text
+    spark.sql("DROP TABLE named")
+    assert len(rows(spark)) == 2
+    nowhere = f"CREATE TABLE named USING colonnade LOCATION '{spark.folder}/nowhere'"
+    assert "name the columns" in spark.refusal(nowhere)
+
+
+def test_frames_are_saved_as_tables_of_sparks_own_catalog(spark: SparkShell) -> None:
+    write = "spark.table('colonnade.db.t').write.format('colonnade')"
+    for mode, expected in (("error", 2), ("append", 4), ("overwrite", 2)):
+        spark.run(f"{write}.mode('{mode}').saveAsTable('saved')")
+        assert spark.sql("SELECT count(*) FROM saved") == [[expected]]
+    assert spark.sql("SELECT count(*) FROM saved VERSION AS OF 2") == [[4]]
+    spark.sql("CREATE OR REPLACE TABLE saved USING colonnade AS SELECT 1 AS one")
+    assert spark.sql("SELECT * FROM saved") == [[1]]
+    spark.sql("DROP TABLE saved")
+
+
+def test_tables_of_other_formats_pass_through(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE other USING parquet AS SELECT 1 AS a")
+    spark.sql("INSERT INTO other VALUES (2)")
+    assert rows(spark, "other") == [[1], [2]]
+    text = spark.refusal("CREATE OR REPLACE TABLE other USING colonnade AS SELECT 3 AS a")
+    assert "is of another format; drop it" in text
+    assert rows(spark, "other") == [[1], [2]]
+    spark.sql("DROP TABLE other")
+
+
+def test_a_path_that_is_no_table_is_named(spark: SparkShell) -> None:
+    missing = f"colonnade.`{spark.folder}/missing`"
+    assert "missing is no Colonnade database or table" in spark.refusal(f"SELECT * FROM {missing}")
+    assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.missing")
+    database = f"colonnade.`{spark.folder}/warehouse/db`"
+    assert "is a database, not a table" in spark.refusal(f"SELECT * FROM {database}")
+
+
+def test_a_table_that_was_dropped_is_missed_by_name(spark: SparkShell) -> None:
+    spark.run("spark.table('colonnade.db.t').createOrReplaceTempView('seen')")
+    spark.sql("DROP TABLE colonnade.db.t")
+    spark.sql("CREATE TABLE colonnade.db.other (a INT)")
+    text = spark.refusal("INSERT INTO colonnade.db.t VALUES (1, 'x')")
+    assert "TABLE_OR_VIEW_NOT_FOUND" in text
