@@ -170,7 +170,7 @@ def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:
         spark.sql("CREATE OR REPLACE TABLE plain AS SELECT 1 AS a")
         assert spark.sql("SELECT * FROM plain") == [[1]]
         assert spark.sql("SELECT * FROM colonnade.plain") == [[1]]
-        assert spark.sql("SELECT count(*) FROM plain.history") == [[1]]
+        assert spark.sql("SELECT count(*) FROM default.plain.history") == [[1]]
     finally:
         spark.sql("USE spark_catalog.default")
     assert (spark.folder / "warehouse" / "default").is_dir()

@@ -54,9 +54,12 @@ def test_columns_are_matched_by_name_and_refused_before_any_data_is_written(
     spark_shell.run(save("columns"))
     spark_shell.run(save("columns", "append", FRAME + ".selectExpr('name', 'id + 2 AS ID')"))
     assert ids(spark_shell, "columns") == [1, 2, 3, 4]
-    for frame in (".withColumn('x', F.lit(1))", ".selectExpr('id', 'array(name) AS name')"):
-        text = spark_shell.refused_run(save("columns", "append", FRAME + frame))
-        assert "INCOMPATIBLE_DATA_FOR_TABLE" in text
+    for frame, sentence in {
+        ".withColumn('x', F.lit(1))": "TOO_MANY_DATA_COLUMNS",
+        ".selectExpr('id', 'name AS x')": "Cannot write extra columns `x`",
+        ".selectExpr('id', 'array(name) AS name')": "Cannot safely cast `name`",
+    }.items():
+        assert sentence in spark_shell.refused_run(save("columns", "append", FRAME + frame))
     assert colonnade.open(spark_shell.folder / "columns").epoch == 2
 
 
@@ -69,7 +72,7 @@ def test_options_are_understood_or_refused(spark_shell: SparkShell) -> None:
     assert table.history()[0].parameters["userMetadata"] == "note"
     for given, sentence in {
         ".option('maxRecordPerFile', 5)": "did you mean maxRecordsPerFile?",
-        ".option('versionAsOf', 5)": "Option versionAsOf is not for writing",
+        ".option('where', 'id > 5')": "Option where is not for writing",
         ".option('sortKey', 'name')": "exists and is sorted otherwise",
     }.items():
         text = spark_shell.refused_run(save("options", "append", options=given))

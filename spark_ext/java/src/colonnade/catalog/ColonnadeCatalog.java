@@ -120,8 +120,8 @@ public final class ColonnadeCatalog
     if (named.path() == null) {
       throw new NoSuchNamespaceException(identifier.namespace());
     }
-    String location = design.location();
-    if (location != null && !Warehouse.localPath(location).equals(named.path())) {
+    String location = design.location() == null ? null : Warehouse.localPath(design.location());
+    if (location != null && !location.equals(named.path())) {
       String sentence =
           String.format(
               "Table %s lies in its database, not at LOCATION %s; create colonnade.`%s` instead.",
