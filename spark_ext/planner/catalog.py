@@ -79,9 +79,12 @@ def list_tables(args: Args) -> dict[str, Any]:
 
 
 def table_exists(args: Args) -> dict[str, Any]:
-    """Whether there is a table at `path`."""
-    location = locate(args["path"])
-    return {"exists": location.exists and location.find(_head(location)) is not None}
+    """Whether there is a table at `path`; not where none can be, as in a table's own folder."""
+    try:
+        location = locate(args["path"])
+        return {"exists": location.exists and location.find(_head(location)) is not None}
+    except InvalidInputError:
+        return {"exists": False}
 
 
 def create_table(args: Args) -> dict[str, Any]:

@@ -1,0 +1,187 @@
+"""The planner's operations behind the catalog and behind writes, called as Java calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from manifests.errors import AlreadyExistsError, ColonnadeError, ConflictError, InvalidInputError
+from spark_ext.planner import catalog, metadata, procedures, writes
+from tableformat.write_job import WriteJob, encode_entries, write_rows
+
+SCHEMA = json.dumps(
+    {
+        "type": "struct",
+        "fields": [
+            {"name": "id", "type": "long", "nullable": False, "metadata": {}},
+            {"name": "name", "type": "string", "nullable": True, "metadata": {}},
+        ],
+    }
+)
+DESIGN: dict[str, Any] = {
+    "schema": SCHEMA,
+    "cluster_by": ["id"],
+    "properties": {"k": "v"},
+    "comment": "c",
+    "replace": False,
+}
+ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
+
+
+def planned(path: Path, **changed: Any) -> dict[str, Any]:
+    args: dict[str, Any] = {
+        "path": str(path),
+        "schema": SCHEMA,
+        "options": {},
+        "base": None,
+        "design": None,
+        "where": None,
+        "overwrite": False,
+    }
+    return writes.plan_write({**args, **changed})
+
+
+def written(plan: dict[str, Any], rows: pa.Table = ROWS) -> dict[str, Any]:
+    """The arguments of the commit of these rows."""
+    job = WriteJob.model_validate_json(plan["job"])
+    message = encode_entries(write_rows(job, rows.to_batches())).decode()
+    return {"job": plan["job"], "database": plan["database"], "messages": [message]}
+
+
+def ids(path: Path) -> list[int]:
+    found: list[int] = colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+    return found
+
+
+def test_a_commit_that_is_sent_twice_lands_once(tmp_path: Path) -> None:
+    for _ in range(2):  # the first creates the table
+        commit = written(planned(tmp_path / "t"))
+        epochs = [writes.commit(commit)["epoch"] for _ in range(2)]
+        assert epochs[0] == epochs[1]
+    assert ids(tmp_path / "t") == [1, 2, 1, 2]
+    assert colonnade.open(tmp_path / "t").epoch == 2
+
+
+def test_an_append_of_no_rows_makes_no_epoch(tmp_path: Path) -> None:
+    writes.commit(written(planned(tmp_path / "t")))
+    plan = planned(tmp_path / "t")
+    empty = {"job": plan["job"], "database": plan["database"], "messages": ["[]", "[]"]}
+    assert writes.commit(empty) == {"epoch": 1}
+    assert colonnade.open(tmp_path / "t").epoch == 1
+
+
+def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
+    tmp_path: Path,
+) -> None:
+    writes.commit(written(planned(tmp_path / "t")))
+    late = written(planned(tmp_path / "t", base=1, overwrite=True))
+    writes.commit(written(planned(tmp_path / "t")))
+    with pytest.raises(ConflictError, match="was changed by epoch 2"):
+        writes.commit(late)
+    later = written(planned(tmp_path / "t", base=1, overwrite=True))
+    with pytest.raises(ConflictError, match="was changed by epoch 2"):
+        writes.commit(later)
+
+
+def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    plan = planned(path, design=DESIGN)
+    assert plan["ordering"] == [{"column": "id", "descending": False}]
+    writes.commit(written(plan))
+    with pytest.raises(AlreadyExistsError):
+        planned(path, design=DESIGN)
+    properties = {"sortKey": "name desc, id"}
+    design = {**DESIGN, "cluster_by": [], "properties": properties, "replace": True}
+    plan = planned(path, design=design)
+    assert [key["descending"] for key in plan["ordering"]] == [True, False]
+    writes.commit(written(plan, ROWS.slice(1)))
+    assert ids(path) == [2]
+    assert colonnade.open(path).state.properties == {}
+    with pytest.raises(InvalidInputError, match="not both"):
+        planned(path, design={**DESIGN, "properties": properties, "replace": True})
+
+
+def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    writes.commit(written(planned(path)))
+    writes.commit(written(planned(path), pa.table({"id": [7], "name": ["x"]})))
+    literal = {"type": "bigint", "value": "7"}
+    where = [{"op": "=", "args": [{"column": ["id"]}, literal]}]
+    plan = planned(path, overwrite=True, where=where)
+    writes.commit(written(plan, pa.table({"id": [8], "name": ["y"]})))
+    assert ids(path) == [1, 2, 8]
+    unknown = [{"op": "CAST", "args": []}]
+    with pytest.raises(InvalidInputError, match="compare columns with constants"):
+        planned(path, overwrite=True, where=unknown)
+
+
+def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
+    warehouse = str(tmp_path / "w")
+    assert catalog.list_databases({"warehouse": warehouse}) == {"databases": []}
+    for name in ("b", "a"):
+        catalog.create_database({"path": f"{warehouse}/{name}"})
+    catalog.create_table({"path": f"{warehouse}/lone", "design": DESIGN})
+    (tmp_path / "w" / "folder").mkdir()
+    assert catalog.list_databases({"warehouse": warehouse}) == {"databases": ["a", "b"]}
+    assert catalog.database_exists({"path": f"{warehouse}/lone"}) == {"exists": False}
+    assert catalog.table_exists({"path": f"{warehouse}/lone"}) == {"exists": True}
+    for path in ("a", "a/t", "lone/t", "nothing"):
+        assert catalog.table_exists({"path": f"{warehouse}/{path}"}) == {"exists": False}
+    catalog.create_table({"path": f"{warehouse}/a/t", "design": DESIGN})
+    assert catalog.drop_database({"path": f"{warehouse}/a", "cascade": False}) == {"dropped": False}
+    assert catalog.drop_database({"path": f"{warehouse}/a", "cascade": True}) == {"dropped": True}
+    assert catalog.drop_table({"path": f"{warehouse}/a/t"}) == {"dropped": False}
+    assert catalog.list_databases({"warehouse": warehouse}) == {"databases": ["b"]}
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "type": ({"kind": "change_type", "column": ["id"]}, "type of column 'id' cannot be changed"),
+    "not null": ({"kind": "set_not_null", "column": ["id"]}, "'id' cannot be made NOT NULL"),
+    "default": ({"kind": "set_default", "column": ["a", "b"]}, "'a.b' cannot have a default"),
+    "sort key": ({"kind": "cluster_by"}, "sort key of a table cannot be changed"),
+    "constraint": ({"kind": "other", "what": "constraints"}, "tables have no constraints"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_alteration_that_is_not_supported_is_refused_by_name(tmp_path: Path, case: str) -> None:
+    change, sentence = REFUSED[case]
+    catalog.create_table({"path": str(tmp_path / "t"), "design": DESIGN})
+    with pytest.raises(ColonnadeError, match=sentence):
+        catalog.alter_table({"path": str(tmp_path / "t"), "changes": [change]})
+    assert colonnade.open(tmp_path / "t").epoch == 1
+
+
+def test_alterations_share_an_epoch(tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    catalog.create_table({"path": path, "design": DESIGN})
+    placed = {"after": None, "first": True}
+    added = {"kind": "add_column", "column": ["n"], "type": '"integer"', "nullable": True, **placed}
+    changes = [
+        {**added, "comment": "new"},
+        {"kind": "rename_column", "column": ["name"], "name": "label"},
+        {"kind": "properties", "set": {"x": "y"}, "remove": ["k"]},
+        {"kind": "comment", "comment": None},
+    ]
+    assert catalog.alter_table({"path": path, "changes": changes}) == {"epoch": 2}
+    state = colonnade.open(path).state
+    assert state.schema.names == ("n", "id", "label")
+    assert (dict(state.properties), state.comment) == ({"x": "y"}, None)
+
+
+def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    writes.commit(written(planned(tmp_path / "t")))
+    for name in metadata.metadata_names({})["names"]:
+        found = metadata.metadata({"path": path, "name": name})
+        assert json.loads(json.dumps(found)) == found
+        width = len(found["schema"].replace("map<string,string>", "map").split(","))
+        assert all(len(row) == width for row in found["rows"])
+    assert set(procedures.procedures({})) == {"history", "checkpoint"}
+    call = {"name": "checkpoint", "arguments": {"table": path}}
+    assert procedures.call_procedure(call) == {"rows": [[1, 1]]}
