@@ -34,9 +34,9 @@ def main() -> None:
                         help="TPC-H scale factor (default: %(default)s)")  # fmt: skip
     parser.add_argument("--runs", type=int, default=5,
                         help="timed runs of each side (default: %(default)s)")  # fmt: skip
-    parser.add_argument("--profile", metavar="ROW",
-                        help="only say where Colonnade's time goes in the row of `peers` whose "
-                        "name begins so")  # fmt: skip
+    parser.add_argument("--profile", metavar="ROW", nargs="+",
+                        help="only say where Colonnade's time goes in the rows of `peers` whose "
+                        "names hold one of these")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
@@ -44,7 +44,8 @@ def main() -> None:
     if arguments.profile:
         peers = importlib.import_module("benchmarks.peers")
         folder = arguments.folder.resolve()
-        print(peers.profile(folder, arguments.scale, arguments.profile, arguments.runs))
+        for text in peers.profile(folder, arguments.scale, arguments.profile, arguments.runs):
+            print(text, flush=True)
         return
     # The peers are released for an older Spark than the other benchmarks run on.
     every = [name for name in BENCHMARKS if name != "peers"]

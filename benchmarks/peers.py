@@ -73,11 +73,6 @@ class Peers:
         # An order in the middle: TPC-H uses the first eight of every 32 numbers.
         [[self.key]] = self.source.selectExpr("max(l_orderkey) div 64 * 32 + 1").collect()
 
-    def write(self) -> None:
-        """Replace everybody's lineitem by a new one, in the order of the engines."""
-        for engine in self.engines:
-            engine.create("lineitem", self.source)
-
     def figures(self, runs: int) -> Iterator[Figure]:
         """Every row of the table, each printed by name as it begins."""
         yield self._compare(f"{WRITE} lineitem SF{self.scale:g}", 0.75, self._writers(), runs, 1)
@@ -107,6 +102,27 @@ class Peers:
         turns = iter(range(0, 10 * 10_000, 10))
         engine.create("small", small(self.spark, next(turns)))
         return lambda: engine.append("small", small(self.spark, next(turns)))
+
+    def ours(self) -> Iterator[tuple[str, Callable[[], Callable[[], object]]]]:
+        """Each row's name, and what makes its tables and returns what Colonnade does in it.
+
+        Requires Colonnade's lineitem.
+        """
+        [ours] = (each for each in self.engines if isinstance(each, Colonnade))
+        yield WRITE, lambda: partial(ours.create, "lineitem", self.source)
+        yield ALL_COLUMNS, lambda: partial(drain, ours)
+        yield APPEND, lambda: self.appender(ours)
+        for query in (*QUERIES, AFTER_APPENDS):
+            yield query.measure, partial(self._asker, ours, query)
+
+    def _asker(self, engine: Engine, query: Query) -> Callable[[], object]:
+        if query.table == "wide":
+            engine.create("wide", wide(self.spark))
+        if query.table == "small":
+            append = self.appender(engine)
+            for _ in range(APPENDS):
+                append()
+        return partial(self._ask, engine, query)
 
     def _writers(self) -> list[Callable[[], None]]:
         return [partial(engine.create, "lineitem", self.source) for engine in self.engines]
@@ -170,35 +186,17 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     return figures
 
 
-def profile(folder: Path, scale: float, measure: str, repeats: int) -> str:
-    """Where Colonnade's time goes in one row, whose name begins with `measure`."""
+def profile(folder: Path, scale: float, measures: Sequence[str], repeats: int) -> Iterator[str]:
+    """Where Colonnade's time goes in the rows whose names hold one of `measures`."""
     spark = session(folder / "peers")
     try:
-        return profile_of(spark, _profiled(Peers(spark, folder / "peers", scale), measure), repeats)
+        peers = Peers(spark, folder / "peers", scale)
+        peers.engines[0].create("lineitem", peers.source)
+        for name, work in peers.ours():
+            if any(each in name for each in measures):
+                yield f"## {name}: {profile_of(spark, work(), repeats)}\n"
     finally:
         spark.stop()
-
-
-def _profiled(peers: Peers, measure: str) -> Callable[[], object]:
-    """What Colonnade does in the row, ready to be called again and again."""
-    peers.engines = [each for each in peers.engines if isinstance(each, Colonnade | Parquet)]
-    [ours] = (each for each in peers.engines if isinstance(each, Colonnade))
-    peers.write()
-    if WRITE.startswith(measure):
-        return partial(ours.create, "lineitem", peers.source)
-    if ALL_COLUMNS.startswith(measure):
-        return partial(drain, ours)
-    if APPEND.startswith(measure):
-        return peers.appender(ours)
-    [query] = (each for each in (*QUERIES, AFTER_APPENDS) if each.measure.startswith(measure))
-    for engine in peers.engines:
-        if query.table == "wide":
-            engine.create("wide", wide(peers.spark))
-        if query.table == "small":
-            append = peers.appender(engine)
-            for _ in range(APPENDS):
-                append()
-    return peers.askers(query)[peers.engines.index(ours)]
 
 
 def drain(engine: Engine) -> None:
