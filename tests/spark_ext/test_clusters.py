@@ -57,7 +57,9 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.mark.parametrize("master", ["connect", "local-cluster[2,1,1024]"])
+@pytest.mark.parametrize(
+    "master", ["connect", pytest.param("local-cluster[2,1,1024]", marks=pytest.mark.long)]
+)
 def test_the_road_on(master: str, tmp_path: Path) -> None:
     walk(master, tmp_path)
 
@@ -66,6 +68,7 @@ def test_the_road_on_a_standalone_cluster_of_two_workers(standalone: str, tmp_pa
     walk(standalone, tmp_path)
 
 
+@pytest.mark.long
 def test_of_two_attempts_at_a_task_only_the_rows_of_the_winner_are_visible(
     standalone: str, tmp_path: Path
 ) -> None:

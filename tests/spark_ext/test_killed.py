@@ -57,6 +57,7 @@ def check_next_job(spark: SparkSession, path: Path, before: list[int]) -> None:
     assert total.first() == (len(after), sum(after))
 
 
+@pytest.mark.long
 def test_a_driver_killed_while_tasks_write_changes_nothing(spark: SparkSession, path: Path) -> None:
     def half_written() -> bool:
         """One task has finished a RowSet, another one is in the middle of its own."""
@@ -73,6 +74,7 @@ def test_a_driver_killed_while_tasks_write_changes_nothing(spark: SparkSession, 
     assert half_written()
 
 
+@pytest.mark.long
 def test_a_driver_killed_before_the_first_epoch_of_a_table_leaves_no_table(
     spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -43,8 +43,8 @@ def with_other_version(jar: Path) -> Path:
     scope="module",
     params=[
         pytest.param("enable", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
-        pytest.param("connect", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
-        pytest.param("session", marks=pytest.mark.spark),
+        pytest.param("connect", marks=[pytest.mark.spark, pytest.mark.long]),
+        pytest.param("session", marks=[pytest.mark.spark, pytest.mark.long]),
     ],
 )
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
