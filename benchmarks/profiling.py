@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,23 +62,24 @@ class _Driver:
         self._jvm = jvm
         self._id = jvm.java.lang.Thread.currentThread().getId()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
+        self._watcher = ThreadPoolExecutor(1)
 
     def __enter__(self) -> _Driver:
-        self._thread.start()
+        self._watched = self._watcher.submit(self._watch)
         return self
 
     def __exit__(self, *failure: object) -> None:
         self._over.set()
-        self._thread.join()
+        self._watcher.shutdown()
+        self._watched.result()
 
     def _watch(self) -> None:
-        threads = self._jvm.java.lang.management.ManagementFactory.getThreadMXBean()
-        arrays = self._jvm.java.util.Arrays
+        # Spark's own helper gives a stack as one text: an array would be a call for each frame.
+        utils = self._jvm.org.apache.spark.util.Utils
         while not self._over.wait(DRIVER_INTERVAL):
-            trace = arrays.toString(threads.getThreadInfo(self._id, 500).getStackTrace())
-            frames = (frame.split("(")[0] for frame in trace.strip("[]").split(", "))
-            self.stacks.append([frame.rsplit("//", 1)[-1] for frame in frames])
+            trace = utils.getThreadDumpForThread(self._id).get().stackTrace().toString()
+            frames = (frame.split("(")[0].strip() for frame in trace.splitlines())
+            self.stacks.append([frame.rsplit("/", 1)[-1] for frame in frames])
 
 
 def _jcmd(pid: str, *command: str) -> None:
