@@ -74,7 +74,7 @@ class Peers:
         [[self.key]] = self.source.selectExpr("max(l_orderkey) div 64 * 32 + 1").collect()
 
     def figures(self, runs: int) -> Iterator[Figure]:
-        """Every row of the table, each printed by name as it begins."""
+        """Every row of the table, each printed as soon as it is known."""
         yield self._compare(f"{WRITE} lineitem SF{self.scale:g}", 0.75, self._writers(), runs, 1)
         yield self._bytes()
         self._check_that_all_rows_are_there()
@@ -155,7 +155,6 @@ class Peers:
         runs: int,
         warm_ups: int = 2,
     ) -> Figure:
-        print(f"  {measure} …", flush=True)
         # Colonnade makes durable what it writes: it must not pay for what the others left behind.
         times = in_turn(works, runs, warm_ups=warm_ups, before=os.sync)
         return self._figure(measure, "s", target, times)
@@ -168,6 +167,7 @@ class Peers:
         ours = medians.pop(Colonnade.name)
         rival = min(RIVALS, key=medians.__getitem__)
         ratio = median_ratio(by_name[Colonnade.name], by_name[rival])
+        print(f"  {measure}: {ours:.4g} {unit}, {ratio:.3f} of {rival}", flush=True)
         return Figure(measure, unit, ours, medians[rival], ratio, target, beside=medians)
 
 

@@ -18,7 +18,17 @@ from pyspark.sql import SparkSession
 WARM_UPS = 5
 SHOWN = 15
 DRIVER_INTERVAL = 0.005
-FRAME = re.compile(r"^\s+([\w.$/]+)\(.*line: (\d+)", re.MULTILINE)
+PHASES = {
+    "ask Colonnade's planner": "colonnade.planner.",
+    "Colonnade beside that": "colonnade.",
+    "generate and compile code": "expressions.codegen.CodeGenerator",
+    "wait for tasks": "SparkContext.runJob",
+    "wait for stages": "adaptive.AdaptiveSparkPlanExec.",
+    "analyse and optimise": "catalyst.rules.RuleExecutor",
+    "choose the physical plan": "planning.QueryPlanner",
+    "parse": "catalyst.parser.",
+}
+FRAME = re.compile(r"^\s+([\w.$/]+)\(.*line: \d+", re.MULTILINE)
 
 
 def profile_of(spark: SparkSession, work: Callable[[], object], repeats: int) -> str:
@@ -48,8 +58,7 @@ def profile_of(spark: SparkSession, work: Callable[[], object], repeats: int) ->
             *_shares("tasks: in Colonnade's methods and below", _ours(stacks), len(stacks)),
             *_shares("driver: in Colonnade's methods and below", _ours(driver.stacks),
                      len(driver.stacks)),
-            *_shares("driver: in Spark's methods and below", _spark(driver.stacks),
-                     len(driver.stacks)),
+            *_shares("driver: what it did", map(_phase, driver.stacks), len(driver.stacks)),
         ]
     )  # fmt: skip
 
@@ -92,7 +101,7 @@ def _task_stacks(recording: Path) -> list[list[str]]:
     command = ["jfr", "print", "--events", events, "--stack-depth", "64", str(recording)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     samples = (each for each in text.split("\n\n") if 'sampledThread = "Executor task' in each)
-    stacks = ([method for method, _ in FRAME.findall(each)] for each in samples)
+    stacks = (FRAME.findall(each) for each in samples)
     return [stack for stack in stacks if stack]
 
 
@@ -101,14 +110,13 @@ def _ours(stacks: Iterable[list[str]]) -> Iterable[str]:
     return (m for stack in stacks for m in dict.fromkeys(stack) if m.startswith("colonnade."))
 
 
-def _spark(stacks: Iterable[list[str]]) -> Iterable[str]:
-    """Each method of Spark's planner and scheduler once a stack, anonymous functions left out."""
-    return (
-        m
-        for stack in stacks
-        for m in dict.fromkeys(stack)
-        if m.startswith("org.apache.spark.") and "$anonfun$" not in m
-    )
+def _phase(stack: list[str]) -> str:
+    """What the innermost frame that tells is about."""
+    for method in stack:
+        for text, part in PHASES.items():
+            if part in method:
+                return text
+    return "else: Spark's calls from Python, file listing, …"
 
 
 def _shares(title: str, methods: Iterable[str], samples: int) -> list[str]:
