@@ -265,7 +265,10 @@ def commit_write(
             f"A database was created at {job.url} meanwhile; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
-    ops: list[Operation] = [] if job.replaces is None else [DropTable(table=job.replaces)]
+    ops: list[Operation] = []
+    if job.replaces is not None:
+        # The first refuses, as for any overwrite, what would lose rows added since the base.
+        ops += [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces)]
     if job.create is not None:
         ops.append(job.create)
     if job.mode == "overwrite" and job.create is None:

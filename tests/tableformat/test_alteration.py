@@ -289,6 +289,18 @@ def test_a_table_is_replaced_in_one_epoch_and_the_old_one_stays_readable(tmp_pat
     assert [e.operation for e in table.history()] == ["replace_table", "append", "create_table"]
 
 
+def test_replacing_a_table_loses_no_rows_that_came_meanwhile(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("t", SCHEMA)
+    location = Location(locate_existing(tmp_path / "db").store, "t", exists=True)
+    design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
+    job = plan_write(location, database.refresh(), "append", create=design, replace=True)
+    table.append(rows(1))
+    with pytest.raises(ConflictError, match="'t' was changed by epoch 2"):
+        commit_write(job, ())
+    assert len(read(database.table("t"))) == 1
+
+
 NAMES = st.sampled_from(["a", "b", "c", "d"])
 CHANGES = st.lists(
     st.one_of(

@@ -283,7 +283,8 @@ public final class ColonnadeCatalog
     String path = TableName.of(warehouse.path(), parts).path();
     if (path == null) {
       throw ColonnadeException.unchecked(
-          "COLONNADE_NOT_FOUND", "Table " + text + " does not exist: give database.table or a path.");
+          "COLONNADE_NOT_FOUND",
+          "Table " + text + " does not exist: give database.table or a path.");
     }
     return path;
   }

@@ -25,7 +25,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
   private final JsonNode description;
   private final UnaryOperator<String> pathOfTable;
 
-  /** {@code description} is the planner's; {@code pathOfTable} turns the name of a table into it. */
+  /** {@code description} is the planner's; {@code pathOfTable} finds the path of a named table. */
   ColonnadeProcedure(String name, JsonNode description, UnaryOperator<String> pathOfTable) {
     this.name = name;
     this.description = description;

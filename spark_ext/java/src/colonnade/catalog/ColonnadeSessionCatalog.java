@@ -209,7 +209,8 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   public StagedTable stageCreateOrReplace(Identifier identifier, TableInfo info)
       throws NoSuchNamespaceException {
     try {
-      return tableExists(identifier) ? stageReplace(identifier, info) : stageCreate(identifier, info);
+      boolean exists = tableExists(identifier);
+      return exists ? stageReplace(identifier, info) : stageCreate(identifier, info);
     } catch (NoSuchTableException | TableAlreadyExistsException error) {
       throw new IllegalStateException(error); // somebody dropped or created it meanwhile
     }

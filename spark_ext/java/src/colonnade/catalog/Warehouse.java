@@ -104,7 +104,8 @@ public record Warehouse(String path) {
 
   private static void requireOneName(String... namespace) {
     if (namespace.length != 1) {
-      String sentence = "Databases do not nest: " + String.join(".", namespace) + " is no database.";
+      String name = String.join(".", namespace);
+      String sentence = "Databases do not nest: " + name + " is no database.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
   }
