@@ -21,7 +21,12 @@ from manifests.checkpoint_reader import (
 from manifests.entries import Epoch, Stub
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable, Keep
-from manifests.errors import CorruptionError, NotFoundError, UnsupportedFormatError
+from manifests.errors import (
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
 from manifests.fold import apply_epoch, apply_epochs
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
@@ -47,14 +52,14 @@ class LogReader:
         return self._advance(self._begin(None), distances=FAR)
 
     def try_read_head(self) -> Snapshot | None:
-        """The newest state, or None where an epoch is damaged or of a newer version.
+        """The newest state, or None where an epoch is damaged, unreadable or of a newer version.
 
         For those who may do with an earlier epoch: `read_at` still reads it, while `read_head`
         says what is wrong. Raises NotFoundError where no database is.
         """
         try:
             return self.read_head()
-        except (CorruptionError, UnsupportedFormatError):
+        except (CorruptionError, StoreError, UnsupportedFormatError):
             return None
 
     def read_first(self) -> Snapshot:

@@ -69,7 +69,9 @@ class Location:
             )
         if self.table is None:
             raise NotFoundError(
-                f"{self.store.url} is no Colonnade table: it holds none at epoch {snapshot.epoch}."
+                f"{self.store.url} is no Colonnade table: it holds none at epoch"
+                f" {snapshot.epoch}; one that was dropped is opened by"
+                " colonnade.open_database(path).table(name, epoch=...)."
             )
         raise NotFoundError(
             f"Table {self.table!r} does not exist in database {self.store.url} at epoch"

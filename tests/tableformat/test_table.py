@@ -340,7 +340,7 @@ def test_a_dropped_table_is_opened_as_of_an_epoch(place: str, tmp_path: Path) ->
     advice = rf"open_database\(path\)\.table\({name!r}, epoch=\.\.\.\)"
     with pytest.raises(colonnade.NotFoundError, match=advice):
         database.table(name)
-    with pytest.raises(colonnade.NotFoundError):
+    with pytest.raises(colonnade.NotFoundError, match=r"open_database\(path\)\.table\("):
         colonnade.open(tmp_path / place)
     dropped = database.table(name, epoch=before)
     assert dropped.path == str(tmp_path / place)
@@ -382,6 +382,19 @@ def test_epochs_before_a_damaged_head_can_be_read(place: str, tmp_path: Path) ->
             reader.scan(epoch=before + 1)
     for use in (opened.scan, opened.refresh, lambda: opened.schema, lambda: opened.append(rows(3))):
         with pytest.raises(colonnade.CorruptionError, match=newest.name):
+            use()
+
+
+def test_epochs_before_a_head_that_cannot_be_read_can_be(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    before = table.append(rows(1))
+    newest = tmp_path / "t" / epoch_name(table.append(rows(2)))
+    newest.unlink()
+    newest.mkdir()
+    opened = colonnade.open(tmp_path / "t")
+    assert ids(opened.scan(epoch=before)) == [1]
+    for use in (opened.scan, opened.refresh, lambda: opened.append(rows(3))):
+        with pytest.raises(colonnade.ColonnadeError, match=newest.name):
             use()
 
 

@@ -45,7 +45,7 @@ def test_a_filter_selects_the_same_rows_whether_it_prunes_or_not(seen: dict[str,
     wrong = [each for each in seen["conditions"] if each["pushed"] != each["plain"]]
     assert not wrong
     selective = [each for each in seen["conditions"] if 0 < len(each["plain"]) < 510]
-    assert len(selective) > 100
+    assert 2 * len(selective) > len(seen["conditions"])
 
 
 def test_aggregates_are_equal_whether_the_log_answers_or_rows_do(seen: dict[str, Any]) -> None:
