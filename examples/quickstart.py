@@ -131,7 +131,7 @@ def clear(folder: Path) -> None:
 
 def start_spark() -> SparkSession:
     """Start Spark in this process, on all processors."""
-    session: SparkSession = (
+    builder = (
         SparkSession.builder.master("local[*]")
         .appName("Colonnade quickstart")
         .config("spark.driver.memory", "2g")
@@ -139,9 +139,8 @@ def start_spark() -> SparkSession:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.session.timeZone", "UTC")
-        .getOrCreate()
     )
-    return session
+    return colonnade.configure(builder).getOrCreate()
 
 
 def warm_up(demo: Demo, folder: Path) -> None:
