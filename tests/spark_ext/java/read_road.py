@@ -131,8 +131,8 @@ class Road:
 
     def walk(self) -> None:
         for step in (
-            self.rows, self.conditions, self.aggregates, self.orders, self.limits, self.columns,
-            self.plans, self.runtime_filters, self.leaks, self.epochs, self.refusals,
+            self.rows, self.conditions, self.aggregates, self.groups, self.orders, self.limits,
+            self.columns, self.plans, self.runtime_filters, self.leaks, self.epochs, self.refusals,
         ):  # fmt: skip
             self.seen[step.__name__] = step()
 
@@ -196,6 +196,16 @@ class Road:
                         "expected": repr(tuple(values)),
                     })  # fmt: skip
         return seen
+
+    def groups(self) -> dict[str, Any]:
+        """Different values, which are groups of which no function is asked."""
+        few = self.load().where("id < 60").select("i")
+        return {
+            "few": sorted(row.i for row in few.distinct().collect() if row.i is not None),
+            "expected": sorted({row.i for row in few.collect()} - {None}),
+            "all": self.load().groupBy("id").count().count(),
+            "one": self.spark.sql("SELECT DISTINCT 1 FROM {df}", df=self.load()).count(),
+        }
 
     def orders(self) -> list[dict[str, Any]]:
         """The first rows in many orders."""

@@ -82,6 +82,12 @@ def test_the_log_answers_where_it_is_certain(
     assert found["answered"] == answered
 
 
+def test_groups_without_a_function_are_counted_by_rows(seen: dict[str, Any]) -> None:
+    found = seen["groups"]
+    assert found["few"] == found["expected"]
+    assert (found["all"], found["one"]) == (510, 1)
+
+
 def test_the_first_rows_of_any_order_are_found(seen: dict[str, Any]) -> None:
     for each in seen["orders"]:
         assert each["found"] == each["expected"], each["order"]

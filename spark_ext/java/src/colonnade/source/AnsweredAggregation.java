@@ -28,11 +28,14 @@ record AnsweredAggregation(String description, StructType readSchema, List<Objec
 
   /** The values of all the aggregates; empty where one of them takes reading rows. */
   static Optional<AnsweredAggregation> of(ColonnadeTable table, Aggregation aggregation) {
+    if (aggregation.groupByExpressions().length > 0) { // also that of a DISTINCT, without functions
+      return Optional.empty();
+    }
     List<Map<String, Object>> functions = new ArrayList<>();
     StructType types = new StructType();
     for (AggregateFunc function : aggregation.aggregateExpressions()) {
       Question question = Question.of(function, table.schema());
-      if (question == null || aggregation.groupByExpressions().length > 0) {
+      if (question == null) {
         return Optional.empty();
       }
       functions.add(question.json());
