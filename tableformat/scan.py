@@ -10,9 +10,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 
+from manifests.deletion_vector import DeletionVector, read_deletion_vector
 from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
-from tableformat.deletion_vector import DeletionVector, read_deletion_vector
 from tableformat.predicate import BoundPredicate, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import Keep, RowSetScan, ScanPlan, split_plan

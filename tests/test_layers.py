@@ -8,7 +8,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
-    "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c"},
+    "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"},
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},
     "colonnade": set(),

@@ -14,17 +14,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.ids import ObjectId
-from manifests.schema import ArrayType, SchemaField, TableSchema
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tableformat.arrow_types import arrow_schema
-from tableformat.deletion_vector import (
+from manifests.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     read_deletion_vector,
     write_deletion_vector,
 )
+from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.ids import ObjectId
+from manifests.schema import ArrayType, SchemaField, TableSchema
+from manifests.store import LocalStore, MemoryStore, ObjectStore
+from tableformat.arrow_types import arrow_schema
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 

@@ -12,17 +12,17 @@ import pyarrow as pa
 import pytest
 
 from manifests.codec import byte_check, decode_model, encode_model
+from manifests.deletion_vector import (
+    DeletionVector,
+    read_deletion_vector,
+    write_deletion_vector,
+)
 from manifests.entries import ByteCheck, RowSetEntry
 from manifests.errors import CorruptionError
 from manifests.names import footer_name
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import MemoryStore
 from tableformat.arrow_types import schema_from_arrow
-from tableformat.deletion_vector import (
-    DeletionVector,
-    read_deletion_vector,
-    write_deletion_vector,
-)
 from tableformat.footer import Footer
 from tableformat.predicate import bind, parse_predicate, prune
 from tableformat.rowset_reader import RowSetReader

@@ -19,6 +19,11 @@ from hypothesis import strategies as st
 
 from manifests import names
 from manifests.codec import byte_check
+from manifests.deletion_vector import (
+    DeletionVector,
+    encode_deletion_vector,
+    write_deletion_vector,
+)
 from manifests.entries import AddDeletionVector, DeletionVectorEntry
 from manifests.errors import CorruptionError
 from manifests.ids import ObjectId, new_object_id, new_transaction_id
@@ -26,11 +31,6 @@ from manifests.log import Change, Log, create_database
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.conform import conform
-from tableformat.deletion_vector import (
-    DeletionVector,
-    encode_deletion_vector,
-    write_deletion_vector,
-)
 from tableformat.location import Location
 from tableformat.predicate import col
 from tableformat.rowset_writer import RowSetWriter

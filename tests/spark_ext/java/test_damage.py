@@ -15,6 +15,7 @@ import pytest
 from google_crc32c import value as crc32c
 
 from manifests.codec import byte_check, seal
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import LocalStore
@@ -22,7 +23,6 @@ from tableformat import ipc_stream
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.block import BlockEntry
 from tableformat.block_statistics import Statistics
-from tableformat.deletion_vector import DeletionVector, write_deletion_vector
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry

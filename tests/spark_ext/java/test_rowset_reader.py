@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import RowSetEntry
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
-from tableformat.deletion_vector import DeletionVector, write_deletion_vector
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spec.test_golden_rowset import GOLDEN, PLACES, SCHEMA, entry_of, golden_rows

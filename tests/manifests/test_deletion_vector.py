@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.errors import InvalidInputError
-from manifests.store import MemoryStore
-from tableformat.deletion_vector import (
+from manifests.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     read_deletion_vector,
     write_deletion_vector,
 )
+from manifests.errors import InvalidInputError
+from manifests.store import MemoryStore
 
 JOB = "0123456789abcdef"
 ROWS = st.frozensets(st.one_of(st.integers(0, 300), st.integers(65_400, 65_700)), min_size=1)

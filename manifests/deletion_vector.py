@@ -21,7 +21,7 @@ from manifests.codec import byte_check, verify
 from manifests.entries import DeletionVectorEntry
 from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from manifests.ids import ObjectId, new_object_id
-from manifests.store import ObjectStore
+from manifests.store.base import ObjectStore
 
 INLINE_LIMIT = 1024
 """Vectors of at most so many bytes are stored in the log."""
