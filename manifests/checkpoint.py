@@ -87,6 +87,7 @@ class TableRecord(Model):
     rowset_count: Count
     row_count: Count
     byte_count: Count
+    batches: dict[str, Count] | None = None
 
 
 class Root(Model):
@@ -183,6 +184,7 @@ def _table_record(table: TableState) -> TableRecord:
         rowset_count=rowsets.rowset_count,
         row_count=rowsets.row_count,
         byte_count=rowsets.byte_count,
+        batches=dict(table.batches) or None,
     )
 
 
@@ -211,6 +213,7 @@ def _table_state(record: TableRecord, lone_table: bool) -> TableState:
         changed_epoch=record.changed_epoch,
         next_rowset_id=record.next_rowset_id,
         rowsets=rowsets,
+        batches=record.batches or {},
     )
 
 

@@ -1,21 +1,8 @@
 """May a change that was planned on one epoch follow the epochs since? Pure.
 
-What is provably independent commits; the rest is refused with the reason.
-
-    mine \\ theirs       append        replace table   delete rows       drop table
-    append              commit        commit          commit            conflict
-    replace table       conflict      conflict        conflict          conflict
-    delete rows         commit        conflict        same RowSet:      conflict
-                                                      conflict
-    drop table          commit        commit          commit            conflict
-    alter table         commit        commit          commit            conflict
-    create table        commits unless the name is taken
-
-All of them commit after a table was altered, too, where rows that were written for its columns as
-they were fit its columns as they are. Two that alter the same thing, its columns, its name, its
-comment or one property, conflict.
-
-Spec: docs/spec/epoch-log.md#conflicts
+Here is what tables, names, columns and batches have to say. Rows that a change takes, and those
+that it has read, are followed in `rebase/`.
+Spec: docs/spec/conflicts.md
 """
 
 from __future__ import annotations
@@ -28,6 +15,7 @@ from manifests.entries import (
     AddRowSet,
     AddRowSets,
     AlterSchema,
+    Compaction,
     CreateDatabase,
     CreateTable,
     DropRowSet,
@@ -37,6 +25,7 @@ from manifests.entries import (
     RenameTable,
     SetComment,
     SetProperties,
+    Txn,
 )
 from manifests.errors import (
     AlreadyExistsError,
@@ -49,9 +38,9 @@ from manifests.ids import TableId
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot
 
-RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector
+RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
 AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable
-TableOperation = RowOperation | AlterOperation | DropTable
+TableOperation = RowOperation | AlterOperation | DropTable | Txn
 
 
 def check_change(change: Change, base: Snapshot) -> None:
@@ -60,16 +49,33 @@ def check_change(change: Change, base: Snapshot) -> None:
     Raises InvalidInputError for a table that does not exist at the base.
     """
     created = {op.table for op in change.ops if isinstance(op, CreateTable)}
-    for operation in change.ops:
-        if isinstance(operation, CreateDatabase):
-            raise InvalidInputError("A database is created by its epoch 0 and by no other.")
-        if not isinstance(operation, TableOperation) or operation.table in created:
-            continue
-        if TableId(operation.table) not in base.tables:
+    if any(isinstance(operation, CreateDatabase) for operation in change.ops):
+        raise InvalidInputError("A database is created by its epoch 0 and by no other.")
+    touched = {op.table for op in change.ops if isinstance(op, TableOperation)}
+    for table in sorted((touched | {each.table for each in change.rows}) - created):
+        if TableId(table) not in base.tables:
             raise InvalidInputError(
-                f"Table {operation.table} does not exist at epoch {base.epoch}, on which"
+                f"Table {table} does not exist at epoch {base.epoch}, on which"
                 f" {change.operation!r} was planned."
             )
+
+
+def has_landed(change: Change, head: Snapshot) -> bool:
+    """Whether the batches of a change are in the head already, by an earlier try of the same work.
+
+    Raises ConflictError when some are and others are not.
+    """
+    landed = {
+        op.app: op.version <= table.batches.get(op.app, -1)
+        for op in change.ops
+        if isinstance(op, Txn) and (table := head.tables.get(TableId(op.table)))
+    }
+    if any(landed.values()) and not all(landed.values()):
+        raise ConflictError(
+            f"Of the batches that {change.operation!r} brings, some have landed before and others"
+            f" not: {', '.join(sorted(app for app, done in landed.items() if done))}."
+        )
+    return any(landed.values())
 
 
 def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
@@ -77,24 +83,35 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
     Raises ConflictError that names table, operation and epoch.
     """
+    declared = {read.table for read in change.reads if read.replaces}
+    mine_too = {each.table for each in change.rows}
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
     if not touched:
         return
-    for mine in change.ops:
-        if not isinstance(mine, TableOperation):
-            continue
-        for operation in touched:
-            if operation.table == mine.table and _conflict(mine, operation):
+    for operation in touched:
+        if isinstance(operation, DropTable) and operation.table in mine_too:
+            raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
+        for mine in change.ops:
+            if (
+                isinstance(mine, TableOperation)
+                and operation.table == mine.table
+                and _conflict(mine, operation, mine.table in declared)
+            ):
                 raise _conflict_error(change, base, theirs, TableId(mine.table), operation)
 
 
 def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
     """Check what the state right before the change's slot must be like.
 
-    Raises AlreadyExistsError for a name that is taken, ConflictError when a table's columns
-    changed so that the rows to add do not fit them, UnsupportedFormatError for a
-    writer feature that this code does not know.
+    Raises AlreadyExistsError for a name that is taken, ConflictError when the head is not the epoch
+    that the change expects, or a table's columns changed so that the rows to add do not fit them,
+    UnsupportedFormatError for a writer feature that this code does not know.
     """
+    if change.expect_epoch not in (None, head.epoch):
+        raise ConflictError(
+            f"{change.operation!r} expects epoch {change.expect_epoch}, but the database is at"
+            f" epoch {head.epoch}; look at what changed and repeat it."
+        )
     unknown = sorted(head.writer_features - WRITER_FEATURES)
     if unknown:
         raise UnsupportedFormatError(
@@ -103,7 +120,7 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
         )
     _check_names(change.ops, head)
     for operation in change.ops:
-        if isinstance(operation, AddRowSet | AddRowSets):
+        if isinstance(operation, AddRowSet | AddRowSets | Compaction):
             planned = base.tables.get(TableId(operation.table))
             current = head.tables.get(TableId(operation.table))
             if planned and current and not rows_fit(planned.schema, current.schema):
@@ -165,18 +182,33 @@ def _kind(field: SchemaField) -> tuple[str, int]:
     return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
 
 
-def _conflict(mine: TableOperation, theirs: TableOperation) -> bool:
-    """Two operations on the same table: does theirs make mine wrong?"""
+def _conflict(mine: TableOperation, theirs: TableOperation, declared: bool) -> bool:
+    """Two operations on the same table: does theirs make mine wrong?
+
+    `declared`: what mine replaces was said, and is followed row by row.
+    """
     if isinstance(theirs, DropTable):
         return True
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
+    if isinstance(theirs, Txn):
+        return False
     if isinstance(mine, DropRowSet):
-        return True
+        return not declared
     if isinstance(mine, AddDeletionVector):
-        if isinstance(theirs, DropRowSet):
-            return True
-        return isinstance(theirs, AddDeletionVector) and theirs.rowset == mine.rowset
+        # A vector that came ready-made cannot be united with another.
+        return _changes(theirs, mine.rowset)
+    return False
+
+
+def _changes(theirs: RowOperation, rowset: int) -> bool:
+    match theirs:
+        case AddDeletionVector():
+            return theirs.rowset == rowset
+        case DropRowSet():
+            return theirs.kind is None or any(a <= rowset <= b for a, b in theirs.rowsets)
+        case Compaction():
+            return any(each.rowset == rowset for each in theirs.inputs)
     return False
 
 

@@ -26,6 +26,8 @@ ColumnNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 TableIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TABLE_ID.pattern}$")]
 ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.pattern}$")]
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
+RowKind = Literal["delete", "update", "merge"]
+"""The statement that rows are gone by; after the latter two they live on in another RowSet."""
 TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
 
 
@@ -185,11 +187,15 @@ class RenameTable(Model):
 
 
 class AddRowSet(Model):
-    """Add a RowSet; the fold gives it the table's next RowSet id."""
+    """Add a RowSet; the fold gives it the table's next RowSet id.
+
+    `vector`: rows of it that are gone from the beginning, but never all.
+    """
 
     op: Literal["add_rowset"] = "add_rowset"
     table: TableIdText
     rowset: RowSetEntry
+    vector: DeletionVectorEntry | None = None
 
 
 class AddRowSets(Model):
@@ -206,21 +212,82 @@ class AddRowSets(Model):
 class DropRowSet(Model):
     """Remove RowSets: inclusive ranges of ids that ascend and do not overlap.
 
-    A change with this operation, even one without ranges, replaces the table as of its base.
+    With a `kind`, a statement of that kind took all rows that they still had. Without one, even
+    without ranges, the change replaces what the table held at its base.
     """
 
     op: Literal["drop_rowset"] = "drop_rowset"
     table: TableIdText
     rowsets: tuple[tuple[RowSetNumber, RowSetNumber], ...]
+    kind: RowKind | None = None
 
 
 class AddDeletionVector(Model):
-    """Replace the deletion vector of one RowSet."""
+    """Replace the deletion vector of one RowSet; the rows that are newly gone were deleted.
+
+    With a `kind` they were moved: the same epoch adds what became of them.
+    """
 
     op: Literal["add_deletion_vector"] = "add_deletion_vector"
     table: TableIdText
     rowset: RowSetNumber
     vector: DeletionVectorEntry
+    kind: Literal["update", "merge"] | None = None
+
+
+class CompactionInput(Model):
+    """A RowSet that a compaction read: its rows as stored, and the vector that it left out."""
+
+    rowset: RowSetNumber
+    rows: RowCount
+    vector: DeletionVectorEntry | None = None
+
+
+class CompactionOutput(Model):
+    """A RowSet that a compaction wrote; `vector`: rows that went while it was at work."""
+
+    rowset: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row of it is left."""
+        return self.vector is not None and self.vector.cardinality >= self.rowset.rows
+
+
+class OriginEntry(Model):
+    """Where each row of a compaction comes from: an object, or `data` in base64."""
+
+    object: ObjectIdText
+    check: ByteCheck
+    data: str | None = None
+
+
+class Compaction(Model):
+    """Replace RowSets by others with the same rows.
+
+    The outputs, in order, hold the rows of all inputs that their vectors leave: in the order of
+    the inputs, or in any order that `origin` then tells. An output of which no row is left takes
+    its id and is not added.
+    """
+
+    op: Literal["compaction"] = "compaction"
+    table: TableIdText
+    inputs: tuple[CompactionInput, ...]
+    outputs: tuple[CompactionOutput, ...]
+    origin: OriginEntry | None = None
+
+
+class Txn(Model):
+    """A batch of an application has landed; its versions grow, and are told apart by nothing else.
+
+    A change that brings a version not above the table's last one has landed before.
+    """
+
+    op: Literal["txn"] = "txn"
+    table: TableIdText
+    app: Annotated[str, StringConstraints(min_length=1, max_length=255)]
+    version: Count
 
 
 class Anchor(Model):
@@ -252,6 +319,8 @@ Operation = Annotated[
     | AddRowSets
     | DropRowSet
     | AddDeletionVector
+    | Compaction
+    | Txn
     | Anchor
     | EnableFeatures,
     Field(discriminator="op"),
@@ -263,7 +332,8 @@ class Epoch(Model):
 
     `transaction` identifies the change across re-sends, `previous` is the transaction of the
     epoch before (none for epoch 0), `base` the epoch that the change was planned on. `time_ms`
-    is milliseconds since 1970 UTC and grows strictly along the log.
+    is milliseconds since 1970 UTC and grows strictly along the log. `metrics` count, for people,
+    what a statement did.
     """
 
     format_version: Literal[1] = 1
@@ -275,6 +345,7 @@ class Epoch(Model):
     operation: str
     parameters: dict[str, str] = {}
     engine: str
+    metrics: dict[str, Count] | None = None
     ops: tuple[Operation, ...]
 
 

@@ -18,6 +18,7 @@ from manifests.entries import (
     AddRowSets,
     AlterSchema,
     Anchor,
+    Compaction,
     CreateDatabase,
     CreateTable,
     DropRowSet,
@@ -28,6 +29,7 @@ from manifests.entries import (
     RenameTable,
     SetComment,
     SetProperties,
+    Txn,
 )
 from manifests.errors import CorruptionError, UnsupportedFormatError
 from manifests.ids import TableId
@@ -128,13 +130,17 @@ class _Fold:
     def _apply_operation(self, operation: Operation) -> None:
         match operation:
             case AddRowSet():
-                self._touch(operation.table).add(self._epoch, operation.rowset)
+                self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
             case AddRowSets():
                 self._touch(operation.table).add_segment(self._epoch, operation.segment)
             case DropRowSet():
                 self._touch(operation.table).drop(operation.rowsets)
             case AddDeletionVector():
                 self._touch(operation.table).set_vector(operation.rowset, operation.vector)
+            case Compaction():
+                self._touch(operation.table).compact(self._epoch, operation)
+            case Txn():
+                self._land(operation)
             case CreateTable():
                 self._create(operation)
             case DropTable():
@@ -196,6 +202,14 @@ class _Fold:
                 self._check_free(operation.name)
                 state = replace(state, name=operation.name)
         fold.table = self._tables[state.id] = state
+
+    def _land(self, operation: Txn) -> None:
+        fold = self._touch(operation.table)
+        batches = fold.table.batches
+        if operation.version <= batches.get(operation.app, -1):
+            self._refuse(f"brings batch {operation.version} of {operation.app!r} again")
+        fold.table = replace(fold.table, batches={**batches, operation.app: operation.version})
+        self._tables[fold.table.id] = fold.table
 
     def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
         """Whether every reader would find the columns' files, now and after later changes."""

@@ -14,7 +14,7 @@ from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
-from manifests.conflicts import check_change, check_epoch, check_head
+from manifests.conflicts import check_change, check_head, has_landed
 from manifests.creation import create_database
 from manifests.entries import Epoch, Stub
 from manifests.errors import (
@@ -24,6 +24,7 @@ from manifests.errors import (
 )
 from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
+from manifests.rebase.carried import Carried, begin
 from manifests.slots import check_slot, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
@@ -61,9 +62,11 @@ class Log(LogReader):
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change that was planned on `base` the next epoch; returns the state after it.
 
-        Sending the same change again, from any process, commits it once. Other epochs since the
-        base do not matter unless they conflict. Durable when it returns. Cost: one PUT, one GET,
-        and one more for each epoch since the base; a checkpoint where one is due, and four GETs.
+        Sending the same change again, from any process, commits it once, and a batch that has
+        landed before is not committed again. Other epochs since the base do not matter unless they
+        conflict: rows that the change takes are followed through them. Durable when it returns.
+        Cost: one PUT, one GET, and one more for each epoch since the base; a checkpoint where one
+        is due, and four GETs.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was removed or replaced,
@@ -72,11 +75,13 @@ class Log(LogReader):
         """
         check_change(change, base)
         check_slot(self.store, base.epoch, base.transaction)
-        change = spill(self.store, change)
+        if has_landed(change, base):
+            return base
+        carried = begin(spill(self.store, change), base, self)
         head = base
         while True:
             check_head(change, base, head)
-            epoch = self._next_epoch(change, base, head)
+            epoch = self._next_epoch(carried, head)
             data = encode_epoch(epoch)
             after = _fold_own(head, epoch)
             if self._is_due(epoch.epoch) and not is_taken(self.store, epoch.epoch):
@@ -85,23 +90,34 @@ class Log(LogReader):
             found = take_slot(self.store, epoch, data, self._pause)
             if found is epoch:
                 return self._checkpoint_if_due(after)
-            head, done = self._follow(change, base, head, found)
+            carried, head, done = self._follow(carried, head, found)
             if done:
                 return self._checkpoint_if_due(head)
 
+    def preview(self, change: Change, base: Snapshot) -> Snapshot:
+        """The state that a change would leave if it were committed right after its base.
+
+        Commits nothing. Raises as `commit`.
+        """
+        check_change(change, base)
+        check_head(change, base, base)
+        return _fold_own(base, self._next_epoch(begin(change, base, self), base))
+
     def _follow(
-        self, change: Change, base: Snapshot, head: Snapshot, found: Epoch | Stub | None
-    ) -> tuple[Snapshot, bool]:
+        self, carried: Carried, head: Snapshot, found: Epoch | Stub | None
+    ) -> tuple[Carried, Snapshot, bool]:
         """Go through the epochs from `found` on, up to a free slot or to the change itself."""
+        change = carried.change
         while found is not None:
             if isinstance(found, Stub):
-                raise self._outdated(change, base, found)
-            if found.transaction == change.transaction:
-                return apply_epoch(head, found), True
-            check_epoch(change, base, found)
-            head = apply_epoch(head, found)
+                raise self._outdated(change, carried.base, found)
+            after = apply_epoch(head, found)
+            if found.transaction == change.transaction or has_landed(change, after):
+                return carried, after, True
+            carried = carried.follow(head, found)
+            head = after
             found = read_slot(self.store, head.epoch + 1)
-        return head, False
+        return carried, head, False
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
         """The same state, stored as a checkpoint when its epoch is a multiple of the interval."""
@@ -126,17 +142,19 @@ class Log(LogReader):
             " the history before you repeat it."
         )
 
-    def _next_epoch(self, change: Change, base: Snapshot, head: Snapshot) -> Epoch:
+    def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
+        change = carried.change
         return Epoch(
             epoch=head.epoch + 1,
             transaction=change.transaction,
             previous=head.transaction,
-            base=base.epoch,
+            base=carried.base.epoch,
             time_ms=max(self._clock_ms(), head.time_ms + 1),
             operation=change.operation,
             parameters=dict(change.parameters),
             engine=self._engine,
-            ops=change.ops,
+            ops=carried.write_operations(),
+            metrics=dict(change.metrics) or None,
         )
 
 

@@ -5,9 +5,11 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
+
+import numpy as np
 
 from manifests.bounds import BoundsTable, bounds_table
 from manifests.checkpoint import CheckpointRef, root_snapshot
@@ -203,10 +205,20 @@ class LogReader:
         """
         return self.read_entries(table, keep).to_list()
 
-    def read_entries(self, table: TableState, keep: Keep | None = None) -> EntryTable:
-        """The same RowSets as arrays, made into objects one by one."""
+    def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
+        """Those of the RowSets with these ids that are live; reads the segments they may be in."""
+        if not ids:
+            return {}
+        live = self.read_entries(table, ids=ids)
+        wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
+        return {rowset.id: rowset for rowset in (live[int(place)] for place in wanted)}
+
+    def read_entries(
+        self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None
+    ) -> EntryTable:
+        """The same RowSets as arrays, made into objects one by one; with `ids` at least these."""
         try:
-            return self._read_entries(table, keep)
+            return self._read_entries(table, keep, ids)
         except UNUSABLE:
             # Above the floor a segment is only a cache: the log tells the same without it.
             state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
@@ -215,11 +227,15 @@ class LogReader:
                 raise
             if again.rowsets.segments == table.rowsets.segments:
                 raise
-            return self._read_entries(again, keep)
+            return self._read_entries(again, keep, ids)
 
-    def _read_entries(self, table: TableState, keep: Keep | None) -> EntryTable:
+    def _read_entries(
+        self, table: TableState, keep: Keep | None, ids: Collection[int] | None
+    ) -> EntryTable:
         rowsets = table.rowsets
         refs = rowsets.segments
+        if ids is not None:
+            refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
         if keep is not None and refs:
             wanted = keep(_segment_bounds(table))
             refs = tuple(ref for ref, each in zip(refs, wanted, strict=True) if each)

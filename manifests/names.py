@@ -11,6 +11,7 @@
           <column id>.col  <column id>.idx
         <object id>.rowset                 packed RowSet
         <object id>.dv                     deletion vectors too large for the log
+        <object id>.origin                 origins of compacted rows, likewise
 
 Names are relative to the database and use `/`; the store adds its own root.
 Spec: docs/spec/layout.md
@@ -66,3 +67,8 @@ def packed_name(prefix: str, object_id: str) -> str:
 def deletion_vector_name(prefix: str, object_id: str) -> str:
     """Name a deletion vector stored as an object of its own."""
     return f"{prefix}{object_id}.dv"
+
+
+def origin_name(prefix: str, object_id: str) -> str:
+    """Name the origin of the rows of a compaction."""
+    return f"{prefix}{object_id}.origin"

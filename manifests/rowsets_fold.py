@@ -13,7 +13,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NoReturn
 
-from manifests.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
+from manifests.entries import Compaction, DeletionVectorEntry, RowSetEntry, SegmentEntry
 from manifests.errors import CorruptionError
 from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
 
@@ -57,12 +57,34 @@ class RowSetsFold:
             ),
         )
 
-    def add(self, epoch: int, entry: RowSetEntry) -> None:
-        """Add a RowSet under the next id."""
+    def add(
+        self, epoch: int, entry: RowSetEntry, vector: DeletionVectorEntry | None = None
+    ) -> None:
+        """Add a RowSet under the next id, from the beginning without the rows of `vector`."""
         if (entry.place == "inline") != (entry.data is not None):
             self._refuse(f"adds RowSet {entry.object} as {entry.place}, which its data contradicts")
-        self._added.append(LiveRowSet(self._take_ids(1), epoch, entry))
-        self._count(1, entry.rows, entry.bytes)
+        if vector and (vector.cardinality >= entry.rows or vector.predecessor is not None):
+            self._refuse(f"adds RowSet {entry.object} with a deletion vector that is not its first")
+        rowset = LiveRowSet(self._take_ids(1), epoch, entry, vector)
+        self._added.append(rowset)
+        self._count(1, rowset.row_count, entry.bytes)
+
+    def compact(self, epoch: int, operation: Compaction) -> None:
+        """Replace RowSets by others that hold their rows."""
+        ids = [each.rowset for each in operation.inputs]
+        read = sum(i.rows - (i.vector.cardinality if i.vector else 0) for i in operation.inputs)
+        if not ids or len(set(ids)) < len(ids):
+            self._refuse("compacts no RowSets, or one of them twice")
+        if sum(each.rowset.rows for each in operation.outputs) != read:
+            self._refuse("compacts RowSets into another number of rows")
+        for rowset in ids:
+            self._drop_range(rowset, rowset)
+        for output in operation.outputs:
+            if output.is_empty:
+                self._take_ids(1)
+            else:
+                self.add(epoch, output.rowset, output.vector)
+        self._forget_if_empty()
 
     def add_segment(self, epoch: int, segment: SegmentEntry) -> None:
         """Add the RowSets of a segment under the next ids."""
@@ -79,9 +101,7 @@ class RowSetsFold:
                 self._refuse("drops RowSets by ranges of ids that do not ascend")
             previous = last
             self._drop_range(first, last)
-        if not self._rowset_count:
-            self._segments, self._dropped, self._vectors = [], [], {}
-            self._row_count = self._byte_count = 0
+        self._forget_if_empty()
 
     def set_vector(self, rowset: int, vector: DeletionVectorEntry) -> None:
         """Replace the deletion vector of a live RowSet."""
@@ -151,6 +171,11 @@ class RowSetsFold:
         self._dropped = [r for r in dropped if any(_overlap(r, s) for s in kept)]
         if self._vectors:
             self._vectors = {k: v for k, v in self._vectors.items() if not first <= k <= last}
+
+    def _forget_if_empty(self) -> None:
+        if not self._rowset_count:
+            self._segments, self._dropped, self._vectors = [], [], {}
+            self._row_count = self._byte_count = 0
 
     def _in_dropped(self, first: int, last: int) -> bool:
         index = bisect_left(self._dropped, (first, -1))

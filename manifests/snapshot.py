@@ -79,7 +79,8 @@ class TableState:
     """A table as of an epoch.
 
     `changed_epoch` is the last one with an operation on this table, `next_rowset_id` the id that
-    the next RowSet gets: ids are never given twice.
+    the next RowSet gets: ids are never given twice. `batches` are the last versions that landed, by
+    application.
     """
 
     id: TableId
@@ -95,6 +96,7 @@ class TableState:
     changed_epoch: int
     next_rowset_id: int = 0
     rowsets: RowSets = RowSets()
+    batches: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def prefix(self) -> str:

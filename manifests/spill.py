@@ -46,7 +46,7 @@ def _is_long(ops: list[AddRowSet]) -> bool:
 
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:
     # The ids are the fold's to give; here they only keep the order.
-    block = block_of([LiveRowSet(i, 0, op.rowset) for i, op in enumerate(ops)])
+    block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job = ops[0].rowset.object[:16]
     return [
         AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))

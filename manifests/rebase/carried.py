@@ -1,0 +1,260 @@
+"""A change on its way to its slot: followed through each epoch since its base, then made epoch.
+
+Spec: docs/spec/conflicts.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from manifests.change import Change
+from manifests.conflicts import check_epoch
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.entries import (
+    AddDeletionVector,
+    Compaction,
+    CreateTable,
+    DeletionVectorEntry,
+    DropRowSet,
+    Epoch,
+    Operation,
+    RowKind,
+)
+from manifests.errors import ConflictError, CorruptionError
+from manifests.ids import ObjectId, TableId, new_job_id
+from manifests.log_reader import LogReader
+from manifests.names import table_prefix
+from manifests.rebase.compaction import OwnCompaction, Vectors, carry_through
+from manifests.rebase.reads import check_reads
+from manifests.rebase.targets import (
+    Found,
+    Overlap,
+    Taken,
+    Target,
+    all_rows,
+    conflict,
+    id_ranges,
+    ids_of,
+    numbered,
+)
+from manifests.snapshot import Snapshot
+
+Targets = Mapping[str, Mapping[int, Target]]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A change as it would be committed after some epoch since its base. A value.
+
+    `targets` are the RowSets that it takes rows from, by table and id, `replaced` the ids of those
+    that it drops to replace them, `compactions` its own, by table.
+    """
+
+    change: Change
+    base: Snapshot
+    log: LogReader
+    vectors: Vectors
+    targets: Targets
+    replaced: Mapping[str, FrozenBitMap]
+    compactions: Mapping[str, OwnCompaction]
+
+    def follow(self, before: Snapshot, theirs: Epoch) -> Carried:
+        """The change after the epoch that follows `before`.
+
+        Reads the vectors that the epoch stored as objects, of RowSets that both changed.
+        Raises ConflictError that names table, operation, rows and epoch; StoreError.
+        """
+        check_epoch(self.change, self.base, theirs)
+        check_reads(self.change, self.base, before, theirs, self.log)
+        carried = self
+        for operation, first_id in numbered(before, theirs):
+            table = getattr(operation, "table", "")
+            try:
+                carried = carried._follow(operation, table, first_id, theirs)
+            except Overlap as overlap:
+                raise self._conflict(table, str(overlap), theirs) from overlap
+            except CorruptionError as error:
+                raise ConflictError(
+                    f"How epoch {theirs.epoch} ({theirs.operation}) moved rows of table"
+                    f" {self._name(table)!r} cannot be read any more: {error.message} Read the"
+                    f" table again and repeat {self.change.operation!r}."
+                ) from error
+        return carried
+
+    def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
+        carried = self
+        if targets := self.targets.get(table):
+            after = self._follow_targets(targets, operation, first_id)
+            if after is not targets:
+                carried = replace(carried, targets={**self.targets, table: after})
+        if (replaced := self.replaced.get(table)) is not None:
+            kept = self._follow_replaced(replaced, operation, first_id, theirs)
+            carried = replace(carried, replaced={**self.replaced, table: kept})
+        if (own := self.compactions.get(table)) is not None:
+            compaction = own.follow(operation, self.vectors)
+            if compaction is None:
+                raise self._conflict(table, "RowSets that it rewrites", theirs)
+            carried = replace(carried, compactions={**self.compactions, table: compaction})
+        return carried
+
+    def _follow_targets(
+        self, targets: Mapping[int, Target], operation: Operation, first_id: int
+    ) -> Mapping[int, Target]:
+        match operation:
+            case AddDeletionVector():
+                target = targets.get(operation.rowset)
+                if target is None:
+                    return targets
+                gone = self.vectors.rows(operation.table, operation.vector)
+                after = target.after(operation.kind or "delete", gone, operation.vector)
+                return {**targets, operation.rowset: after}
+            case DropRowSet():
+                ids = ids_of(operation.rowsets)
+                for rowset, target in targets.items():
+                    if rowset not in ids:
+                        continue
+                    if operation.kind is None:
+                        raise Overlap(rowset, target.rows)
+                    target.after(operation.kind, all_rows(target.found.rows), None)
+                return {k: each for k, each in targets.items() if k not in ids}
+            case Compaction():
+                return carry_through(operation, first_id, targets, self.vectors)
+        return targets
+
+    def _follow_replaced(
+        self, replaced: FrozenBitMap, operation: Operation, first_id: int, theirs: Epoch
+    ) -> FrozenBitMap:
+        """The RowSets to drop after an operation of others."""
+        table = getattr(operation, "table", "")
+        match operation:
+            case AddDeletionVector():
+                met = operation.rowset in replaced
+            case DropRowSet():
+                met = bool(ids_of(operation.rowsets) & replaced)
+            case Compaction():
+                inputs = FrozenBitMap(each.rowset for each in operation.inputs)
+                if inputs <= replaced and inputs:
+                    outputs = enumerate(operation.outputs, first_id)
+                    return (replaced - inputs) | FrozenBitMap(
+                        i for i, output in outputs if not output.is_empty
+                    )
+                met = bool(inputs & replaced)
+            case _:
+                met = False
+        if met:
+            raise self._conflict(table, "rows that it replaces", theirs)
+        return replaced
+
+    def _conflict(self, table: str, what: str, theirs: Epoch) -> ConflictError:
+        change, name = self.change, self._name(table)
+        return conflict(change.operation, self.base.epoch, name, what, theirs)
+
+    def _name(self, table: str) -> str:
+        known = self.base.tables.get(TableId(table))
+        return table if known is None else known.name
+
+    def write_operations(self) -> tuple[Operation, ...]:
+        """What the change says right after the epochs that it has followed.
+
+        Vectors too large for the log are stored first. Raises StoreError.
+        """
+        written = [self._write_operation(operation) for operation in self.change.ops]
+        for table, targets in self.targets.items():
+            whole: dict[RowKind, list[int]] = {}
+            for rowset, target in sorted(targets.items()):
+                if len(target.found.gone | target.rows) < target.found.rows:
+                    written += self._write_vectors(table, target)
+                elif target.rows:
+                    whole.setdefault(_strictest(target), []).append(rowset)
+            written += [
+                DropRowSet(table=table, rowsets=id_ranges(ids), kind=kind)
+                for kind, ids in whole.items()
+            ]
+        return tuple(written)
+
+    def _write_operation(self, operation: Operation) -> Operation:
+        if isinstance(operation, DropRowSet) and operation.table in self.replaced:
+            ids = id_ranges(self.replaced[operation.table])
+            return operation.model_copy(update={"rowsets": ids})
+        if isinstance(operation, Compaction):
+            return self._write_compaction(operation)
+        return operation
+
+    def _write_compaction(self, operation: Compaction) -> Compaction:
+        taken = self.compactions[operation.table].taken(self.vectors)
+        outputs = tuple(
+            output.model_copy(update={"vector": self._write(operation.table, taken[i], None)})
+            if i in taken
+            else output
+            for i, output in enumerate(operation.outputs)
+        )
+        return operation.model_copy(update={"outputs": outputs})
+
+    def _write_vectors(self, table: str, target: Target) -> list[Operation]:
+        """One vector after another, where statements of several kinds took rows."""
+        written: list[Operation] = []
+        found = target.found
+        for taken in target.taken:
+            if not taken.rows:
+                continue
+            gone = found.gone | taken.rows
+            vector = self._write(table, gone, found.vector)
+            kind = None if taken.kind == "delete" else taken.kind
+            written.append(
+                AddDeletionVector(table=table, rowset=found.id, vector=vector, kind=kind)
+            )
+            found = replace(found, gone=gone, vector=vector)
+        return written
+
+    def _write(
+        self, table: str, gone: FrozenBitMap, before: DeletionVectorEntry | None
+    ) -> DeletionVectorEntry:
+        predecessor = None if before is None else ObjectId(before.object)
+        prefix, vector = self.vectors.prefixes[table], DeletionVector(gone)
+        job = self.change.job or new_job_id()
+        return write_deletion_vector(self.log.store, prefix, job, vector, predecessor)
+
+
+def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
+    """A change as it was planned, right after its base.
+
+    Reads the vectors, stored as objects, of the RowSets that it takes rows from. Raises
+    CorruptionError, StoreError.
+    """
+    prefixes: dict[str, str] = {t.id: t.prefix for t in base.tables.values()}
+    created = [op.table for op in change.ops if isinstance(op, CreateTable)]
+    prefixes |= {table: table_prefix(table, base.lone_table) for table in created}
+    vectors = Vectors(log.store, prefixes)
+    targets: dict[str, dict[int, Target]] = {}
+    for each in change.rows:
+        of_table = targets.setdefault(each.table, {})
+        rowset = each.rowset
+        target = of_table.get(rowset.id)
+        if target is None:
+            gone = vectors.rows(each.table, rowset.vector)
+            target = Target(Found(rowset.id, rowset.entry.rows, gone, rowset.vector), ())
+        wanted = all_rows(rowset.entry.rows) if each.rows is None else FrozenBitMap(each.rows)
+        fresh = wanted - target.found.gone - target.rows
+        of_table[rowset.id] = replace(target, taken=(*target.taken, Taken(each.kind, fresh)))
+    replaces = {read.table for read in change.reads if read.replaces}
+    return Carried(
+        change,
+        base,
+        log,
+        vectors,
+        targets,
+        {
+            op.table: ids_of(op.rowsets)
+            for op in change.ops
+            if isinstance(op, DropRowSet) and op.table in replaces
+        },
+        {op.table: OwnCompaction(op, {}) for op in change.ops if isinstance(op, Compaction)},
+    )
+
+
+def _strictest(target: Target) -> RowKind:
+    kinds: list[RowKind] = [each.kind for each in target.taken if each.rows]
+    return next((kind for kind in kinds if kind != "delete"), "delete")

@@ -1,0 +1,119 @@
+"""Row changes and compactions that met: rows are carried through, in both orders.
+
+A compaction that committed first moves the rows that a later change takes; rows that others took
+while a compaction was at work are taken from its outputs. Reads vectors and origins, and where one
+of them is gone the change must be planned again: never a guess.
+Spec: docs/spec/conflicts.md#compaction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from manifests.deletion_vector import read_deletion_vector
+from manifests.entries import (
+    AddDeletionVector,
+    Compaction,
+    CompactionInput,
+    DeletionVectorEntry,
+    DropRowSet,
+    Operation,
+)
+from manifests.rebase.origin import RowMap, read_origin, row_map
+from manifests.rebase.targets import Found, Taken, Target, ids_of
+from manifests.store.base import ObjectStore
+
+NO_ROWS = FrozenBitMap()
+_ANY_ROWS = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Reads deletion vectors, and origins, of the tables of a database."""
+
+    store: ObjectStore
+    prefixes: Mapping[str, str]
+
+    def rows(self, table: str, entry: DeletionVectorEntry | None) -> FrozenBitMap:
+        """The rows that a vector says are gone. Raises CorruptionError, StoreError."""
+        if entry is None:
+            return NO_ROWS
+        prefix = self.prefixes[table]
+        return read_deletion_vector(self.store, prefix, entry, _ANY_ROWS).rows
+
+    def moves(self, op: Compaction) -> RowMap:
+        """How a compaction moved rows. Raises CorruptionError, StoreError."""
+        gone = [self.rows(op.table, each.vector) for each in op.inputs]
+        count = sum(output.rowset.rows for output in op.outputs)
+        prefix = self.prefixes[op.table]
+        if op.origin is None:
+            return row_map(op, gone, None)
+        return row_map(op, gone, read_origin(self.store, prefix, op.origin, count))
+
+
+def carry_through(
+    op: Compaction, first_id: int, targets: Mapping[int, Target], vectors: Vectors
+) -> dict[int, Target]:
+    """The targets in a table, by RowSet id, after a compaction whose first output has `first_id`.
+
+    Raises CorruptionError where what tells how rows moved is damaged or gone.
+    """
+    after = dict(targets)
+    moved = [(i, after.pop(each.rowset, None)) for i, each in enumerate(op.inputs)]
+    if not any(target for _, target in moved):
+        return after
+    moves = vectors.moves(op)
+    for index, target in moved:
+        for taken in target.taken if target else ():
+            for output, rows in moves.carry(index, taken.rows).items():
+                rowset = first_id + output
+                known = after.get(rowset) or _output(op, output, rowset, vectors)
+                after[rowset] = replace(known, taken=(*known.taken, Taken(taken.kind, rows)))
+    return after
+
+
+def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Target:
+    entry = op.outputs[output]
+    gone = vectors.rows(op.table, entry.vector)
+    return Target(Found(rowset, entry.rowset.rows, gone, entry.vector), ())
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCompaction:
+    """A compaction on its way to its slot; `gone`: the rows that went from its inputs, by id."""
+
+    op: Compaction
+    gone: Mapping[int, FrozenBitMap]
+
+    def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
+        """The same after an operation of others; None where it must be planned again."""
+        ids = {each.rowset for each in self.op.inputs}
+        match theirs:
+            case AddDeletionVector() if theirs.rowset in ids:
+                rows = vectors.rows(theirs.table, theirs.vector)
+                return replace(self, gone={**self.gone, theirs.rowset: rows})
+            case DropRowSet() if not ids_of(theirs.rowsets).isdisjoint(FrozenBitMap(ids)):
+                return None
+            case Compaction() if not ids.isdisjoint(each.rowset for each in theirs.inputs):
+                return None
+        return self
+
+    def taken(self, vectors: Vectors) -> dict[int, FrozenBitMap]:
+        """The rows of each output that went while the compaction was at work."""
+        went = {i: self._went(each, vectors) for i, each in enumerate(self.op.inputs)}
+        if not any(went.values()):
+            return {}
+        moves = vectors.moves(self.op)
+        found: dict[int, FrozenBitMap] = {}
+        for index, rows in went.items():
+            for output, places in moves.carry(index, rows).items():
+                found[output] = found.get(output, NO_ROWS) | places
+        return found
+
+    def _went(self, source: CompactionInput, vectors: Vectors) -> FrozenBitMap:
+        if source.rowset not in self.gone:
+            return NO_ROWS
+        return self.gone[source.rowset] - vectors.rows(self.op.table, source.vector)

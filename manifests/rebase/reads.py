@@ -1,0 +1,99 @@
+"""What a statement has read, and the keys that it inserts, against what others did since.
+
+Spec: docs/spec/conflicts.md#reads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from manifests.bounds import bounds_table
+from manifests.change import Change, TableRead
+from manifests.checkpoint_reader import read_segment
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    DropRowSet,
+    Epoch,
+    RowSetEntry,
+)
+from manifests.entry_table import Keep
+from manifests.ids import TableId
+from manifests.log_reader import LogReader
+from manifests.rebase.targets import conflict, ids_of, numbered
+from manifests.snapshot import SegmentRef, Snapshot, TableState
+
+ISOLATION = "isolation"
+"""The table property that says what a statement is protected from."""
+
+ISOLATION_LEVELS = ("snapshot", "serializable")
+
+
+def check_reads(
+    change: Change, base: Snapshot, before: Snapshot, theirs: Epoch, log: LogReader
+) -> None:
+    """Compare what a change has read with the epoch after `before`.
+
+    Raises ConflictError where a row that it would have seen, or a key that it inserts, came since,
+    and in a serializable table where a row went that it may have seen.
+    """
+    for read in change.reads:
+        table = before.tables.get(TableId(read.table))
+        if table is None:
+            continue
+        serializable = _is_serializable(base, before, table)
+        if (read.replaces or serializable) and _may_hold(
+            read.keep, table, _added(before, table, theirs, log)
+        ):
+            raise conflict(change.operation, base.epoch, table.name, "rows that it reads", theirs)
+        if serializable and not read.replaces and _took(read, table, theirs, log):
+            raise conflict(change.operation, base.epoch, table.name, "rows that it reads", theirs)
+    for guard in change.keys:
+        table = before.tables.get(TableId(guard.table))
+        if table is not None and guard.meets(_added(before, table, theirs, log)):
+            raise conflict(change.operation, base.epoch, table.name, "keys that it inserts", theirs)
+
+
+def _is_serializable(base: Snapshot, before: Snapshot, table: TableState) -> bool:
+    planned = base.tables.get(table.id, table)
+    return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))
+
+
+def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[RowSetEntry]:
+    """The RowSets that an epoch adds to a table, but for those that hold what others held."""
+    found = []
+    for operation, first in numbered(before, theirs):
+        if isinstance(operation, AddRowSet) and operation.table == table.id:
+            found.append(operation.rowset)
+        elif isinstance(operation, AddRowSets) and operation.table == table.id:
+            segment = operation.segment
+            ref = SegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
+            block = read_segment(log.store, table, ref)
+            found += [each.entry for each in block.live(np.arange(len(block)))]
+    return found
+
+
+def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> bool:
+    """Whether an epoch took rows that a statement may have read."""
+    ids = set[int]()
+    for operation in theirs.ops:
+        if isinstance(operation, AddDeletionVector) and operation.table == table.id:
+            ids.add(operation.rowset)
+        elif isinstance(operation, DropRowSet) and operation.table == table.id:
+            ids.update(ids_of(operation.rowsets))
+    return _may_hold(read.keep, table, [r.entry for r in log.find_rowsets(table, ids).values()])
+
+
+def _may_hold(keep: Keep | None, table: TableState, entries: Sequence[RowSetEntry]) -> bool:
+    if not entries or keep is None:
+        return bool(entries)
+    bounds = bounds_table(
+        [entry.statistics for entry in entries],
+        [entry.rows for entry in entries],
+        table.schema,
+        lambda index: f"RowSet {entries[index].object}",
+    )
+    return bool(keep(bounds).any())
