@@ -20,7 +20,7 @@ from manifests.errors import InvalidInputError
 from tableformat import ipc_stream
 from tableformat.block_statistics import Statistics, measure
 from tableformat.column import Column, Order
-from tableformat.encodings import constant, dictionary, narrowed, null, plain
+from tableformat.encodings import constant, dictionary, lengths, narrowed, null, plain
 from tableformat.encodings.encoded import Encoded
 
 MANY_ROWS_LIMIT = 64 * 2**20
@@ -29,7 +29,14 @@ MANY_ROWS_LIMIT = 64 * 2**20
 ONE_ROW_LIMIT = 2**31 + 2**20
 """No block at all is larger when decoded, in bytes: Arrow's own limit for one value."""
 
-ENCODINGS = (plain.NAME, dictionary.NAME, narrowed.NAME, constant.NAME, null.NAME)
+ENCODINGS = (
+    plain.NAME,
+    dictionary.NAME,
+    narrowed.NAME,
+    lengths.NAME,
+    constant.NAME,
+    null.NAME,
+)
 
 _DISTINCT_TEXT = 0.9
 _DISTINCT_NUMBERS = 0.5
@@ -86,14 +93,14 @@ def _encode(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
     if not pa.types.is_boolean(column.type):
         share = _DISTINCT_NUMBERS if column.order is Order.FLOAT else _DISTINCT_TEXT
         encoded = dictionary.encode(array, share, array.nbytes)
-    encoded = encoded or plain.encode(array)
-    # Floats are measured whole: equal bits are one value, but NaNs are counted.
-    whole = encoded.encoding == plain.NAME or column.order is Order.FLOAT
-    values = array if whole else encoded.stream.dictionary  # type: ignore[union-attr]
+    values = array
+    if encoded is not None and encoded.stream is not None and column.order is not Order.FLOAT:
+        # Floats are measured whole: equal bits are one value, but NaNs are counted.
+        values = encoded.stream.dictionary
     statistics = measure(values, column.order, nulls)
     if not nulls and _is_constant(array, statistics):
         return constant.encode(), statistics
-    return encoded, statistics
+    return encoded or lengths.encode(array) or plain.encode(array), statistics
 
 
 def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
@@ -157,7 +164,8 @@ def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) ->
         raise ValueError("its bytes do not match their checksum")
     batch = ipc_stream.decode_batch(data, entry.decoded)
     expected = _schemas(column, entry.encoding)
-    if batch.schema not in expected or batch.num_rows != entry.rows:
+    rows = 1 if entry.encoding == lengths.NAME else entry.rows
+    if batch.schema not in expected or batch.num_rows != rows:
         raise ValueError(
             f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
             f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
@@ -169,6 +177,8 @@ def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) ->
         if entry.base is None:
             raise ValueError("its index lacks the base of its values")
         return narrowed.decode(stream, entry.base, column.type)
+    if entry.encoding == lengths.NAME:
+        return lengths.decode(stream, entry.rows, entry.decoded)
     return plain.decode(stream)
 
 
@@ -179,5 +189,6 @@ def _schemas(column: Column, encoding: str) -> tuple[pa.Schema, ...]:
         plain.NAME: plain.stream_types(column.type),
         dictionary.NAME: dictionary.stream_types(column.type),
         narrowed.NAME: narrowed.stream_types(column.type),
+        lengths.NAME: lengths.stream_types(column.type),
     }
     return tuple(pa.schema([pa.field(str(column.id), each)]) for each in types[encoding])

@@ -36,7 +36,7 @@ class Block(Model):
     """The only block of a segment; its rows and bounds are those of the segment."""
 
     crc32c: Crc32c
-    encoding: Literal["plain", "dictionary", "narrowed", "constant", "null"]
+    encoding: Literal["plain", "dictionary", "narrowed", "lengths", "constant", "null"]
     base: Int64 | None = None
 
 
@@ -57,9 +57,12 @@ class Segment(Model):
 
 
 class Footer(Model):
-    """Rows, cuts (both as in the log's entry) and the segments by column id."""
+    """Rows, cuts (both as in the log's entry) and the segments by column id.
 
-    format_version: Literal[1] = 1
+    Version 1 is read too: it lacks the encoding `lengths`.
+    """
+
+    format_version: Literal[1, 2] = 2
     rows: RowCount
     cuts: RowCount | tuple[RowCount, ...]
     columns: dict[ColumnNumber, Segment]

@@ -8,28 +8,22 @@ Spec: docs/spec/rowset.md#narrowed
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from tableformat.encodings.encoded import Encoded
+from tableformat.encodings.integers import (
+    NATIVE,
+    UNSIGNED,
+    Integers,
+    from_numpy,
+    is_null,
+    validity_of,
+    values_of,
+)
 
 NAME = "narrowed"
-
-Integers = NDArray[Any]
-"""A numpy array of some integer type."""
-
-_WIDTHS = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
-
-_NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
-    **dict(_WIDTHS),
-    pa.int8(): np.int8,
-    pa.int16(): np.int16,
-    pa.int32(): np.int32,
-    pa.int64(): np.int64,
-}
 
 
 def applies(data_type: pa.DataType) -> bool:
@@ -57,7 +51,7 @@ def as_integers(array: pa.Array) -> pa.Array:
         return array.view(integer_type(array.type))
     words = np.frombuffer(array.buffers()[1], np.int64)
     low = words[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
-    return _from_numpy(low, pa.int64(), _validity(array))
+    return from_numpy(low, pa.int64(), validity_of(array))
 
 
 def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> Encoded | None:
@@ -66,14 +60,14 @@ def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> E
     None when its values already have the width they need.
     """
     is_decimal = pa.types.is_decimal(data_type)
-    for arrow, native in _WIDTHS:
+    for arrow, native in UNSIGNED:
         if high - low < 2**arrow.bit_width and arrow.bit_width < integers.type.bit_width:
-            values = _values(integers).astype(native)
+            values = values_of(integers).astype(native)
             # Modulo 2**width, so that nothing wider is needed in between.
             np.subtract(values, native(low % 2**arrow.bit_width), out=values)
             return Encoded(NAME, _masked(values, arrow, integers), low)
     if is_decimal:
-        return Encoded(NAME, _masked(_values(integers).copy(), pa.int64(), integers), 0)
+        return Encoded(NAME, _masked(values_of(integers).copy(), pa.int64(), integers), 0)
     return None
 
 
@@ -81,19 +75,19 @@ def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
     """The types that the stream of a narrowed block may have."""
     if not applies(data_type):
         return ()
-    narrow = tuple(arrow for arrow, _ in _WIDTHS)
+    narrow = tuple(arrow for arrow, _ in UNSIGNED)
     return (*narrow, pa.int64()) if pa.types.is_decimal(data_type) else narrow
 
 
 def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
     """The array that was encoded."""
-    validity = _validity(stream)
+    validity = validity_of(stream)
     if pa.types.is_decimal(data_type):
-        return _from_numpy(_decimal_words(_values(stream), base), data_type, validity)
-    native = _NATIVE[integer_type(data_type)]
-    values = _values(stream).astype(native)
+        return from_numpy(_decimal_words(values_of(stream), base), data_type, validity)
+    native = NATIVE[integer_type(data_type)]
+    values = values_of(stream).astype(native)
     np.add(values, np.int64(base).astype(native), out=values)
-    return _from_numpy(values, data_type, validity)
+    return from_numpy(values, data_type, validity)
 
 
 def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
@@ -107,25 +101,8 @@ def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
     return words
 
 
-def _values(array: pa.Array) -> Integers:
-    native = _NATIVE[array.type]
-    return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
-
-
-def _validity(array: pa.Array) -> pa.Buffer | None:
-    """The validity bitmap of exactly these rows; None when no row is NULL."""
-    if not array.null_count:
-        return None
-    return array.buffers()[0] if array.offset == 0 else array.is_valid().buffers()[1]
-
-
 def _masked(values: Integers, arrow: pa.DataType, source: pa.Array) -> pa.Array:
     if source.null_count:
         # What lies under a NULL is anyone's: zeros compress, and say nothing.
-        values[source.is_null().to_numpy(zero_copy_only=False)] = 0
-    return _from_numpy(values, arrow, _validity(source))
-
-
-def _from_numpy(values: Integers, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
-    rows = values.nbytes * 8 // arrow.bit_width
-    return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])
+        values[is_null(source)] = 0
+    return from_numpy(values, arrow, validity_of(source))

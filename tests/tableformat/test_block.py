@@ -80,9 +80,11 @@ def few(values: list[Any]) -> Callable[[random.Random], Any]:
         ("double", few([0.0, -0.0, float("nan"), 1.5]), "dictionary"),
         ("float", few([0.0, -0.0, float("nan"), 1.5]), "dictionary"),
         ("string", few(["", "é", "Frankfurt"]), "dictionary"),
-        ("string", lambda rng: f"{rng.random()}", "plain"),
+        ("string", lambda rng: f"{rng.random()}", "lengths"),
+        ("varchar(9)", lambda rng: "é" * rng.randint(0, 3) + f"{rng.random():.6}", "lengths"),
+        ("string collate UNICODE_CI", lambda rng: f"{rng.random()}", "lengths"),
         ("string collate UNICODE_CI", few(["a", "A"]), "dictionary"),
-        ("binary", lambda rng: rng.randbytes(6), "plain"),
+        ("binary", lambda rng: rng.randbytes(6), "lengths"),
         ("boolean", lambda rng: rng.random() < 0.5, "plain"),
     ],
 )

@@ -27,6 +27,8 @@ from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
 from tests.strategies import make_batch
+from tests.tableformat.test_lengths import FORGED as FORGED_LENGTHS
+from tests.tableformat.test_lengths import FORGED_BYTES, moved_offsets
 
 JOB = "0123456789abcdef"
 PLACES: dict[str, dict[str, Any]] = {
@@ -184,7 +186,7 @@ def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> N
     inner = whole[whole.index(b'"body":') + 7 : -2]
     for changed, found in (
         (inner.replace(b'"rows"', b'"new":1,"rows"', 1), "the key 'new'"),
-        (inner.replace(b'"format_version":1', b'"format_version":2'), "format version 2"),
+        (inner.replace(b'"format_version":2', b'"format_version":3'), "format version 3"),
     ):
         data = seal(changed)
         case.entry = case.entry.model_copy(update={"footer": byte_check(data)})
@@ -194,16 +196,17 @@ def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> N
 
 
 FORGED = ("long", "string", "decimal(38,3)", "boolean", "double", "variant", "binary")
+NESTED = ("array", "struct", "map")
+LENGTHS = ("short texts", "long binary")
 
 
-@pytest.mark.parametrize("text", [*FORGED, "array", "struct", "map"])
+@pytest.mark.parametrize("kind", [*FORGED, *NESTED, *LENGTHS])
 def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
-    tool: ReadTool, tmp_path: Path, text: str
+    tool: ReadTool, tmp_path: Path, kind: str
 ) -> None:
-    schema = forged_schema(text)
+    schema, rows = forged_rows(kind)
     field = schema.fields[0]
-    rng = random.Random(text)
-    rows = make_batch(schema, 200, 3)
+    rng = random.Random(kind)
     store = LocalStore(str(tmp_path / "table"))
     with RowSetWriter(store, "", JOB, schema, (), WriteOptions(inline_bytes=0)) as writer:
         writer.write(rows)
@@ -212,6 +215,7 @@ def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
     case = Case(store, schema, entry, None, tool)
     length = int(stored[stored.index(b'"length":') + 9 :].split(b",")[0])
     block, encoding = stored[:length], stored.split(b'"encoding":"')[1].split(b'"')[0].decode()
+    assert (encoding == "lengths") == (kind in LENGTHS)
     answers: set[str] = set()
     for _ in range(1500):
         changed = bytearray(block)
@@ -220,7 +224,9 @@ def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
             change = rng.choice((1, 2, 4, 8))
             changed[at : at + change] = rng.choice((b"\xff", b"\x00", b"\x7f", b"\x80")) * change
         data = bytes(changed[: len(block)])
-        known = BlockEntry(200, len(data), 2**20, crc32c(data), encoding, 0, Statistics(0))
+        known = BlockEntry(
+            rows.num_rows, len(data), 2**20, crc32c(data), encoding, 0, Statistics(0)
+        )
         case.entry = lone_rowset(field, known, data)
         answer = case.answer()
         answers.update(answer)
@@ -230,15 +236,24 @@ def test_forged_blocks_with_a_right_checksum_never_bring_the_jvm_down(
     assert "error" in answers
 
 
-def forged_schema(text: str) -> TableSchema:
-    kinds = {
+def forged_rows(kind: str) -> tuple[TableSchema, pa.RecordBatch]:
+    """Some rows of one column, which take a block with bytes."""
+    types = {
         "array": pa.list_(pa.list_(pa.string())),
         "struct": pa.struct([("x", pa.string()), ("y", pa.int64())]),
         "map": pa.map_(pa.string(), pa.float64()),
+        "short texts": pa.string(),
+        "long binary": pa.binary(),
     }
-    if text in kinds:
-        return assign_ids(schema_from_arrow(pa.schema([("a", kinds[text])])), 1)[0]
-    return TableSchema(fields=(SchemaField(id=1, name="a", type=text),))
+    if kind not in types:
+        schema = TableSchema(fields=(SchemaField(id=1, name="a", type=kind),))
+        return schema, make_batch(schema, 200, 3)
+    schema = assign_ids(schema_from_arrow(pa.schema([("a", types[kind])])), 1)[0]
+    if kind not in LENGTHS:
+        return schema, make_batch(schema, 200, 3)
+    text = "{:x}" if kind == "short texts" else "a longer value {}"
+    values = [None if i % 9 == 0 else text.format(i).encode() for i in range(300)]
+    return schema, pa.record_batch([pa.array(values, pa.binary()).cast(types[kind])], ["a"])
 
 
 def error_of(tool: ReadTool, field: SchemaField, entry: RowSetEntry) -> str:
@@ -274,6 +289,23 @@ def test_what_a_stream_states_is_compared_with_the_index(tool: ReadTool) -> None
     assert "bytes decoded where 1000 are stated" in error_of(tool, number, large)
     vast = stream_entry(number, pa.array([1, 2]), "plain", 2**27)
     assert "decoded bytes; 67108864 is the most" in error_of(tool, number, vast)
+
+
+@pytest.mark.parametrize("what", FORGED_LENGTHS)
+def test_forged_lengths_are_refused_as_in_python(tool: ReadTool, what: str) -> None:
+    stream, message = FORGED_LENGTHS[what]
+    text = SchemaField(id=7, name="a", type="string")
+    entry = stream_entry(text, stream, "lengths", FORGED_BYTES, rows=3)
+    assert message in error_of(tool, text, entry)
+
+
+@pytest.mark.parametrize("what", moved_offsets())
+def test_offsets_of_lengths_begin_at_zero(tool: ReadTool, what: str) -> None:
+    text = SchemaField(id=7, name="a", type="string")
+    data = moved_offsets()[what]
+    block = BlockEntry(19, len(data), 200, crc32c(data), "lengths", None, Statistics(0))
+    error = error_of(tool, text, lone_rowset(text, block, data))
+    assert "do not begin at the first" in error or "do not ascend" in error
 
 
 def test_offsets_must_ascend_within_their_values(tool: ReadTool) -> None:

@@ -22,7 +22,7 @@ from tableformat.arrow_types import storage_type
 from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import Statistics, to_log
 from tableformat.column import column_of
-from tableformat.encodings import narrowed
+from tableformat.encodings import lengths, narrowed
 from tableformat.footer import Footer, Segment, block_of
 from tableformat.rowset_reader import RowSetReader
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
@@ -67,14 +67,19 @@ def lone_rowset(field: SchemaField, block: BlockEntry, data: bytes) -> RowSetEnt
 
 
 def stream_entry(
-    field: SchemaField, stream: pa.Array, encoding: str, decoded: int, base: int | None = None
+    field: SchemaField,
+    stream: pa.Array,
+    encoding: str,
+    decoded: int,
+    base: int | None = None,
+    rows: int | None = None,
 ) -> RowSetEntry:
-    """A RowSet of one block with exactly this stream."""
+    """A RowSet of one block with exactly this stream, of as many rows unless told otherwise."""
     batch = pa.RecordBatch.from_arrays([stream], [str(field.id)])
     data = ipc_stream.encode_batch(batch, stream.nbytes).to_pybytes()
-    block = BlockEntry(
-        len(stream), len(data), decoded, crc32c(data), encoding, base, Statistics(0, exact=False)
-    )
+    statistics = Statistics(0, exact=False)
+    count = len(stream) if rows is None else rows
+    block = BlockEntry(count, len(data), decoded, crc32c(data), encoding, base, statistics)
     return lone_rowset(field, block, data)
 
 
@@ -138,6 +143,29 @@ def test_narrowed_integers_have_every_width_and_sign(
         rows = both_read(tool, tmp_path, field, entry)
         assert rows[0] == [str(base)]
         assert rows[3] == [None]
+
+
+@pytest.mark.parametrize("text", ["string", "binary", "varchar(5)", "string collate UNICODE_CI"])
+def test_lengths_have_every_width(tool: ReadTool, tmp_path: Path, text: str) -> None:
+    field = SchemaField(id=3, name="a", type=text)
+    for nulls in (False, True):
+        parts = [b"", b"\xc3\xa9", b"\x00", b"abcde"]
+        values = [
+            None if nulls and i % 5 == 0 else parts[i % 4] for i in range(2 * lengths.FROM_ROWS)
+        ]
+        array = pa.array(values, pa.binary()).cast(storage(text))
+        encoded = lengths.encode(array)
+        assert encoded is not None
+        assert encoded.stream is not None
+        lists, text_array = encoded.stream.field(0), encoded.stream.field(1)
+        for stream_type in lengths.stream_types(array.type):
+            wider = lists.cast(stream_type.field("lengths").type)
+            fields = list(stream_type)
+            stream = pa.StructArray.from_arrays([wider, text_array], fields=fields)
+            entry = stream_entry(field, stream, "lengths", array.nbytes, rows=len(array))
+            rows = both_read(tool, tmp_path, field, entry)
+            assert len(rows) == len(array)
+            assert [each for (each,) in rows].count(None) == array.null_count
 
 
 @pytest.mark.parametrize("text", TYPES)

@@ -19,7 +19,14 @@ from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
-from tests.spec.test_golden_rowset import GOLDEN, PLACES, SCHEMA, entry_of, golden_rows
+from tests.spec.test_golden_rowset import (
+    PLACES,
+    ROWS,
+    entry_of,
+    golden_rows,
+    golden_schema,
+    golden_store,
+)
 from tests.strategies import batches, schemas
 
 JOB = "0123456789abcdef"
@@ -72,10 +79,12 @@ def test_every_schema_comes_back_from_every_place(
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_an_earlier_rowset_is_read(place: str, tool: ReadTool) -> None:
-    plan = plan_of(SCHEMA, [entry_of(place)])
-    found = tool.rows(str(GOLDEN), plan, spark_schema(SCHEMA))
-    assert found == expected_rows(golden_rows(), SCHEMA)
+@pytest.mark.parametrize("version", ROWS)
+def test_an_earlier_rowset_is_read(version: int, place: str, tool: ReadTool) -> None:
+    schema = golden_schema(version)
+    plan = plan_of(schema, [entry_of(version, place)])
+    found = tool.rows(golden_store(version).url, plan, spark_schema(schema))
+    assert found == expected_rows(golden_rows(version), schema)
 
 
 def test_columns_that_were_added_later_are_null(tool: ReadTool, store: LocalStore) -> None:

@@ -25,6 +25,7 @@ from tableformat.block import BlockEntry
 from tableformat.column import column_of
 from tableformat.conform import conform
 from tableformat.conversion import match_fields
+from tableformat.encodings import lengths
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.write_job import WriteSettings, write_options
@@ -150,6 +151,9 @@ def test_blocks_are_divided_and_statistics_cut_as_in_python(
             "ratio": pa.array(rng.random(count)),
             "steps": pa.array(rng.integers(0, 11, count) / 10),
             "zeros": pa.array(np.where(rng.random(count) < 0.5, 0.0, -0.0)),
+            "notes": pa.array([str(i) for i in range(count)], mask=rng.random(count) < 0.2),
+            "letters": pa.array([f"{i}" + "é" * (i % 200) for i in range(count)]),
+            "files": pa.array([b"\0" * (i == 7) * 70_000 + b"%d" % i for i in range(count)]),
             "holes": pa.array(rng.random(count), mask=rng.random(count) < 0.3),
         }
     )
@@ -159,7 +163,10 @@ def test_blocks_are_divided_and_statistics_cut_as_in_python(
     parts = [rows.slice(at, 500) for at in range(0, count, 500)]
     (expected,) = by_python(other, schema, *parts)
     assert identical(read(url, schema, (entry,)), rows)
-    assert blocks(url, schema, entry) == blocks(other, schema, expected)
+    found = blocks(url, schema, entry)
+    assert found == blocks(other, schema, expected)
+    texts = [each.encoding for column in found[12:15] for each in column]
+    assert texts == [lengths.NAME] * 3
     assert entry.statistics == expected.statistics
     assert entry.bytes < 1.02 * expected.bytes
 

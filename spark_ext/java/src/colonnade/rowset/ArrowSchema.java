@@ -37,15 +37,44 @@ final class ArrowSchema {
 
   /** Unsigned integers; int64 too for short decimals. Returns their bytes, or 0. */
   static int narrowedWidth(Field field, StoredField column) {
-    if (!isNamed(field, column) || field.dictionary() != null || field.typeType() != Type.Int) {
+    if (!isNamed(field, column)) {
+      return 0;
+    }
+    boolean isLong = field.dictionary() == null && isInt(field, 64);
+    return isLong && column.isShortDecimal() ? 8 : unsignedWidth(field);
+  }
+
+  /** Lengths and values of strings or binary; returns the bytes of a length, or 0. */
+  static int lengthWidth(Field field, StoredField column) {
+    if (!isNamed(field, column)
+        || field.dictionary() != null
+        || field.typeType() != Type.Struct_
+        || field.childrenLength() != 2
+        || !(column.kind() == Kind.UTF8 || column.kind() == Kind.BINARY)) {
+      return 0;
+    }
+    Field lengths = field.children(0);
+    Field values = field.children(1);
+    boolean same =
+        "lengths".equals(lengths.name())
+            && !lengths.nullable()
+            && lengths.dictionary() == null
+            && lengths.typeType() == Type.List
+            && lengths.childrenLength() == 1
+            && "values".equals(values.name())
+            && !values.nullable()
+            && isPlain(values, column);
+    return same ? unsignedWidth(lengths.children(0)) : 0;
+  }
+
+  /** The bytes of an unsigned integer of at most 32 bits that may be NULL, or 0. */
+  private static int unsignedWidth(Field field) {
+    if (field.dictionary() != null || field.typeType() != Type.Int || !field.nullable()) {
       return 0;
     }
     Int type = (Int) field.type(new Int());
     int bits = type.bitWidth();
-    if (type.isSigned()) {
-      return bits == 64 && column.isShortDecimal() ? 8 : 0;
-    }
-    return bits == 8 || bits == 16 || bits == 32 ? bits / 8 : 0;
+    return !type.isSigned() && (bits == 8 || bits == 16 || bits == 32) ? bits / 8 : 0;
   }
 
   private static boolean isNamed(Field field, StoredField column) {

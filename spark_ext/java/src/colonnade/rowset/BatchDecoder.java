@@ -86,6 +86,52 @@ final class BatchDecoder {
     target.setIndexes(width, hasNulls);
   }
 
+  /**
+   * Fills a vector with strings or binary, all of whose lengths and bytes are the only row of the
+   * batch; {@code lengths} is room to work in.
+   */
+  void decodeLengths(ColonnadeVector target, Bytes lengths, int width, BlockEntry entry)
+      throws Malformed {
+    loadValue(target);
+    int rows = loadExtent(target);
+    if (rows != entry.rows()) {
+      throw new Malformed(
+          "it holds " + rows + " lengths where its index states " + entry.rows() + " rows");
+    }
+    boolean hasNulls = loadNode(target, rows);
+    load(lengths, (long) width * rows);
+    if (hasNulls && lengths.anyUnderNull(target.validityBytes, rows, width)) {
+      throw new Malformed("it has bytes under a NULL");
+    }
+    int size = loadExtent(target);
+    load(target.valueBytes, size);
+    if (4L * rows + size > entry.decoded()) {
+      throw new Malformed("the decoded values would be larger than the index says");
+    }
+    if (target.offsetBytes.addUp(lengths, rows, width) != size) {
+      throw new Malformed("its lengths do not add up to its bytes");
+    }
+    target.setLoaded(Form.TEXT, hasNulls);
+  }
+
+  /** Begins an array of one value that is not NULL. */
+  private void loadValue(ColonnadeVector target) throws Malformed {
+    if (loadNode(target, 1)) {
+      throw new Malformed("its lengths or its values are NULL");
+    }
+  }
+
+  /** Begins an array of one list or text; returns how many elements or bytes it has. */
+  private int loadExtent(ColonnadeVector target) throws Malformed {
+    loadValue(target);
+    loadOffsets(target, 1);
+    checkOffsets(target.offsetBytes, 1, Integer.MAX_VALUE);
+    if (target.offsetBytes.getInt(0) != 0) {
+      throw new Malformed("its lengths or its values do not begin at the first");
+    }
+    return target.offsetBytes.getInt(1);
+  }
+
   private void decodeList(StoredField field, ColonnadeVector target, int rows, boolean hasNulls)
       throws Malformed {
     loadOffsets(target, rows);

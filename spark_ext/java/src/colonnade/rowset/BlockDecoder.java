@@ -15,6 +15,7 @@ final class BlockDecoder implements AutoCloseable {
   private static final long ONE_ROW_LIMIT = (1L << 31) + (1L << 20);
 
   private final ZstdDecompressCtx zstd = new ZstdDecompressCtx();
+  private final Bytes lengths = new Bytes();
 
   /** Fills a vector with the rows of a block; its bytes are compared with their checksum first. */
   void decode(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
@@ -52,8 +53,9 @@ final class BlockDecoder implements AutoCloseable {
     ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
     int rows = batch.rows();
+    long expected = entry.encoding().equals("lengths") ? 1 : entry.rows();
     Field field = stream.schema().fieldsLength() == 1 ? stream.schema().fields(0) : null;
-    if (field == null || rows != entry.rows() || !decodeField(column, entry, stream, batch, to)) {
+    if (field == null || rows != expected || !decodeField(column, entry, stream, batch, to)) {
       throw new Malformed(
           "its stream holds " + rows + " rows of something else than its index states: "
               + entry.rows() + " rows, " + entry.encoding() + ", of " + column.type());
@@ -84,6 +86,13 @@ final class BlockDecoder implements AutoCloseable {
           throw new Malformed("its index lacks the base of its values");
         }
         batch.decodeNarrowed(target, width, rows, entry.base());
+      }
+      case "lengths" -> {
+        int width = ArrowSchema.lengthWidth(field, column);
+        if (width == 0) {
+          return false;
+        }
+        batch.decodeLengths(target, lengths, width, entry);
       }
       case "dictionary" -> {
         int width = ArrowSchema.indexWidth(field, column);

@@ -124,6 +124,52 @@ final class Bytes {
     return found;
   }
 
+  /** Whether any of some unsigned integers is not 0 although its bit in {@code validity} is. */
+  boolean anyUnderNull(Bytes validity, int count, int width) {
+    long found = 0;
+    for (int i = 0; i < count; i++) {
+      int bit = Platform.getByte(validity.array, validity.at + (i >> 3)) >> (i & 7) & 1;
+      found |= getUnsigned(i, width) & bit - 1;
+    }
+    return found != 0;
+  }
+
+  /**
+   * Becomes the offsets of values that have the given lengths, from 0 on; returns where the last
+   * one ends, beyond what offsets can say where they cannot.
+   */
+  long addUp(Bytes lengths, int count, int width) throws Malformed {
+    reserve(4 * count + 4);
+    setOwn(4 * count + 4);
+    byte[] from = lengths.array;
+    long start = lengths.at;
+    byte[] to = own;
+    long place = at;
+    long end = 0;
+    Platform.putInt(to, place, 0);
+    switch (width) {
+      case 1 -> {
+        for (int i = 0; i < count; i++) {
+          end += Platform.getByte(from, start + i) & 0xFF;
+          Platform.putInt(to, place + 4L * i + 4, (int) end);
+        }
+      }
+      case 2 -> {
+        for (int i = 0; i < count; i++) {
+          end += Platform.getShort(from, start + 2L * i) & 0xFFFF;
+          Platform.putInt(to, place + 4L * i + 4, (int) end);
+        }
+      }
+      default -> {
+        for (int i = 0; i < count; i++) {
+          end += Platform.getInt(from, start + 4L * i) & 0xFFFF_FFFFL;
+          Platform.putInt(to, place + 4L * i + 4, (int) end);
+        }
+      }
+    }
+    return end;
+  }
+
   /** Sets an integer of so many bytes to zero. */
   void clear(int index, int width) {
     for (int i = 0; i < width; i++) {

@@ -55,7 +55,7 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
     JsonObject body =
         JsonObject.unseal(data, location).only(Set.of("format_version", "rows", "cuts", "columns"));
     JsonNode version = body.node().get("format_version");
-    if (version != null && !(version.isIntegralNumber() && version.longValue() == 1)) {
+    if (version != null && !(version.isIntegralNumber() && isKnown(version.longValue()))) {
       throw StoreException.unsupported(
           location + " holds format version " + version
               + ", which this version does not know: upgrade Colonnade.");
@@ -71,6 +71,11 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
       columns.put(Integer.parseInt(key), segment(segments.object(key)));
     }
     return new Footer(rows, body.node().path("cuts"), columns);
+  }
+
+  /** Version 1 lacks the encoding {@code lengths}. */
+  private static boolean isKnown(long version) {
+    return version == 1 || version == 2;
   }
 
   private static Segment segment(JsonObject json) throws IOException {

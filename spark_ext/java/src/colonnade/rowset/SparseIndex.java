@@ -31,7 +31,7 @@ record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
   private static final long LIMIT = 1L << 30;
 
   private static final Set<String> ENCODINGS =
-      Set.of("plain", "dictionary", "narrowed", "constant", "null");
+      Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");
 
   private static final List<String> NAMES =
       List.of(

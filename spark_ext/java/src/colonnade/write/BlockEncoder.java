@@ -60,6 +60,32 @@ final class BlockEncoder implements AutoCloseable {
     return block("plain", column, from, to, null, statistics, data);
   }
 
+  /** Strings or binary as lengths of so many bytes, and all their bytes back to back. */
+  EncodedBlock lengths(StagedTexts column, int from, int to, Statistics statistics, int width) {
+    int rows = to - from;
+    batch.clear();
+    batch.node(1, 0);
+    batch.emptyBuffer();
+    addOne(rows);
+    batch.node(rows, (int) statistics.nulls());
+    column.addValidity(batch, from, to, (int) statistics.nulls());
+    column.writeLengths(from, to, width, batch.buffer(Room.bytes(rows, width, column.path)));
+    addOne(column.end(to - 1) - column.start(from));
+    column.addBytes(batch, from, to);
+    byte[] schema = schema(column, "lengths" + width, column.lengthsField(width));
+    byte[] data = stream.encode(schema, null, batch, batch.size());
+    return block("lengths", column, from, to, null, statistics, data);
+  }
+
+  /** Begin an array of one value, which so many elements or bytes make up. */
+  private void addOne(int elements) {
+    batch.node(1, 0);
+    batch.emptyBuffer();
+    byte[] ends = batch.buffer(8);
+    Bits.putInt(ends, 0, 0);
+    Bits.putInt(ends, 4, elements);
+  }
+
   /** Integers as their distance from {@code base}, in {@code width} bytes. */
   EncodedBlock narrowed(
       StagedNumbers column, int from, int to, Statistics statistics, int width, long base) {

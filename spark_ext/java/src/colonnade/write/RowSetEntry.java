@@ -75,7 +75,7 @@ record RowSetEntry(
         json(
             json -> {
               json.writeStartObject();
-              json.writeNumberField("format_version", 1);
+              json.writeNumberField("format_version", 2);
               json.writeNumberField("rows", rows);
               cuts.write(json);
               json.writeObjectFieldStart("columns");

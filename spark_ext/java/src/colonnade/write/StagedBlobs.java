@@ -53,7 +53,12 @@ abstract class StagedBlobs extends Staged {
     }
     return hasDictionary
         ? encoder.dictionary(this, from, to, statistics, dictionary)
-        : encoder.plain(this, from, to, statistics);
+        : encodeEach(encoder, from, to, statistics);
+  }
+
+  /** Encode rows one by one, as no dictionary helps. */
+  EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
+    return encoder.plain(this, from, to, statistics);
   }
 
   /** Compare the values of two rows byte by byte. */

@@ -8,6 +8,9 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings of any kind, or binary. */
 final class StagedTexts extends StagedBlobs {
+  /** What the nested type of lengths costs, so many rows win back. */
+  private static final int LENGTHS_FROM_ROWS = 256;
+
   private final boolean isText;
   private final StagedBytes staged;
   private int[] offsets = new int[1025];
@@ -144,8 +147,47 @@ final class StagedTexts extends StagedBlobs {
     for (int row = from; row <= to; row++) {
       Bits.putInt(ends, 4 * (row - from), offsets[row] - first);
     }
-    int length = offsets[to] - first;
-    System.arraycopy(bytes, first, batch.buffer(length), 0, length);
+    addBytes(batch, from, to);
+  }
+
+  /** Add the bytes of all values, back to back. */
+  void addBytes(ArrowBatch batch, int from, int to) {
+    int length = offsets[to] - offsets[from];
+    System.arraycopy(bytes, offsets[from], batch.buffer(length), 0, length);
+  }
+
+  @Override
+  EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
+    if (to - from < LENGTHS_FROM_ROWS) {
+      return encoder.plain(this, from, to, statistics);
+    }
+    int longest = 0;
+    for (int row = from; row < to; row++) {
+      longest = Math.max(longest, offsets[row + 1] - offsets[row]);
+    }
+    int width = longest < 1 << 8 ? 1 : longest < 1 << 16 ? 2 : 4;
+    return encoder.lengths(this, from, to, statistics, width);
+  }
+
+  /** Write the length of each value in so many bytes; a NULL has none. */
+  void writeLengths(int from, int to, int width, byte[] target) {
+    for (int row = from, at = 0; row < to; row++, at += width) {
+      int length = offsets[row + 1] - offsets[row];
+      switch (width) {
+        case 1 -> target[at] = (byte) length;
+        case 2 -> Bits.putShort(target, at, (short) length);
+        default -> Bits.putInt(target, at, length);
+      }
+    }
+  }
+
+  /** The field as a block of lengths states it. */
+  ArrowField lengthsField(int width) {
+    ArrowField length = ArrowField.of("item", ArrowType.unsigned(8 * width));
+    ArrowField lengths = ArrowField.of("lengths", ArrowType.list(), length);
+    ArrowField values = ArrowField.of("values", type());
+    return ArrowField.of(
+        storageName(), ArrowType.struct(), lengths.notNull(), values.notNull());
   }
 
   @Override

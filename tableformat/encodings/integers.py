@@ -1,0 +1,47 @@
+"""Arrow arrays of integers as numpy arrays, and back, without copying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+Integers = NDArray[Any]
+"""A numpy array of some integer type."""
+
+UNSIGNED = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
+"""The types that a narrow form may have, narrowest first."""
+
+NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
+    **dict(UNSIGNED),
+    pa.int8(): np.int8,
+    pa.int16(): np.int16,
+    pa.int32(): np.int32,
+    pa.int64(): np.int64,
+}
+
+
+def values_of(array: pa.Array) -> Integers:
+    """The values of an array; what lies under a NULL is undefined."""
+    native = NATIVE[array.type]
+    return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
+
+
+def validity_of(array: pa.Array) -> pa.Buffer | None:
+    """The validity bitmap of exactly these rows; None when no row is NULL."""
+    if not array.null_count:
+        return None
+    return array.buffers()[0] if array.offset == 0 else array.is_valid().buffers()[1]
+
+
+def is_null(array: pa.Array) -> NDArray[np.bool_]:
+    """Which rows are NULL."""
+    return array.is_null().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
+
+
+def from_numpy(values: Integers, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
+    """An array of some type over the bytes of `values`."""
+    rows = values.nbytes * 8 // arrow.bit_width
+    return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])
