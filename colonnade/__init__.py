@@ -31,9 +31,11 @@ from manifests.errors import (
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from manifests.version import VERSION as __version__
 from tableformat.database import Database as ArrowDatabase
+from tableformat.history import HistoryEntry
 from tableformat.predicate import Predicate, col
-from tableformat.table import ArrowTable, HistoryEntry, Scan
-from tableformat.write_job import WriteSettings
+from tableformat.statements.statement import RowCounts
+from tableformat.table import ArrowTable, Scan
+from tableformat.write_settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
     from spark_ext.database import Database as Database
@@ -56,6 +58,7 @@ __all__ = [
     "ArrowDatabase",
     "ArrowTable",
     "ColonnadeError",
+    "CommitSettings",
     "CommitUnknownError",
     "ConflictError",
     "CorruptionError",
@@ -64,6 +67,7 @@ __all__ = [
     "MapType",
     "NotFoundError",
     "Predicate",
+    "RowCounts",
     "Scan",
     "SchemaField",
     "StoreError",

@@ -56,15 +56,20 @@ class Log(LogReader):
         super().__init__(store)
         self._clock_ms = clock_ms
         self._interval = checkpoint_interval
-        self._pause = pause
+        self.pause = pause
         self._engine = engine
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
-        """Make a change that was planned on `base` the next epoch; returns the state after it.
+        """Make a change the next epoch; returns the state after it. See `commit_change`."""
+        return self.commit_change(change, base)[0]
+
+    def commit_change(self, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
+        """Make a change that was planned on `base` the next epoch; returns the state and the epoch.
 
         Sending the same change again, from any process, commits it once, and a batch that has
-        landed before is not committed again. Other epochs since the base do not matter unless they
-        conflict: rows that the change takes are followed through them. Durable when it returns.
+        landed before is not committed again: then there is no epoch. Others since the base do not
+        matter unless they conflict: rows that the change takes are followed through them. Durable
+        when it returns.
         Cost: one PUT, one GET, and one more for each epoch since the base; a checkpoint where one
         is due, and four GETs.
 
@@ -76,7 +81,7 @@ class Log(LogReader):
         check_change(change, base)
         check_slot(self.store, base.epoch, base.transaction)
         if has_landed(change, base):
-            return base
+            return base, None
         carried = begin(spill(self.store, change), base, self)
         head = base
         while True:
@@ -87,12 +92,13 @@ class Log(LogReader):
             if self._is_due(epoch.epoch) and not is_taken(self.store, epoch.epoch):
                 # A base from before an epoch that was lost would give its number again.
                 read_hint(self.store)
-            found = take_slot(self.store, epoch, data, self._pause)
+            found = take_slot(self.store, epoch, data, self.pause)
             if found is epoch:
-                return self._checkpoint_if_due(after)
+                return self._checkpoint_if_due(after), found
             carried, head, done = self._follow(carried, head, found)
-            if done:
-                return self._checkpoint_if_due(head)
+            if done is not None:
+                own = done.transaction == change.transaction
+                return self._checkpoint_if_due(head), done if own else None
 
     def preview(self, change: Change, base: Snapshot) -> Snapshot:
         """The state that a change would leave if it were committed right after its base.
@@ -105,19 +111,22 @@ class Log(LogReader):
 
     def _follow(
         self, carried: Carried, head: Snapshot, found: Epoch | Stub | None
-    ) -> tuple[Carried, Snapshot, bool]:
-        """Go through the epochs from `found` on, up to a free slot or to the change itself."""
+    ) -> tuple[Carried, Snapshot, Epoch | None]:
+        """Go through the epochs from `found` on, up to a free slot.
+
+        Or to the one that holds the change, or the last of its batches, which is returned too.
+        """
         change = carried.change
         while found is not None:
             if isinstance(found, Stub):
                 raise self._outdated(change, carried.base, found)
             after = apply_epoch(head, found)
             if found.transaction == change.transaction or has_landed(change, after):
-                return carried, after, True
+                return carried, after, found
             carried = carried.follow(head, found)
             head = after
             found = read_slot(self.store, head.epoch + 1)
-        return carried, head, False
+        return carried, head, None
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
         """The same state, stored as a checkpoint when its epoch is a multiple of the interval."""
@@ -144,6 +153,7 @@ class Log(LogReader):
 
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
         change = carried.change
+        operations = carried.write_operations()
         return Epoch(
             epoch=head.epoch + 1,
             transaction=change.transaction,
@@ -153,8 +163,8 @@ class Log(LogReader):
             operation=change.operation,
             parameters=dict(change.parameters),
             engine=self._engine,
-            ops=carried.write_operations(),
-            metrics=dict(change.metrics) or None,
+            metrics=carried.metrics(operations) or None,
+            ops=operations,
         )
 
 

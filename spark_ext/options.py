@@ -14,7 +14,7 @@ from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
 from tableformat.table import timestamp_ms
-from tableformat.write_job import WriteSettings
+from tableformat.write_settings import WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
 _WRITING = ("maxRecordsPerFile", "targetFileSize", "userMetadata", "sortKey")

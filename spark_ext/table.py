@@ -13,7 +13,8 @@ from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundErro
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.types import from_spark
-from tableformat.table import ArrowTable, HistoryEntry
+from tableformat.history import HistoryEntry
+from tableformat.table import ArrowTable
 
 HISTORY_SCHEMA = (
     "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"
@@ -210,6 +211,15 @@ class TableBuilder:
         return Table(self._spark, table)
 
 
+_METRICS = {
+    "rows_deleted": "numDeletedRows",
+    "rows_updated": "numUpdatedRows",
+    "rows_inserted": "numInsertedRows",
+    "rowsets_touched": "numTouchedFiles",
+}
+"""What statements counted, by the names that Delta's history has for it where it has one."""
+
+
 def history_row(entry: HistoryEntry) -> tuple[object, ...]:
     """One row of `HISTORY_SCHEMA`."""
     metrics = {
@@ -217,6 +227,7 @@ def history_row(entry: HistoryEntry) -> tuple[object, ...]:
         "numRemovedFiles": entry.rowsets_dropped,
         "numOutputRows": entry.rows_added,
         "numOutputBytes": entry.bytes_added,
+        **{_METRICS[name]: count for name, count in entry.metrics.items() if name in _METRICS},
     }
     parameters = dict(entry.parameters)
     note = parameters.pop("userMetadata", None)

@@ -68,6 +68,7 @@ def plan_spark_write(
         create=create,
         replace=design is not None and design.replace,
         drops=drops,
+        where=where if drops is not None else None,
         settings=options.settings,
         parameters=_parameters(options, overwrite),
     )

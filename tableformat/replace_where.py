@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manifests.bounds import bounds_table
 from manifests.errors import InvalidInputError
+from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, TableState
-from tableformat.predicate import Predicate, bind, prune
-from tableformat.predicate.expressions import Column, IsNull, Not, disjunction
-from tableformat.write_job import id_ranges
+from tableformat.predicate import Predicate
+from tableformat.selection import judge
 
 
 def plan_replacement(
@@ -20,17 +19,7 @@ def plan_replacement(
     Decided by the statistics in the log alone. Raises InvalidInputError when it may select some
     rows of a RowSet and not others, or does not fit the table's columns.
     """
-    bound = bind(where, table.schema)
-    columns = [Column((table.schema.by_id(each).name,)) for each in sorted(bound.column_ids)]
-    # A row is also not selected where the predicate is NULL, which takes a NULL in it.
-    unselected = bind(disjunction([Not(where), *map(IsNull, columns)]), table.schema)
-    bounds = bounds_table(
-        [rowset.entry.statistics for rowset in rowsets],
-        [rowset.entry.rows for rowset in rowsets],
-        table.schema,
-        lambda index: f"RowSet {rowsets[index].entry.object}",
-    )
-    some, others = prune(bound, bounds), prune(unselected, bounds)
+    some, others = judge(table, rowsets, where)
     if (some & others).any():
         raise InvalidInputError(
             f"The rows of table {table.name!r} to overwrite cannot be told from the others by the"

@@ -6,62 +6,39 @@ import operator
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
+from itertools import islice
 from typing import Any, Literal
 
 import pyarrow as pa
 
-from manifests.entries import (
-    AddRowSet,
-    AddRowSets,
-    CreateTable,
-    DropRowSet,
-    DropTable,
-    Epoch,
-)
+from manifests.change import Change
 from manifests.errors import (
     AlreadyExistsError,
     InvalidInputError,
     NotFoundError,
 )
+from manifests.ids import new_job_id
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_input import record_batches
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.history import EPOCH_START, MILLISECOND, HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
 from tableformat.scan import read_plan, read_plan_parallel
 from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter
-from tableformat.write_job import (
-    WriteSettings,
-    commit_write,
-    new_table,
-    plan_write,
-    write_rows,
-)
+from tableformat.statements.methods import Evaluate, RowMethods, Where
+from tableformat.statements.replace import evaluate_replace
+from tableformat.statements.rerun import commit_statement
+from tableformat.statements.statement import RowCounts, make_change
+from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryEntry:
-    """One epoch that changed a table."""
-
-    epoch: int
-    timestamp: datetime
-    operation: str
-    parameters: dict[str, str]
-    base: int
-    engine: str
-    transaction: str
-    rowsets_added: int
-    rowsets_dropped: int
-    rows_added: int
-    bytes_added: int
-
-
-class ArrowTable:
+class ArrowTable(RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
 
     Made by `colonnade.open` or `colonnade.create`. Every scan reads one epoch, the newest when
@@ -205,21 +182,43 @@ class ArrowTable:
         plan = plan_scan(table, snapshot.epoch, rowsets, columns, predicate)
         return Scan(self._location, plan)
 
-    def append(self, data: Any, *, settings: WriteSettings | None = None) -> int:
+    def append(
+        self,
+        data: Any,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
         """Add rows and return the epoch that did; never conflicts with other writers.
 
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
         a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name.
         Raises InvalidInputError naming the column that does not fit; the table is unchanged.
         """
-        return self._write("append", data, settings)
+        return self._write("append", data, settings, commit)
 
-    def overwrite(self, data: Any, *, settings: WriteSettings | None = None) -> int:
-        """Replace all rows in one epoch and return it.
+    def overwrite(
+        self,
+        data: Any,
+        where: Where | None = None,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Replace all rows, or those for which `where` is true, in one epoch and return it.
 
-        Raises ConflictError when another writer changed the table since it was last seen.
+        Raises ConflictError when another writer changed what is replaced since the table was last
+        seen, InvalidInputError for a row that does not meet `where`.
         """
-        return self._write("overwrite", data, settings)
+        if where is None:
+            return self._write("overwrite", data, settings, commit)
+        check_settings(settings, commit)
+        base, job, predicate = self.snapshot, new_job_id(), parse_predicate(where)
+        statement = evaluate_replace(
+            self._log, self.state, _batches(data), predicate, job, settings, str(where)
+        )
+        change = make_change(statement, self.state, job, commit)
+        return self._see(self._log.commit(change, base)).epoch
 
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties or the comment, all in one epoch, and return it.
@@ -236,40 +235,50 @@ class ArrowTable:
         Those of a table that it replaced in one epoch follow.
         """
         head = self.refresh()
-        table: str | None = self._location.require(head).id
-        entries: list[HistoryEntry] = []
-        for epoch in self._log.read_epochs(head.epoch):
-            if table is None or (limit is not None and len(entries) >= limit):
-                break
-            if any(getattr(op, "table", None) == table for op in epoch.ops):
-                entries.append(_history_entry(epoch, table))
-            if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
-                table = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)
-        return entries
+        table = self._location.require(head).id
+        return list(islice(table_history(self._log.read_epochs(head.epoch), table), limit))
 
     def time_of(self, epoch: int) -> datetime | None:
         """When an epoch was committed; None where retention has removed it. Costs one GET."""
         found = next(self._log.read_epochs(epoch, limit=1), None)
-        return None if found is None else _moment(found.time_ms)
+        return None if found is None else moment(found.time_ms)
 
     def _write(
         self,
         mode: Literal["append", "overwrite"],
         data: Any,
         settings: WriteSettings | None,
+        commit: CommitSettings | None,
     ) -> int:
         base = self.snapshot
-        job = plan_write(self._location, base, mode, settings=settings)
-        # A scan is asked for its batches itself, so that its errors keep their type.
-        batches = data.to_batches() if isinstance(data, Scan) else record_batches(data)
-        entries = write_rows(job, batches, self._location.store)
-        if not entries and mode == "append":
+        job = plan_write(self._location, base, mode, settings=settings, commit=commit)
+        entries = write_rows(job, _batches(data), self._location.store)
+        if not entries and mode == "append" and (commit is None or commit.batch is None):
             return base.epoch
         return self._see(commit_write(job, entries, self._log, base)).epoch
+
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+        self._location.store.require_writable()
+
+        def planned(base: Snapshot) -> Change | None:
+            table, job = self._location.require(base), new_job_id()
+            statement = evaluate(self._log, table, job)
+            if statement.is_empty and (commit is None or commit.batch is None):
+                return None
+            return make_change(statement, table, job, commit)
+
+        snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
+        self._see(snapshot)
+        return RowCounts(snapshot.epoch, **((epoch and epoch.metrics) or {}))
 
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch
         return f"ArrowTable({self.path!r}, epoch={epoch})"
+
+
+def _batches(data: Any) -> Iterator[pa.RecordBatch]:
+    # A scan is asked for its batches itself, so that its errors keep their type.
+    return data.to_batches() if isinstance(data, Scan) else record_batches(data)
 
 
 class Scan:
@@ -350,33 +359,7 @@ def timestamp_ms(timestamp: datetime | str) -> int:
         raise InvalidInputError(f"A timestamp is a datetime or ISO 8601 text, not {timestamp!r}.")
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
-    return (moment - _EPOCH_START) // _MILLISECOND
+    return (moment - EPOCH_START) // MILLISECOND
 
 
 _FRACTION = re.compile(r"\.[0-9]+")
-_EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MILLISECOND = timedelta(milliseconds=1)
-
-
-def _moment(time_ms: int) -> datetime:
-    return _EPOCH_START + time_ms * _MILLISECOND
-
-
-def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
-    ops = [op for op in epoch.ops if getattr(op, "table", None) == table]
-    added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
-    spilled = [op.segment for op in ops if isinstance(op, AddRowSets)]
-    dropped = [ids for op in ops if isinstance(op, DropRowSet) for ids in op.rowsets]
-    return HistoryEntry(
-        epoch=epoch.epoch,
-        timestamp=_moment(epoch.time_ms),
-        operation=epoch.operation,
-        parameters=dict(epoch.parameters),
-        base=epoch.base,
-        engine=epoch.engine,
-        transaction=epoch.transaction,
-        rowsets_added=len(added) + sum(segment.rowset_count for segment in spilled),
-        rowsets_dropped=sum(last - first + 1 for first, last in dropped),
-        rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),
-        bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled),
-    )

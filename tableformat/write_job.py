@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Annotated, Literal
+from typing import Any, Literal
 
 import pyarrow as pa
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
+from manifests.change import TableRead
 from manifests.entries import (
     AddRowSet,
     Count,
@@ -36,27 +37,23 @@ from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputErro
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
-from manifests.schema import InputModel, Model, TableSchema, assign_ids, check_schema
+from manifests.rebase.targets import id_ranges
+from manifests.schema import Model, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from tableformat.column import check_names
 from tableformat.conform import conform
 from tableformat.location import Location
+from tableformat.predicate import Predicate, from_json, to_json
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tableformat.scan_plan import rowset_filter
+from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
 """Of so many leading columns, besides the sort key, the log keeps statistics."""
 
 CONFORMED_ROWS = 65_536
 """Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
-
-
-class WriteSettings(InputModel):
-    """What a user may choose about the files of one write."""
-
-    target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
-    max_records: Annotated[int, Field(ge=1)] | None = None
-    sync: bool = True
 
 
 class Target(Model):
@@ -74,7 +71,8 @@ class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
     `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
-    `drops` are the RowSets that an overwrite replaces, all there are where it names none.
+    `drops` are the RowSets that an overwrite replaces, all there are where it names none, and
+    `where`, a predicate as JSON, what rows are replaced by it; None: all.
     """
 
     url: str
@@ -83,11 +81,13 @@ class WriteJob(Model):
     create: CreateTable | None
     replaces: TableIdText | None = None
     drops: tuple[tuple[RowSetNumber, RowSetNumber], ...] | None = None
+    where: Any = None
     create_database: bool
     base: Count
     transaction: TransactionIdText
     job: TableIdText
     settings: WriteSettings
+    commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
 
 
@@ -172,20 +172,21 @@ def plan_write(
     create: CreateTable | None = None,
     replace: bool = False,
     drops: tuple[tuple[int, int], ...] | None = None,
+    where: Predicate | None = None,
     settings: WriteSettings | None = None,
+    commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
 ) -> WriteJob:
     """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
 
     A table that does not exist is created by the same epoch when `create` designs it; with
     `replace` a table that does exist is dropped by it, too. An overwrite replaces the RowSets
-    `drops` (None: all there are).
+    `drops` (None: all there are), and with them the rows that `where` selects (None: all).
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type.
     """
-    if settings is not None and not isinstance(settings, WriteSettings):
-        raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
+    check_settings(settings, commit)
     location.store.require_writable()
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
@@ -203,11 +204,13 @@ def plan_write(
         create=create,
         replaces=None if table is None or create is None else table.id,
         drops=drops,
+        where=None if where is None else to_json(where),
         create_database=base is None,
         base=0 if base is None else base.epoch,
         transaction=new_transaction_id(),
         job=new_job_id(),
         settings=settings or WriteSettings(),
+        commit=commit or CommitSettings(),
         parameters=parameters or {},
     )
 
@@ -271,21 +274,33 @@ def commit_write(
         ops += [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces)]
     if job.create is not None:
         ops.append(job.create)
+    reads: tuple[TableRead, ...] = ()
     if job.mode == "overwrite" and job.create is None:
         dropped = DropRowSet(table=job.target.table, rowsets=job.drops or ())
         ops.append(dropped if job.drops is not None else _drop_all(log, base, job.target.table))
+        reads = (_replaced(job, base),)
     written_by = {"schema_id": job.target.schema_id}
     rowsets = [entry.model_copy(update=written_by) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
+    ops.extend(job.commit.operations(job.target.table))
     return log.commit(
         Change(
             transaction=job.transaction,
             operation=_operation(job, bool(rowsets)),
-            parameters=job.parameters,
+            parameters={**job.parameters, **job.commit.parameters()},
             ops=tuple(ops),
+            reads=reads,
+            expect_epoch=job.commit.expect_epoch,
         ),
         base,
     )
+
+
+def _replaced(job: WriteJob, base: Snapshot) -> TableRead:
+    """Which rows that came since would be among those that an overwrite replaces."""
+    table = base.tables[TableId(job.target.table)]
+    where = None if job.where is None else from_json(job.where)
+    return TableRead(table.id, rowset_filter(table, where), replaces=True)
 
 
 def _operation(job: WriteJob, with_rows: bool) -> str:
@@ -343,14 +358,3 @@ def _drop_all(log: Log, base: Snapshot, table: str) -> DropRowSet:
     """Without ranges where the table is empty: that tells an overwrite from an append."""
     live = log.read_entries(base.tables[TableId(table)])
     return DropRowSet(table=table, rowsets=id_ranges(live.ids.tolist()))
-
-
-def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending ids as inclusive ranges."""
-    ranges: list[tuple[int, int]] = []
-    for each in ids:
-        if ranges and ranges[-1][1] == each - 1:
-            ranges[-1] = (ranges[-1][0], each)
-        else:
-            ranges.append((each, each))
-    return tuple(ranges)

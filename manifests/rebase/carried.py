@@ -5,7 +5,7 @@ Spec: docs/spec/conflicts.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
@@ -60,6 +60,7 @@ class Carried:
     targets: Targets
     replaced: Mapping[str, FrozenBitMap]
     compactions: Mapping[str, OwnCompaction]
+    planned_deletes: int
 
     def follow(self, before: Snapshot, theirs: Epoch) -> Carried:
         """The change after the epoch that follows `before`.
@@ -175,6 +176,17 @@ class Carried:
             ]
         return tuple(written)
 
+    def metrics(self, operations: Sequence[Operation]) -> dict[str, int]:
+        """What the change counts, once vectors are known, and rows that others deleted first."""
+        counts = dict(self.change.metrics)
+        if "rows_deleted" in counts:
+            counts["rows_deleted"] -= self.planned_deletes - _deletes(self.targets)
+        if "bytes_written" in counts:
+            counts["bytes_written"] += sum(
+                op.vector.check.length for op in operations if isinstance(op, AddDeletionVector)
+            )
+        return counts
+
     def _write_operation(self, operation: Operation) -> Operation:
         if isinstance(operation, DropRowSet) and operation.table in self.replaced:
             ids = id_ranges(self.replaced[operation.table])
@@ -252,7 +264,14 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
             if isinstance(op, DropRowSet) and op.table in replaces
         },
         {op.table: OwnCompaction(op, {}) for op in change.ops if isinstance(op, Compaction)},
+        _deletes(targets),
     )
+
+
+def _deletes(targets: Targets) -> int:
+    """The rows that are deleted, and do not move."""
+    found = (target for of_table in targets.values() for target in of_table.values())
+    return sum(len(t.rows) for target in found for t in target.taken if t.kind == "delete")
 
 
 def _strictest(target: Target) -> RowKind:

@@ -45,12 +45,13 @@ def check_reads(
         if table is None:
             continue
         serializable = _is_serializable(base, before, table)
+        what = "rows that it replaces" if read.replaces else "rows that it reads"
         if (read.replaces or serializable) and _may_hold(
             read.keep, table, _added(before, table, theirs, log)
         ):
-            raise conflict(change.operation, base.epoch, table.name, "rows that it reads", theirs)
+            raise conflict(change.operation, base.epoch, table.name, what, theirs)
         if serializable and not read.replaces and _took(read, table, theirs, log):
-            raise conflict(change.operation, base.epoch, table.name, "rows that it reads", theirs)
+            raise conflict(change.operation, base.epoch, table.name, what, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))
         if table is not None and guard.meets(_added(before, table, theirs, log)):

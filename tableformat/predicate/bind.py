@@ -89,11 +89,11 @@ def _bind(predicate: Predicate, schema: TableSchema) -> BoundNode:
         case IsNull(Literal() as literal):
             return BoundConstant(literal.kind is Kind.NULL)
         case IsNull(Column() as column):
-            return BoundIsNull(_resolve(column, schema))
+            return BoundIsNull(resolve(column, schema))
         case Compare(operator, left, right):
             return _bind_compare(operator, left, right, schema)
         case In(column, values):
-            return _bind_in(_resolve(column, schema), values)
+            return _bind_in(resolve(column, schema), values)
         case StartsWith(column, prefix):
             return BoundStartsWith(_resolve_string(column, schema), prefix)
         case Like(column, pattern, escape):
@@ -101,7 +101,8 @@ def _bind(predicate: Predicate, schema: TableSchema) -> BoundNode:
     raise AssertionError(f"not a predicate: {predicate!r}")
 
 
-def _resolve(column: Column, schema: TableSchema) -> BoundColumn:
+def resolve(column: Column, schema: TableSchema) -> BoundColumn:
+    """Find a column, or a field of a struct. Raises InvalidInputError naming it."""
     try:
         top = field = schema.field(column.path[0])
     except NotFoundError as error:
@@ -136,7 +137,7 @@ def _domain(column: BoundColumn) -> Domain:
 
 
 def _resolve_string(column: Column, schema: TableSchema) -> BoundColumn:
-    bound = _resolve(column, schema)
+    bound = resolve(column, schema)
     if _domain(bound).family != "string":
         raise InvalidInputError(
             f"LIKE needs a string; column {str(bound)!r} is of type {bound.type}."
@@ -151,11 +152,11 @@ def _bind_compare(
         case Literal(), Literal():
             return _compare_literals(operator, left, right)
         case Column(), Column():
-            return _compare_columns(operator, _resolve(left, schema), _resolve(right, schema))
+            return _compare_columns(operator, resolve(left, schema), resolve(right, schema))
         case Literal(), Column():
-            return _compare_literal(_resolve(right, schema), operator.flipped, left)
+            return _compare_literal(resolve(right, schema), operator.flipped, left)
         case Column(), Literal():
-            return _compare_literal(_resolve(left, schema), operator, right)
+            return _compare_literal(resolve(left, schema), operator, right)
     raise AssertionError(f"not operands: {left!r}, {right!r}")
 
 

@@ -154,6 +154,11 @@ def as_predicate(value: object) -> Predicate | None:
     return value if isinstance(value, Predicate) else None
 
 
+def as_column(value: ColumnBuilder) -> Column:
+    """The column that a builder stands for."""
+    return value._column
+
+
 def col(name: str) -> ColumnBuilder:
     """A column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 
 import sqlglot
@@ -80,15 +81,38 @@ def parse_predicate(where: str | Predicate | ColumnBuilder) -> Predicate:
         if built is None:
             raise InvalidInputError(f"where must be SQL text or built by col(), not {where!r}.")
         return built
+    with _reading("predicate", where):
+        return _Reader(where).predicate(_parse(where))
+
+
+def parse_value(text: str) -> Operand | Predicate:
+    """Read a value in Spark SQL: a column, a literal, or a condition, whose value is boolean.
+
+    Raises InvalidInputError as `parse_predicate`.
+    """
+    with _reading("value", text):
+        reader, tree = _Reader(text), _parse(text)
+        if isinstance(tree, exp.Column | exp.Dot):
+            return Column(_path(tree))
+        literal = reader.literal(tree)
+        return reader.predicate(tree) if literal is None else literal
+
+
+def _parse(text: str) -> exp.Expr:
+    return sqlglot.parse_one(text, into=exp.Condition, dialect="spark")
+
+
+@contextmanager
+def _reading(what: str, text: str) -> Iterator[None]:
+    """Turn what the SQL library says about a text into one sentence."""
     try:
-        tree = sqlglot.parse_one(where, into=exp.Condition, dialect="spark")
-        return _Reader(where).predicate(tree)
+        yield
     except ParseError as error:
-        raise InvalidInputError(f"The predicate {where!r} {_explain(error)}.") from error
+        raise InvalidInputError(f"The {what} {text!r} {_explain(error)}.") from error
     except SqlglotError as error:
-        raise InvalidInputError(f"The predicate {where!r} cannot be read: {error}.") from error
+        raise InvalidInputError(f"The {what} {text!r} cannot be read: {error}.") from error
     except RecursionError as error:
-        raise InvalidInputError("The predicate is nested too deeply; flatten it.") from error
+        raise InvalidInputError(f"The {what} is nested too deeply; flatten it.") from error
 
 
 def _explain(error: ParseError) -> str:
@@ -114,7 +138,7 @@ class _Reader:
         method = _CONDITIONS.get(type(node))
         if method is not None:
             return method(self, node)
-        literal = self._literal(node)
+        literal = self.literal(node)
         if literal is None or not isinstance(literal.value, bool | None):
             raise _unsupported(node)
         return Constant(literal.value)
@@ -195,7 +219,7 @@ class _Reader:
         return operand
 
     def _string(self, node: exp.Expr, whole: exp.Expr) -> str:
-        literal = self._literal(node)
+        literal = self.literal(node)
         if literal is None or not isinstance(literal.value, str):
             raise _unsupported(whole)
         return literal.value
@@ -205,16 +229,16 @@ class _Reader:
             node = node.this
         if isinstance(node, exp.Column | exp.Dot):
             return Column(_path(node))
-        literal = self._literal(node)
+        literal = self.literal(node)
         if literal is None:
             raise _unsupported(node)
         return literal
 
-    def _literal(self, node: exp.Expr) -> Literal | None:
+    def literal(self, node: exp.Expr) -> Literal | None:
         """The constant that a node stands for; None if it is none."""
         match node:
             case exp.Paren():
-                return self._literal(node.this)
+                return self.literal(node.this)
             case exp.Null():
                 return NULL
             case exp.Boolean():
@@ -250,11 +274,11 @@ class _Reader:
         # -9223372036854775808L: the sign belongs to the number before its type is checked.
         if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
             return self._cast(node, negated=not node.this.is_string)
-        literal = self._literal(node)
+        literal = self.literal(node)
         return None if literal is None else negative(literal)
 
     def _cast(self, node: exp.Cast, negated: bool) -> Literal | None:
-        literal = self._literal(node.this)
+        literal = self.literal(node.this)
         if literal is None:
             return None
         if negated:
@@ -269,7 +293,7 @@ class _Reader:
                 return None
             left, right = (self._interval(side) for side in sides)
             return None if left is None or right is None else add_intervals(left, right)
-        number = self._literal(node.this) if node.this is not None else None
+        number = self.literal(node.this) if node.this is not None else None
         if number is None:
             return None
         unit, text = node.args.get("unit"), str(number.value)

@@ -13,7 +13,7 @@ from spark_ext.options import (
     parse_read_options,
     parse_write_options,
 )
-from tableformat.write_job import WriteSettings
+from tableformat.write_settings import WriteSettings
 
 
 def read(**options: str) -> ReadOptions:

@@ -28,7 +28,8 @@ from tableformat.conversion import match_fields
 from tableformat.encodings import lengths
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import WriteSettings, write_options
+from tableformat.write_job import write_options
+from tableformat.write_settings import WriteSettings
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import JOB, PREFIX, WriteTool, read
 from tests.strategies import PRIMITIVES, batches, identical, make_batch, schemas

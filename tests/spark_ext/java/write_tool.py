@@ -18,7 +18,8 @@ from manifests.store import LocalStore, ObjectStore
 from spark_ext.types import to_spark
 from tableformat.arrow_types import arrow_schema
 from tableformat.rowset_reader import RowSetReader
-from tableformat.write_job import Target, WriteJob, WriteSettings, decode_entries
+from tableformat.write_job import Target, WriteJob, decode_entries
+from tableformat.write_settings import WriteSettings
 
 JOB = "0123456789abcdef"
 PREFIX = "t/"

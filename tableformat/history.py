@@ -1,0 +1,88 @@
+"""What people are told about the epochs that changed a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    Compaction,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Epoch,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One epoch that changed a table.
+
+    `metrics` are what a statement counted, such as `rows_deleted`; empty for plain writes.
+    """
+
+    epoch: int
+    timestamp: datetime
+    operation: str
+    parameters: dict[str, str]
+    base: int
+    engine: str
+    transaction: str
+    rowsets_added: int
+    rowsets_dropped: int
+    rows_added: int
+    bytes_added: int
+    metrics: dict[str, int]
+
+
+def table_history(epochs: Iterable[Epoch], table: str) -> Iterator[HistoryEntry]:
+    """The epochs, newest first, that changed a table.
+
+    Those of a table that it replaced in one epoch follow.
+    """
+    for epoch in epochs:
+        if any(getattr(op, "table", None) == table for op in epoch.ops):
+            yield _history_entry(epoch, table)
+        if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
+            replaced = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)
+            if replaced is None:
+                return
+            table = replaced
+
+
+def moment(time_ms: int) -> datetime:
+    """The time of an epoch, in UTC."""
+    return EPOCH_START + time_ms * MILLISECOND
+
+
+EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
+    ops = [op for op in epoch.ops if getattr(op, "table", None) == table]
+    added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
+    compactions = [op for op in ops if isinstance(op, Compaction)]
+    added += [each.rowset for op in compactions for each in op.outputs if not each.is_empty]
+    spilled = [op.segment for op in ops if isinstance(op, AddRowSets)]
+    dropped = [ids for op in ops if isinstance(op, DropRowSet) for ids in op.rowsets]
+    vectors = [op.vector.check.length for op in ops if isinstance(op, AddDeletionVector)]
+    return HistoryEntry(
+        epoch=epoch.epoch,
+        timestamp=moment(epoch.time_ms),
+        operation=epoch.operation,
+        parameters=dict(epoch.parameters),
+        base=epoch.base,
+        engine=epoch.engine,
+        transaction=epoch.transaction,
+        rowsets_added=len(added) + sum(segment.rowset_count for segment in spilled),
+        rowsets_dropped=sum(last - first + 1 for first, last in dropped)
+        + sum(len(op.inputs) for op in compactions),
+        rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),
+        bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled) + sum(vectors),
+        metrics=dict(epoch.metrics or {}),
+    )

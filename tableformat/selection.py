@@ -1,0 +1,126 @@
+"""Which rows of which RowSets a condition selects, reading as little as decides it.
+
+What the bounds in the log decide for a whole RowSet is not read at all; of the others only the
+columns of the condition are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import BitMap, FrozenBitMap
+
+from manifests.bounds import bounds_table
+from manifests.deletion_vector import read_deletion_vector
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore
+from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, prune
+from tableformat.predicate.expressions import Column, IsNull, Not, disjunction
+from tableformat.rowset_reader import RowSetReader
+from tableformat.scan_plan import cut_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Rows of a RowSet, by number as stored; None: all that it still has."""
+
+    rowset: LiveRowSet
+    rows: FrozenBitMap | None
+
+    @property
+    def count(self) -> int:
+        """How many rows are selected."""
+        return self.rowset.row_count if self.rows is None else len(self.rows)
+
+
+def judge(
+    table: TableState, rowsets: Sequence[LiveRowSet], where: Predicate
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each RowSet whether `where` may select rows of it, and whether it may leave some out.
+
+    Decided by the bounds in the log. Raises InvalidInputError where it does not fit the columns.
+    """
+    bound = bind(where, table.schema)
+    columns = [Column((table.schema.by_id(each).name,)) for each in sorted(bound.column_ids)]
+    # A row is also not selected where the predicate is NULL, which takes a NULL in it.
+    unselected = bind(disjunction([Not(where), *map(IsNull, columns)]), table.schema)
+    bounds = bounds_table(
+        [rowset.entry.statistics for rowset in rowsets],
+        [rowset.entry.rows for rowset in rowsets],
+        table.schema,
+        lambda index: f"RowSet {rowsets[index].entry.object}",
+    )
+    return prune(bound, bounds), prune(unselected, bounds)
+
+
+def select_rows(
+    store: ObjectStore,
+    table: TableState,
+    rowsets: Sequence[LiveRowSet],
+    where: Predicate | None,
+) -> Iterator[Selection]:
+    """The rows for which `where` is true (None: all), RowSet by RowSet; those without are left out.
+
+    Raises InvalidInputError as `judge`, CorruptionError, StoreError.
+    """
+    if where is None:
+        yield from (Selection(rowset, None) for rowset in rowsets)
+        return
+    bound = bind(where, table.schema)
+    some, others = judge(table, rowsets, where)
+    for rowset, may, may_not in zip(rowsets, some, others, strict=True):
+        if may and not may_not:
+            yield Selection(rowset, None)
+        elif may and (rows := _matching(store, table, rowset, bound)):
+            yield Selection(rowset, rows)
+
+
+def _matching(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+) -> FrozenBitMap:
+    fields = [field for field in table.schema.fields if field.id in predicate.column_ids]
+    found = BitMap()
+    batches = RowSetReader(store, table.prefix, rowset.entry).read(
+        fields,
+        keep=lambda bounds: prune(predicate, bounds),
+        keep_columns=predicate.column_ids,
+    )
+    for first_row, batch in batches:
+        mask = evaluate(predicate, batch).fill_null(False).to_numpy(zero_copy_only=False)
+        found |= BitMap(first_row + np.flatnonzero(mask))
+    return FrozenBitMap(found - gone_rows(store, table, rowset))
+
+
+def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
+    """The rows of a RowSet that are deleted. Raises CorruptionError, StoreError."""
+    if rowset.vector is None:
+        return FrozenBitMap()
+    return read_deletion_vector(store, table.prefix, rowset.vector, rowset.entry.rows).rows
+
+
+def read_selected(
+    store: ObjectStore, table: TableState, selection: Selection, schema: TableSchema
+) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+    """The selected rows, with their numbers and the columns of `schema`, about a block at a time.
+
+    Reads only stretches between cuts that hold such rows. Raises CorruptionError, StoreError.
+    """
+    entry = selection.rowset.entry
+    rows = selection.rows
+    if rows is None:
+        gone = gone_rows(store, table, selection.rowset)
+        rows = FrozenBitMap(BitMap(range(entry.rows)) - gone)
+    numbers = np.asarray(rows.to_array(), np.int64)
+    cuts = np.array(cut_rows(entry))
+    stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
+    ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
+    reader = RowSetReader(store, table.prefix, entry)
+    for first_row, batch in reader.read(schema.fields, ranges=ranges):
+        low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
+        chosen = numbers[low:high]
+        yield chosen, batch.take(pa.array(chosen - first_row))

@@ -1,0 +1,37 @@
+"""DELETE: rows go, and nothing but the columns of the condition is read."""
+
+from __future__ import annotations
+
+from manifests.change import RowsGone, TableRead
+from manifests.log import Log
+from manifests.snapshot import TableState
+from tableformat.predicate import Predicate, bind
+from tableformat.scan_plan import rowset_filter
+from tableformat.selection import select_rows
+from tableformat.statements.statement import Statement, row_statement
+
+
+def evaluate_delete(
+    log: Log, table: TableState, where: Predicate | None, text: str | None = None
+) -> Statement:
+    """Find the rows for which `where` is true (None: all).
+
+    RowSets that the log's bounds decide are not read. `text` is the condition as history shows it.
+    Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    """
+    keep = rowset_filter(table, where)
+    rowsets = log.read_rowsets(table, keep)
+    gone = [
+        RowsGone(table.id, each.rowset, "delete", each.rows)
+        for each in select_rows(log.store, table, rowsets, where)
+        if each.count
+    ]
+    read = frozenset[int]() if where is None else bind(where, table.schema).column_ids
+    return row_statement(
+        "delete",
+        "delete",
+        table,
+        gone,
+        reads=(TableRead(table.id, keep, read),),
+        parameters={} if text is None else {"where": text},
+    )

@@ -1,0 +1,101 @@
+"""The statements as methods, of a table and of a table in a transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from manifests.log import Log
+from manifests.snapshot import TableState
+from tableformat.arrow_input import record_batches
+from tableformat.assignments import parse_assignments
+from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.statements.delete import evaluate_delete
+from tableformat.statements.statement import RowCounts, Statement
+from tableformat.statements.update import evaluate_update
+from tableformat.statements.upsert import evaluate_upsert
+from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+
+Where = str | Predicate | ColumnBuilder
+Evaluate = Callable[[Log, TableState, str], Statement]
+"""Evaluates a statement on a table; objects that it writes begin with the job's id."""
+
+
+class RowMethods(ABC):
+    """Statements that change rows, told what to do with one that is ready to be evaluated."""
+
+    @abstractmethod
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+        """Evaluate a statement, as often as it takes, and make it happen."""
+
+    def delete(
+        self, where: Where | None = None, *, commit: CommitSettings | None = None
+    ) -> RowCounts:
+        """Delete the rows for which `where` is true; None: all.
+
+        Reads the columns of the condition, and nothing of RowSets that the log's statistics decide.
+        Runs again where another statement moved one of the rows. Raises InvalidInputError naming
+        the column or part of the condition at fault, ConflictError after ten tries.
+        """
+        check_settings(None, commit)
+        parsed = None if where is None else parse_predicate(where)
+        text = _text(where)
+        return self._run(lambda log, table, _: evaluate_delete(log, table, parsed, text), commit)
+
+    def update(
+        self,
+        set: Mapping[str, Any],
+        where: Where | None = None,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Set columns of the rows for which `where` is true; None: of all.
+
+        `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
+        a column, any other Python value itself. All of them see the row as it was. Runs again where
+        another statement took one of the rows. Raises InvalidInputError naming the column at
+        fault, ConflictError after ten tries.
+        """
+        check_settings(settings, commit)
+        parsed = None if where is None else parse_predicate(where)
+        text = _text(where)
+
+        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+            values = parse_assignments(set, table.schema)
+            return evaluate_update(log, table, values, parsed, job, settings, text)
+
+        return self._run(evaluate, commit)
+
+    def upsert(
+        self,
+        data: Any,
+        on: str | Sequence[str],
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Replace rows by those of `data` with the same values in the columns `on`; add the others.
+
+        `data` is what `append` takes, with all columns of the table; it is held in memory. Reads
+        the key columns where the keys may be. Runs again where another statement took one of the
+        rows or inserted one of the keys. Raises NotFoundError or InvalidInputError naming the
+        column, or the key that is NULL or given twice; ConflictError after ten tries.
+        """
+        check_settings(settings, commit)
+        rows = pa.Table.from_batches(batches) if (batches := list(record_batches(data))) else None
+
+        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+            if rows is None:
+                return Statement("upsert")
+            return evaluate_upsert(log, table, rows, on, job, settings)
+
+        return self._run(evaluate, commit)
+
+
+def _text(where: Where | None) -> str | None:
+    """The condition as history shows it."""
+    return where if isinstance(where, str) else None if where is None else str(where)

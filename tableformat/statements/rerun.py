@@ -1,0 +1,43 @@
+"""Evaluating a statement until it can be committed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from manifests.change import Change
+from manifests.entries import Epoch
+from manifests.errors import ConflictError
+from manifests.log import Log
+from manifests.snapshot import Snapshot
+
+TRIES = 10
+"""How often a statement is evaluated before its conflict is reported."""
+
+_FIRST_PAUSE_S = 0.01
+_LONGEST_PAUSE_S = 1.0
+
+
+def commit_statement(
+    log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | None]
+) -> tuple[Snapshot, Epoch | None]:
+    """Evaluate a statement on a state and commit it; after a conflict again on the newest one.
+
+    Returns the state after it, and its epoch: none where it changes nothing, or its batch has
+    landed before. Raises ConflictError after ten tries with growing pauses, or at once where an
+    epoch is expected, and whatever `evaluate` and `Log.commit` raise.
+    """
+    for attempt in range(TRIES):
+        if attempt:
+            pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt)
+            log.pause(pause * random.uniform(0.5, 1.0))
+            base = log.refresh(base)
+        change = evaluate(base)
+        if change is None:
+            return base, None
+        try:
+            return log.commit_change(change, base)
+        except ConflictError:
+            if attempt == TRIES - 1 or change.expect_epoch is not None:
+                raise
+    raise AssertionError("unreachable")

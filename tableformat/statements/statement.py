@@ -1,0 +1,158 @@
+"""What a statement comes to once it was evaluated on a table.
+
+This is also how Spark's row-level plans end: tasks report row numbers by RowSet and the RowSets
+that they wrote, and `row_statement` makes of them what `Log.commit` takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pyroaring import AbstractBitMap
+
+from manifests.change import Change, KeyGuard, RowsGone, TableRead
+from manifests.entries import AddRowSet, Operation, RowKind, RowSetEntry
+from manifests.errors import InvalidInputError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.snapshot import TableState
+from manifests.store import ObjectStore
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_job import write_options
+from tableformat.write_settings import CommitSettings, WriteSettings
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """What a statement did. `rowsets_touched` are those that lost rows.
+
+    `epoch` is the one that it became, the newest known one where it changed nothing, and None in a
+    transaction.
+    """
+
+    epoch: int | None = None
+    rows_deleted: int = 0
+    rows_updated: int = 0
+    rows_inserted: int = 0
+    rowsets_touched: int = 0
+    bytes_written: int = 0
+
+    def metrics(self) -> dict[str, int]:
+        """The same as history shows it."""
+        return {name: getattr(self, name) for name in COUNTED}
+
+
+COUNTED = ("rows_deleted", "rows_updated", "rows_inserted", "rowsets_touched", "bytes_written")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement that was evaluated on one table, of which nothing is committed yet."""
+
+    operation: str
+    ops: tuple[Operation, ...] = ()
+    rows: tuple[RowsGone, ...] = ()
+    reads: tuple[TableRead, ...] = ()
+    keys: tuple[KeyGuard, ...] = ()
+    counts: RowCounts = RowCounts()
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it changes nothing."""
+        return not (self.ops or self.rows)
+
+
+def row_statement(
+    operation: str,
+    kind: RowKind,
+    table: TableState,
+    gone: Iterable[RowsGone],
+    added: Iterable[RowSetEntry] = (),
+    *,
+    reads: tuple[TableRead, ...] = (),
+    keys: tuple[KeyGuard, ...] = (),
+    inserted: int = 0,
+    parameters: Mapping[str, str] | None = None,
+) -> Statement:
+    """A statement that takes rows from RowSets of a table, and adds RowSets.
+
+    Of the rows that are added, `inserted` are new and the others what the rows gone became.
+    """
+    rows, entries = tuple(gone), tuple(added)
+    taken = sum(r.rowset.row_count if r.rows is None else len(r.rows) for r in rows)
+    return Statement(
+        operation,
+        tuple(
+            AddRowSet(table=table.id, rowset=each.model_copy(update={"schema_id": table.schema_id}))
+            for each in entries
+        ),
+        rows,
+        reads,
+        keys,
+        RowCounts(
+            rows_deleted=taken if kind == "delete" else 0,
+            rows_updated=0 if kind == "delete" else taken,
+            rows_inserted=inserted,
+            rowsets_touched=len({each.rowset.id for each in rows}),
+            bytes_written=sum(entry.bytes for entry in entries),
+        ),
+        parameters or {},
+    )
+
+
+def rows_gone(
+    log: Log, table: TableState, kind: RowKind, rows: Mapping[int, AbstractBitMap]
+) -> tuple[RowsGone, ...]:
+    """Row numbers by RowSet id, as tasks report them, as facts about a table.
+
+    Raises InvalidInputError for a RowSet that the table does not have, or a row that it lacks.
+    """
+    live = log.find_rowsets(table, rows.keys())
+    for number, each in rows.items():
+        if number not in live or (each and each.max() >= live[number].entry.rows):
+            raise InvalidInputError(
+                f"Table {table.name!r} has no RowSet {number} with the rows to {kind}; the"
+                " statement was planned on another state of it."
+            )
+    return tuple(RowsGone(table.id, live[n], kind, each) for n, each in rows.items() if each)
+
+
+def make_change(
+    statement: Statement, table: TableState, job: str, settings: CommitSettings | None = None
+) -> Change:
+    """A statement on a table as a change of its own."""
+    chosen = settings or CommitSettings()
+    return Change(
+        new_transaction_id(),
+        statement.operation,
+        (*statement.ops, *chosen.operations(table.id)),
+        {**statement.parameters, **chosen.parameters()},
+        rows=statement.rows,
+        reads=statement.reads,
+        keys=statement.keys,
+        metrics=statement.counts.metrics(),
+        expect_epoch=chosen.expect_epoch,
+        job=job,
+    )
+
+
+def write_batches(
+    store: ObjectStore,
+    table: TableState,
+    job: str,
+    batches: Iterable[pa.RecordBatch],
+    settings: WriteSettings | None = None,
+) -> tuple[RowSetEntry, ...]:
+    """Write rows that have the table's columns exactly; nothing is visible before a commit.
+
+    Raises StoreError; then, as after an error of `batches`, what was written is removed.
+    """
+    options = write_options(table.schema, table.sort_key, settings or WriteSettings())
+    writer = RowSetWriter(store, table.prefix, job, table.schema, table.sort_key, options)
+    with writer:
+        for batch in batches:
+            writer.write(batch)
+        return writer.close()
