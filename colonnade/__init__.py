@@ -30,11 +30,12 @@ from manifests.errors import (
 )
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from manifests.version import VERSION as __version__
+from tableformat.arrow_scan import Scan
 from tableformat.database import Database as ArrowDatabase
 from tableformat.history import HistoryEntry
 from tableformat.predicate import Predicate, col
 from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable, Scan
+from tableformat.table import ArrowTable
 from tableformat.write_settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:

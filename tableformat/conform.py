@@ -7,6 +7,7 @@ Spec: docs/spec/types.md
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import pyarrow as pa
@@ -16,6 +17,9 @@ from manifests.schema import SchemaField, TableSchema
 from tableformat.arrow_types import arrow_schema
 from tableformat.conversion import convert, match_fields
 from tableformat.value_checks import check_values, is_constrained
+
+CONFORMED_ROWS = 65_536
+"""Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
 
 
 def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBatch:
@@ -40,6 +44,16 @@ def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBa
     for index, field in _constrained(schema):
         check_values(batch.column(index), field, field.name)
     return batch
+
+
+def conform_batches(
+    batches: Iterable[pa.RecordBatch], schema: TableSchema
+) -> Iterator[pa.RecordBatch]:
+    """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`."""
+    for batch in batches:
+        # An empty batch is checked like any other.
+        for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
+            yield conform(batch.slice(start, CONFORMED_ROWS), schema)
 
 
 @lru_cache(maxsize=256)

@@ -23,7 +23,9 @@ from tableformat.location import (
     refuse_existing,
 )
 from tableformat.table import ArrowTable, as_table_schema, epoch_number
+from tableformat.transaction import Transaction
 from tableformat.write_job import commit_write, new_table, plan_write
+from tableformat.write_settings import CommitSettings
 
 
 class Database:
@@ -140,6 +142,13 @@ class Database:
         table = self._locate(name, base).require(base)
         self._snapshot = commit_rename(self._log, base, table, new_name)
         return self._snapshot.epoch
+
+    def transaction(self, *, commit: CommitSettings | None = None) -> Transaction:
+        """Begin a transaction on the newest state; use it in a `with` block.
+
+        It changes any number of tables in one epoch, or none: see `Transaction`.
+        """
+        return Transaction(self._log, self.refresh(), commit)
 
     def _locate(self, name: str, snapshot: Snapshot) -> Location:
         names = {table.name for table in snapshot.tables.values()}

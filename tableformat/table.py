@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from itertools import islice
 from typing import Any, Literal
@@ -23,13 +23,12 @@ from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.alteration import Alteration, commit_alterations
-from tableformat.arrow_input import record_batches
+from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.history import EPOCH_START, MILLISECOND, HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
-from tableformat.scan import read_plan, read_plan_parallel
-from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter
+from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.rerun import commit_statement
@@ -215,7 +214,7 @@ class ArrowTable(RowMethods):
         check_settings(settings, commit)
         base, job, predicate = self.snapshot, new_job_id(), parse_predicate(where)
         statement = evaluate_replace(
-            self._log, self.state, _batches(data), predicate, job, settings, str(where)
+            self._log, self.state, batches_of(data), predicate, job, settings, str(where)
         )
         change = make_change(statement, self.state, job, commit)
         return self._see(self._log.commit(change, base)).epoch
@@ -252,7 +251,7 @@ class ArrowTable(RowMethods):
     ) -> int:
         base = self.snapshot
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
-        entries = write_rows(job, _batches(data), self._location.store)
+        entries = write_rows(job, batches_of(data), self._location.store)
         if not entries and mode == "append" and (commit is None or commit.batch is None):
             return base.epoch
         return self._see(commit_write(job, entries, self._log, base)).epoch
@@ -274,49 +273,6 @@ class ArrowTable(RowMethods):
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch
         return f"ArrowTable({self.path!r}, epoch={epoch})"
-
-
-def _batches(data: Any) -> Iterator[pa.RecordBatch]:
-    # A scan is asked for its batches itself, so that its errors keep their type.
-    return data.to_batches() if isinstance(data, Scan) else record_batches(data)
-
-
-class Scan:
-    """A planned read of one epoch; each method reads it anew and returns the same rows."""
-
-    def __init__(self, location: Location, plan: ScanPlan) -> None:
-        self._store = location.store
-        self.plan = plan
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns that the scan returns."""
-        return arrow_schema(self.plan.output_schema)
-
-    @property
-    def epoch(self) -> int:
-        """The epoch that the scan reads."""
-        return self.plan.epoch
-
-    def to_reader(self) -> pa.RecordBatchReader:
-        """Stream the rows in order, holding about one block of every column."""
-        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
-
-    def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over the rows as record batches, holding about one block of every column."""
-        return read_plan(self._store, self.plan)
-
-    def to_arrow(self) -> pa.Table:
-        """Read all rows into memory, decoding on all processors."""
-        return pa.Table.from_batches(read_plan_parallel(self._store, self.plan), self.schema)
-
-    def to_pandas(self, **options: Any) -> Any:
-        """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
-        return self.to_arrow().to_pandas(**options)
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Hand the rows to any library that speaks the Arrow C stream interface."""
-        return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
 def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:

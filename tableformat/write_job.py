@@ -37,12 +37,13 @@ from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputErro
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
+from manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from manifests.rebase.targets import id_ranges
 from manifests.schema import Model, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from tableformat.column import check_names
-from tableformat.conform import conform
+from tableformat.conform import conform_batches
 from tableformat.location import Location
 from tableformat.predicate import Predicate, from_json, to_json
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
@@ -51,9 +52,6 @@ from tableformat.write_settings import CommitSettings, WriteSettings, check_sett
 
 INDEXED_COLUMNS = 32
 """Of so many leading columns, besides the sort key, the log keeps statistics."""
-
-CONFORMED_ROWS = 65_536
-"""Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
 
 
 class Target(Model):
@@ -122,7 +120,7 @@ def new_table(
 
 
 def check_texts(properties: dict[str, str], comment: str | None) -> None:
-    """Refuse properties and comments that are no text. Raises InvalidInputError."""
+    """Refuse properties and comments that are no text, or no value. Raises InvalidInputError."""
     if comment is not None and not isinstance(comment, str):
         raise InvalidInputError(f"The comment of a table is text, not {comment!r}.")
     if not isinstance(properties, dict):
@@ -130,6 +128,11 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
     for key, value in properties.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+    if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
+        raise InvalidInputError(
+            f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"
+            f" {properties[ISOLATION]!r}."
+        )
 
 
 def check_table_name(name: str) -> str:
@@ -234,11 +237,8 @@ def write_rows(
         write_options(target.table_schema, target.sort_key, job.settings),
     )
     with writer:
-        for batch in batches:
-            # An empty batch is checked like any other.
-            for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
-                rows = batch.slice(start, CONFORMED_ROWS)
-                writer.write(conform(rows, target.table_schema))
+        for batch in conform_batches(batches, target.table_schema):
+            writer.write(batch)
         return writer.close()
 
 

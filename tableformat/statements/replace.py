@@ -11,7 +11,7 @@ from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import TableState
-from tableformat.conform import conform
+from tableformat.conform import conform_batches
 from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import select_rows
@@ -55,8 +55,7 @@ def evaluate_replace(
 def _checked(
     batches: Iterable[pa.RecordBatch], schema: TableSchema, where: BoundPredicate, text: str | None
 ) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        rows = conform(batch, schema)
+    for rows in conform_batches(batches, schema):
         outside = rows.num_rows - evaluate(where, rows).true_count
         if outside:
             raise InvalidInputError(

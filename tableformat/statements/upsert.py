@@ -15,12 +15,11 @@ from manifests.log import Log
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
-from tableformat.conform import conform
+from tableformat.conform import CONFORMED_ROWS, conform, conform_batches
 from tableformat.keys import KeySet, key_columns
 from tableformat.rowset_reader import RowSetReader
 from tableformat.selection import gone_rows
 from tableformat.statements.statement import Statement, row_statement, write_batches
-from tableformat.write_job import CONFORMED_ROWS
 from tableformat.write_settings import WriteSettings
 
 
@@ -67,7 +66,7 @@ def evaluate_upsert(
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
-    parts = [conform(batch, table.schema) for batch in data.to_batches(CONFORMED_ROWS)]
+    parts = list(conform_batches(data.to_batches(), table.schema))
     if not parts:
         empty = pa.RecordBatch.from_pylist([], data.schema)
         parts = [conform(empty, table.schema)]

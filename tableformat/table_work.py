@@ -1,0 +1,105 @@
+"""What a transaction has done to one table so far. Values; the log is not written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from manifests.change import KeyGuard, RowsGone, TableRead
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.entries import AddRowSet, DeletionVectorEntry, DropRowSet, Operation, RowSetEntry
+from manifests.log import Log
+from manifests.rebase.targets import all_rows, id_ranges
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore
+from tableformat.statements.statement import Statement
+
+NO_ROWS = FrozenBitMap()
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A RowSet that the transaction added, and what it took from it again."""
+
+    entry: RowSetEntry
+    gone: FrozenBitMap
+    vector: DeletionVectorEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableWork:
+    """Rows that go from RowSets of the base, RowSets that come, and what was read for it.
+
+    `base` are the RowSets of the table at the transaction's base, by id, and `first_own` is the id
+    that the first RowSet of its own has where it is looked at; `replaced`: all of `base` goes.
+    """
+
+    table: str
+    prefix: str
+    first_own: int
+    base: Mapping[int, LiveRowSet]
+    added: tuple[Added, ...] = ()
+    rows: tuple[RowsGone, ...] = ()
+    reads: tuple[TableRead, ...] = ()
+    keys: tuple[KeyGuard, ...] = ()
+    replaced: bool = False
+
+    @classmethod
+    def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
+        """Nothing done yet to `state`, which is `base` (None: made in the transaction)."""
+        live = [] if base is None else log.read_rowsets(base)
+        first = 0 if base is None else base.next_rowset_id
+        return cls(state.id, state.prefix, first, {each.id: each for each in live})
+
+    def add(self, statement: Statement, store: ObjectStore, job: str) -> TableWork:
+        """The same and a statement, which was evaluated on what this leaves."""
+        rows, added = list(self.rows), list(self.added)
+        for gone in statement.rows:
+            number = gone.rowset.id
+            if number < self.first_own:
+                # Of the base's RowSet: what the transaction took before is not taken again.
+                rows.append(replace(gone, rowset=self.base[number]))
+            else:
+                place = number - self.first_own
+                added[place] = self._without(added[place], gone, store, job)
+        # A RowSet without rows is not added; those after it move up.
+        kept = [each for each in added if len(each.gone) < each.entry.rows]
+        kept += [Added(op.rowset, NO_ROWS) for op in statement.ops if isinstance(op, AddRowSet)]
+        return replace(
+            self,
+            added=tuple(kept),
+            rows=tuple(rows),
+            reads=(*self.reads, *statement.reads),
+            keys=(*self.keys, *statement.keys),
+        )
+
+    def replace_all(self, statement: Statement) -> TableWork:
+        """The same with all rows that were there replaced by those of a statement."""
+        entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+        return replace(
+            self,
+            added=tuple(Added(entry, NO_ROWS) for entry in entries),
+            rows=(),
+            keys=(),
+            reads=(*self.reads, TableRead(self.table, replaces=True)),
+            replaced=True,
+        )
+
+    def operations(self) -> tuple[Operation, ...]:
+        """What becomes part of the epoch, beside the rows that go."""
+        dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
+        added = [
+            AddRowSet(table=self.table, rowset=each.entry, vector=each.vector)
+            for each in self.added
+        ]
+        return (dropped, *added) if self.replaced else tuple(added)
+
+    def _without(self, added: Added, gone: RowsGone, store: ObjectStore, job: str) -> Added:
+        every = all_rows(added.entry.rows)
+        rows = every if gone.rows is None else added.gone | FrozenBitMap(gone.rows)
+        if len(rows) == added.entry.rows:
+            return Added(added.entry, rows)
+        vector = write_deletion_vector(store, self.prefix, job, DeletionVector(rows))
+        return Added(added.entry, rows, vector)
