@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pyarrow as pa
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
@@ -266,9 +267,15 @@ class Road:
             "unordered": plan(df.select("id").sortWithinPartitions("id")),
             "ordered": plan(df.where("id = 37").select("id").sortWithinPartitions("id")),
         }
-        twice = union([df.groupBy("b").count()] * 2)
+        twice = union([df.repartition(2, "b").groupBy("b").count()] * 2)
         twice.collect()
         seen["twice"] = plan(twice)
+        large = ArrowTable.create(self.folder / "large", pa.schema([("n", pa.int64())]))
+        large.append(pa.table({"n": np.random.default_rng(1).integers(2**62, size=600_000)}))
+        queries = df.selectExpr("sum(id)"), self.load("large").selectExpr("sum(n)")
+        seen["shuffles"] = [plan(query).count("Exchange") for query in queries]
+        seen["answered"] = plan(df.selectExpr("count(*) + 1", "min(id)"))
+        seen["distinct"] = sorted(str(row.b) for row in df.select("b").distinct().collect())
         self.spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
         return seen
 

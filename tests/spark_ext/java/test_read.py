@@ -152,6 +152,19 @@ def test_an_order_is_reported_only_where_every_task_reads_one_rowset(seen: dict[
     assert "Sort [" not in seen["plans"]["ordered"]
 
 
+def test_what_the_log_answers_takes_no_job(seen: dict[str, Any]) -> None:
+    (line,) = [each for each in seen["plans"]["answered"].splitlines() if each.strip()]
+    assert line.strip().startswith("LocalTableScan [")
+
+
+def test_the_rows_of_one_task_are_not_shuffled(seen: dict[str, Any]) -> None:
+    assert seen["plans"]["shuffles"] == [0, 1]
+
+
+def test_the_distinct_values_of_a_column_are_read(seen: dict[str, Any]) -> None:
+    assert seen["plans"]["distinct"] == ["False", "None", "True"]
+
+
 def test_equal_scans_of_a_query_are_read_once(seen: dict[str, Any]) -> None:
     assert "ReusedExchange" in seen["plans"]["twice"]
 

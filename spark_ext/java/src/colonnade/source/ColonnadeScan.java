@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortDirection;
@@ -12,8 +13,12 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsReportOrdering;
+import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
+import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
+import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.connector.read.partitioning.UnknownPartitioning;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -21,7 +26,10 @@ import org.apache.spark.sql.types.StructType;
  * same are equal, so that Spark reads them once.
  */
 final class ColonnadeScan
-    implements SupportsReportStatistics, SupportsReportOrdering, SupportsRuntimeV2Filtering {
+    implements SupportsReportStatistics,
+        SupportsReportOrdering,
+        SupportsReportPartitioning,
+        SupportsRuntimeV2Filtering {
   private final ScanRequest request;
   private final String description;
   private final ColonnadeBatch batch;
@@ -73,6 +81,15 @@ final class ColonnadeScan
       orders.add(Expressions.sort(ColumnName.reference(column), direction));
     }
     return orders.toArray(SortOrder[]::new);
+  }
+
+  /** One task has the rows of all keys, so that what comes after it needs no shuffle. */
+  @Override
+  public Partitioning outputPartitioning() {
+    int tasks = batch.plan().get("tasks").size();
+    return tasks == 1
+        ? new KeyGroupedPartitioning(new Expression[0], tasks)
+        : new UnknownPartitioning(tasks);
   }
 
   @Override

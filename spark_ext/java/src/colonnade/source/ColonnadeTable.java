@@ -50,6 +50,7 @@ public final class ColonnadeTable
    * (text) or {@code timestampMicros} name what to read, the newest epoch without one.
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
+    AnswersAsRows.use();
     return new ColonnadeTable(Planner.call("load", Map.of("path", path, "options", options)));
   }
 

@@ -16,6 +16,10 @@ record ReadOptions(String path, boolean namesState) {
 
   /** Reads the options; refuses unknown ones and those that contradict each other. */
   static ReadOptions check(Map<String, String> options) {
+    String path = options.get("path");
+    if (options.size() == 1 && path != null && !path.isEmpty()) {
+      return new ReadOptions(path, false);
+    }
     JsonNode found = Planner.call("check_options", Map.of("options", options));
     boolean namesState = !found.get("epoch").isNull() || !found.get("timestamp").isNull();
     return new ReadOptions(found.get("path").asText(), namesState);
