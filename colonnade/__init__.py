@@ -33,6 +33,7 @@ from manifests.version import VERSION as __version__
 from tableformat.arrow_scan import Scan
 from tableformat.database import Database as ArrowDatabase
 from tableformat.history import HistoryEntry
+from tableformat.kept_epochs import PinnedEpoch
 from tableformat.predicate import Predicate, col
 from tableformat.statements.statement import RowCounts
 from tableformat.table import ArrowTable
@@ -67,6 +68,7 @@ __all__ = [
     "InvalidInputError",
     "MapType",
     "NotFoundError",
+    "PinnedEpoch",
     "Predicate",
     "RowCounts",
     "Scan",

@@ -20,6 +20,7 @@ from manifests.entries import (
     Count,
     DeletionVectorEntry,
     ObjectIdText,
+    Pin,
     RowSetNumber,
     SegmentEntry,
     SortField,
@@ -108,6 +109,8 @@ class Root(Model):
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
     tables: tuple[TableRecord, ...]
+    tags: dict[str, Count] | None = None
+    pins: tuple[Pin, ...] | None = None
     earlier: tuple[CheckpointRef, ...] = ()
 
 
@@ -125,6 +128,8 @@ def encode_root(snapshot: Snapshot, earlier: Sequence[CheckpointRef]) -> bytes:
             reader_features=tuple(sorted(snapshot.reader_features)),
             writer_features=tuple(sorted(snapshot.writer_features)),
             tables=tuple(_table_record(table) for table in snapshot.tables.values()),
+            tags=dict(snapshot.tags) or None,
+            pins=tuple(snapshot.pins.values()) or None,
             earlier=tuple(earlier),
         )
     )
@@ -155,6 +160,8 @@ def root_snapshot(root: Root) -> Snapshot:
         reader_features=frozenset(root.reader_features),
         writer_features=frozenset(root.writer_features),
         tables={TableId(t.id): _table_state(t, root.lone_table) for t in root.tables},
+        tags=root.tags or {},
+        pins={pin.name: pin for pin in root.pins or ()},
     )
 
 

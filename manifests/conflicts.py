@@ -22,15 +22,21 @@ from manifests.entries import (
     DropTable,
     Epoch,
     Operation,
+    Pin,
     RenameTable,
+    Restore,
     SetComment,
     SetProperties,
+    Tag,
     Txn,
+    Unpin,
+    Untag,
 )
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
+    NotFoundError,
     UnsupportedFormatError,
 )
 from manifests.fold import WRITER_FEATURES
@@ -39,7 +45,7 @@ from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
-AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable
+AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable | Restore
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
 
 
@@ -119,6 +125,7 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
             f" {', '.join(unknown)}; upgrade Colonnade."
         )
     _check_names(change.ops, head)
+    _check_kept(change.ops, head)
     for operation in change.ops:
         if isinstance(operation, AddRowSet | AddRowSets | Compaction):
             planned = base.tables.get(TableId(operation.table))
@@ -128,6 +135,37 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
                     f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                     f" which {change.operation!r} was planned; read the table again and repeat it."
                 )
+
+
+def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
+    """Check tags, pins and restores against the head.
+
+    Raises AlreadyExistsError for a tag that is taken, or a pin of another epoch, NotFoundError for
+    one that is not there, and for an epoch that is gone or never was.
+    """
+    for operation in operations:
+        if isinstance(operation, Tag | Pin | Restore) and not (
+            head.floor <= operation.epoch <= head.epoch
+        ):
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
+                f" are {head.floor} to {head.epoch}."
+            )
+        match operation:
+            case Tag() if operation.name in head.tags:
+                raise AlreadyExistsError(
+                    f"Tag {operation.name!r} exists already, for epoch {head.tags[operation.name]};"
+                    " choose another name or remove it."
+                )
+            case Pin() if (pin := head.pins.get(operation.name)) and pin.epoch != operation.epoch:
+                raise AlreadyExistsError(
+                    f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
+                    " name or give it up."
+                )
+            case Untag() if operation.name not in head.tags:
+                raise NotFoundError(f"Tag {operation.name!r} does not exist.")
+            case Unpin() if operation.name not in head.pins:
+                raise NotFoundError(f"Pin {operation.name!r} does not exist.")
 
 
 def _check_names(operations: Iterable[Operation], head: Snapshot) -> None:
@@ -215,7 +253,8 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 def _alters_same(mine: TableOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-    return type(mine) is type(theirs)
+    columns = AlterSchema | Restore
+    return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 
 def _conflict_error(

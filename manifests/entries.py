@@ -290,6 +290,50 @@ class Txn(Model):
     version: Count
 
 
+class Restore(Model):
+    """The table is again as it was at an epoch; the rows come and go by operations beside this.
+
+    `table_schema` are its columns then, where they differ: ids of columns that were dropped since
+    come back, because the RowSets that come back have them.
+    """
+
+    op: Literal["restore"] = "restore"
+    table: TableIdText
+    epoch: Count
+    table_schema: TableSchema | None = None
+
+
+class Tag(Model):
+    """Give an epoch a name, which must be free; it stays readable as long as it has one."""
+
+    op: Literal["tag"] = "tag"
+    name: TableName
+    epoch: Count
+
+
+class Untag(Model):
+    """Take a name away from its epoch."""
+
+    op: Literal["untag"] = "untag"
+    name: TableName
+
+
+class Pin(Model):
+    """Keep an epoch readable until a time, in ms since 1970 UTC; again under its name: renew it."""
+
+    op: Literal["pin"] = "pin"
+    name: TableName
+    epoch: Count
+    until_ms: Count
+
+
+class Unpin(Model):
+    """Give a pin up before its time."""
+
+    op: Literal["unpin"] = "unpin"
+    name: TableName
+
+
 class Anchor(Model):
     """A checkpoint that was read back whole and is live data from here on (retention)."""
 
@@ -321,6 +365,11 @@ Operation = Annotated[
     | AddDeletionVector
     | Compaction
     | Txn
+    | Restore
+    | Tag
+    | Untag
+    | Pin
+    | Unpin
     | Anchor
     | EnableFeatures,
     Field(discriminator="op"),

@@ -26,10 +26,15 @@ from manifests.entries import (
     EnableFeatures,
     Epoch,
     Operation,
+    Pin,
     RenameTable,
+    Restore,
     SetComment,
     SetProperties,
+    Tag,
     Txn,
+    Unpin,
+    Untag,
 )
 from manifests.errors import CorruptionError, UnsupportedFormatError
 from manifests.ids import TableId
@@ -106,6 +111,8 @@ class _Fold:
         self._tables = dict(snapshot.tables)
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._anchors = snapshot.anchors
+        self._tags = dict(snapshot.tags)
+        self._pins = dict(snapshot.pins)
         self._reader_features = snapshot.reader_features
         self._writer_features = snapshot.writer_features
         self._epoch = snapshot.epoch
@@ -147,8 +154,10 @@ class _Fold:
                 self._touch(operation.table)
                 del self._tables[TableId(operation.table)]
                 del self._rowsets[TableId(operation.table)]
-            case AlterSchema() | SetProperties() | SetComment() | RenameTable():
+            case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
                 self._alter(operation)
+            case Tag() | Untag() | Pin() | Unpin():
+                self._keep(operation)
             case Anchor():
                 if operation.epoch >= self._epoch:
                     self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
@@ -181,7 +190,31 @@ class _Fold:
             changed_epoch=self._epoch,
         )
 
-    def _alter(self, operation: AlterSchema | SetProperties | SetComment | RenameTable) -> None:
+    def _keep(self, operation: Tag | Untag | Pin | Unpin) -> None:
+        """Names and leases of epochs."""
+        if isinstance(operation, Tag | Pin) and operation.epoch >= self._epoch:
+            self._refuse(f"keeps epoch {operation.epoch}, which does not precede it")
+        name = operation.name
+        match operation:
+            case Tag():
+                if name in self._tags:
+                    self._refuse(f"gives the tag {name!r} to a second epoch")
+                self._tags[name] = operation.epoch
+            case Untag():
+                if self._tags.pop(name, None) is None:
+                    self._refuse(f"removes the tag {name!r}, which does not exist")
+            case Pin():
+                pinned = self._pins.get(name)
+                if pinned and pinned.epoch != operation.epoch:
+                    self._refuse(f"moves the pin {name!r} to another epoch")
+                self._pins[name] = operation
+            case Unpin():
+                if self._pins.pop(name, None) is None:
+                    self._refuse(f"removes the pin {name!r}, which does not exist")
+
+    def _alter(
+        self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
+    ) -> None:
         fold = self._touch(operation.table)
         state = fold.table
         match operation:
@@ -201,6 +234,8 @@ class _Fold:
             case RenameTable():
                 self._check_free(operation.name)
                 state = replace(state, name=operation.name)
+            case Restore():
+                state = self._restored(state, operation)
         fold.table = self._tables[state.id] = state
 
     def _land(self, operation: Txn) -> None:
@@ -211,16 +246,30 @@ class _Fold:
         fold.table = replace(fold.table, batches={**batches, operation.app: operation.version})
         self._tables[fold.table.id] = fold.table
 
+    def _restored(self, state: TableState, operation: Restore) -> TableState:
+        """A table with the columns that it had before; allocators never go back."""
+        if not state.created_epoch <= operation.epoch < self._epoch:
+            self._refuse(f"restores table {state.name!r} to epoch {operation.epoch}")
+        if operation.table_schema is None:
+            return state
+        self._check_ids(state, operation.table_schema, range(1, state.next_column_id))
+        schema_id = state.schema_id + 1
+        return replace(state, schema=operation.table_schema, schema_id=schema_id)
+
     def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
         """Whether every reader would find the columns' files, now and after later changes."""
-        before, after = _field_ids(state.schema), _field_ids(operation.table_schema)
         first, end = state.next_column_id, operation.next_column_id
-        fresh = set(after).difference(before)
         if operation.schema_id != state.schema_id + 1 or end < first:
             self._refuse(f"numbers the schema or the columns of table {state.name!r} backwards")
-        if len(set(after)) < len(after) or not all(first <= each < end for each in fresh):
+        self._check_ids(state, operation.table_schema, range(first, end))
+
+    def _check_ids(self, state: TableState, schema: TableSchema, fresh: range) -> None:
+        """Whether ids are those of the table's columns or `fresh`, and the sort key is there."""
+        after = _field_ids(schema)
+        new = set(after).difference(_field_ids(state.schema))
+        if len(set(after)) < len(after) or not all(each in fresh for each in new):
             self._refuse(f"gives an id of table {state.name!r} to a second column")
-        columns = {field.id for field in operation.table_schema.fields}
+        columns = {field.id for field in schema.fields}
         if not columns or not columns.issuperset(field.column for field in state.sort_key):
             self._refuse(f"drops all columns of table {state.name!r}, or one of its sort key")
 
@@ -253,6 +302,8 @@ class _Fold:
             transaction=self._transaction,
             time_ms=self._time_ms,
             anchors=self._anchors,
+            tags=self._tags,
+            pins=self._pins,
             reader_features=self._reader_features,
             writer_features=self._writer_features,
             tables=self._tables,

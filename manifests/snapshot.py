@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from manifests.entries import (
     Anchor,
     DeletionVectorEntry,
+    Pin,
     RowSetEntry,
     SegmentEntry,
     SortField,
@@ -109,7 +110,8 @@ class Snapshot:
     """A database as of an epoch.
 
     `floor` is the oldest readable epoch that this state knows of; a stub in the log has the last
-    word. Features are names that a reader, or a writer, must know.
+    word. Features are names that a reader, or a writer, must know. `tags` are epochs by the names
+    that they were given; `pins`, by name, keep epochs readable until a time.
     """
 
     database: TableId
@@ -122,6 +124,8 @@ class Snapshot:
     reader_features: frozenset[str]
     writer_features: frozenset[str]
     tables: Mapping[TableId, TableState]
+    tags: Mapping[str, int] = field(default_factory=dict)
+    pins: Mapping[str, Pin] = field(default_factory=dict)
 
     def table(self, name: str) -> TableState:
         """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""

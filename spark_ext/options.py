@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
-from tableformat.table import timestamp_ms
+from tableformat.time_travel import timestamp_ms
 from tableformat.write_settings import WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "where")

@@ -25,7 +25,7 @@ from tableformat.location import locate_existing
 from tableformat.predicate import parse_predicate
 from tableformat.scan import read_plan
 from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter, split_plan
-from tableformat.table import timestamp_ms
+from tableformat.time_travel import timestamp_ms
 
 MAX_TASK_BYTES = 32 * 2**20
 """Stored bytes that a task reads of a large table: about a second of work."""

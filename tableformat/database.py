@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import datetime
 
 import pyarrow as pa
 
@@ -15,6 +16,14 @@ from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot
 from manifests.store import ObjectStore
 from tableformat.alteration import commit_rename
+from tableformat.kept_epochs import (
+    PinnedEpoch,
+    commit_pin,
+    commit_tag,
+    commit_unpin,
+    commit_untag,
+    pinned,
+)
 from tableformat.location import (
     Location,
     StorageOptions,
@@ -22,7 +31,9 @@ from tableformat.location import (
     locate_existing,
     refuse_existing,
 )
-from tableformat.table import ArrowTable, as_table_schema, epoch_number
+from tableformat.restore import restore_database
+from tableformat.table import ArrowTable, as_table_schema
+from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.transaction import Transaction
 from tableformat.write_job import commit_write, new_table, plan_write
 from tableformat.write_settings import CommitSettings
@@ -149,6 +160,63 @@ class Database:
         It changes any number of tables in one epoch, or none: see `Transaction`.
         """
         return Transaction(self._log, self.refresh(), commit)
+
+    def tags(self) -> dict[str, int]:
+        """Epochs by the names that they were given."""
+        return dict(sorted(self.refresh().tags.items()))
+
+    def tag(self, name: str, epoch: int | None = None) -> int:
+        """Name an epoch (None: the newest), which is kept and returned; read it by `scan(tag=…)`.
+
+        Raises AlreadyExistsError for a tag that exists, NotFoundError for an epoch that is gone
+        or never was.
+        """
+        head = self.refresh()
+        chosen = head.epoch if epoch is None else epoch_number(epoch)
+        self._snapshot = commit_tag(self._log, head, name, chosen)
+        return chosen
+
+    def untag(self, name: str) -> None:
+        """Remove a tag. Raises NotFoundError."""
+        self._snapshot = commit_untag(self._log, self.refresh(), name)
+
+    def pins(self) -> dict[str, PinnedEpoch]:
+        """Epochs that are kept until a time, by name."""
+        return pinned(self.refresh())
+
+    def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
+        """Keep an epoch (None: the newest) readable for some seconds from now; returns it.
+
+        Called again with the name and epoch of a pin it renews it. Raises AlreadyExistsError for
+        the pin of another epoch, NotFoundError for an epoch that is gone or never was.
+        """
+        head = self.refresh()
+        chosen = head.epoch if epoch is None else epoch_number(epoch)
+        self._snapshot = commit_pin(self._log, head, name, chosen, seconds)
+        return chosen
+
+    def unpin(self, name: str) -> None:
+        """Give a pin up before its time. Raises NotFoundError."""
+        self._snapshot = commit_unpin(self._log, self.refresh(), name)
+
+    def restore(
+        self,
+        *,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Make all tables again what they were at an epoch, time or tag; returns the new epoch.
+
+        Tables that came since are dropped. Raises NotFoundError for what was never or is gone,
+        InvalidInputError where a table was dropped since, ConflictError when another writer
+        changed a table meanwhile.
+        """
+        base = self.refresh()
+        then = snapshot_at(self._log, base, epoch, timestamp, tag)
+        self._snapshot = restore_database(self._log, base, then, commit)
+        return self._snapshot.epoch
 
     def _locate(self, name: str, snapshot: Snapshot) -> Location:
         names = {table.name for table in snapshot.tables.values()}

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import operator
 import os
-import re
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import islice
 from typing import Any, Literal
 
@@ -25,14 +23,16 @@ from manifests.snapshot import Snapshot, TableState
 from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
-from tableformat.history import EPOCH_START, MILLISECOND, HistoryEntry, moment, table_history
+from tableformat.history import HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.restore import restore_table
 from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.rerun import commit_statement
 from tableformat.statements.statement import RowCounts, make_change
+from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.write_job import commit_write, new_table, plan_write, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
@@ -137,21 +137,22 @@ class ArrowTable(RowMethods):
         return snapshot
 
     def snapshot_at(
-        self, epoch: int | None = None, timestamp: datetime | str | None = None
+        self,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
     ) -> Snapshot:
-        """The state at an epoch, or at the last epoch not after a time; the head without either.
+        """The state at an epoch, the last epoch not after a time, or a tag; else the head.
 
-        A time without a zone is UTC. Raises InvalidInputError for both at once and for what is
-        no whole number or no time, NotFoundError for an epoch that does not exist or a time
+        A time without a zone is UTC. Raises InvalidInputError for several at once and for what is
+        no whole number or no time, NotFoundError for an epoch or tag that does not exist or a time
         before the first.
         """
-        if epoch is not None and timestamp is not None:
-            raise InvalidInputError("Ask for an epoch or for a timestamp, not for both.")
-        if epoch is not None:
+        if epoch is not None and timestamp is None and tag is None:
             return self._snapshot_of(epoch_number(epoch))
-        at_ms = None if timestamp is None else timestamp_ms(timestamp)
-        head = self.refresh()
-        return self._log.read_at(timestamp_ms=at_ms, head=head)
+        if epoch is None and timestamp is None and tag is None:
+            return self.refresh()
+        return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
 
     def _snapshot_of(self, epoch: int) -> Snapshot:
         # Not by way of the head: where that is damaged, what came before it can still be read.
@@ -167,6 +168,7 @@ class ArrowTable(RowMethods):
         *,
         epoch: int | None = None,
         timestamp: datetime | str | None = None,
+        tag: str | None = None,
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows for which `where` is true.
 
@@ -174,7 +176,7 @@ class ArrowTable(RowMethods):
         checkpoint segments that the predicate leaves; data is read by the scan's methods.
         Raises NotFoundError or InvalidInputError naming the column, epoch or part at fault.
         """
-        snapshot = self.snapshot_at(epoch, timestamp)
+        snapshot = self.snapshot_at(epoch, timestamp, tag)
         table = self._location.require_at(snapshot, self._snapshot)
         predicate = None if where is None else parse_predicate(where)
         rowsets = self._log.read_rowsets(table, rowset_filter(table, predicate))
@@ -227,6 +229,25 @@ class ArrowTable(RowMethods):
         thing since the table was last seen.
         """
         return self._see(commit_alterations(self._log, self.snapshot, self.state, changes)).epoch
+
+    def restore(
+        self,
+        *,
+        epoch: int | None = None,
+        timestamp: datetime | str | None = None,
+        tag: str | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Make the table again what it was at an epoch, time or tag, and return the new epoch.
+
+        Rows and columns come back; no file is touched. Raises NotFoundError for what was never or
+        is gone, ConflictError when another writer changed the table meanwhile.
+        """
+        check_settings(None, commit)
+        base = self.refresh()
+        then = snapshot_at(self._log, base, epoch, timestamp, tag)
+        table = self._location.require(base)
+        return self._see(restore_table(self._log, base, table, then, commit)).epoch
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """The epochs that changed this table, newest first; reads one file an epoch.
@@ -284,38 +305,3 @@ def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
             f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
         )
     return schema_from_arrow(schema)
-
-
-def epoch_number(epoch: int) -> int:
-    """The number of an epoch. Raises InvalidInputError for what is no whole number."""
-    if isinstance(epoch, bool) or not hasattr(epoch, "__index__"):
-        raise InvalidInputError(f"An epoch is a whole number, not {epoch!r}.")
-    return operator.index(epoch)
-
-
-def timestamp_ms(timestamp: datetime | str) -> int:
-    """Milliseconds since 1970 UTC; a time without a zone is UTC.
-
-    Raises InvalidInputError for text that is no ISO 8601 date or time, and for other types.
-    """
-    if isinstance(timestamp, str):
-        # Spark prints .12 for .120; Python 3.10 reads three digits or six, and no Z.
-        text = _FRACTION.sub(lambda digits: digits[0][:7].ljust(7, "0"), timestamp.strip())
-        try:
-            moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        except ValueError as error:
-            raise InvalidInputError(
-                f"{timestamp!r} is not a time; write it like '2026-01-31 12:30:00' (UTC) or"
-                " with an offset such as +02:00."
-            ) from error
-    # pandas' NaT is a datetime that does not equal itself.
-    elif isinstance(timestamp, datetime) and timestamp == timestamp:
-        moment = timestamp
-    else:
-        raise InvalidInputError(f"A timestamp is a datetime or ISO 8601 text, not {timestamp!r}.")
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=timezone.utc)
-    return (moment - EPOCH_START) // MILLISECOND
-
-
-_FRACTION = re.compile(r"\.[0-9]+")

@@ -25,7 +25,7 @@ from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
 from tableformat.scan_plan import Keep, ScanPlan, divide_plan, plan_scan, rowset_filter
-from tableformat.table import timestamp_ms
+from tableformat.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
 """Stored bytes of the columns read below which another task costs more than it saves."""

@@ -14,7 +14,8 @@ import colonnade
 from colonnade import col
 from manifests.names import epoch_name
 from tableformat.location import locate
-from tableformat.table import as_table_schema, timestamp_ms
+from tableformat.table import as_table_schema
+from tableformat.time_travel import timestamp_ms
 from tableformat.write_job import commit_write, new_table, plan_write, write_rows
 
 SCHEMA = pa.schema(

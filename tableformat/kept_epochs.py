@@ -1,0 +1,76 @@
+"""Tags and pins: epochs that are kept, by a name or for a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from manifests.change import Change
+from manifests.clock import now_ms
+from manifests.entries import Operation, Pin, Tag, Unpin, Untag
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.snapshot import Snapshot
+from tableformat.history import moment
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedEpoch:
+    """An epoch that is kept until a time."""
+
+    epoch: int
+    until: datetime
+
+
+def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
+    """Name an epoch. Raises AlreadyExistsError, NotFoundError for an epoch that is gone."""
+    return _commit(log, base, Tag(name=_checked(name, "tag"), epoch=epoch))
+
+
+def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:
+    """Remove a tag. Raises NotFoundError."""
+    return _commit(log, base, Untag(name=_checked(name, "tag")))
+
+
+def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) -> Snapshot:
+    """Keep an epoch for some seconds from now, or longer than before under the same name.
+
+    Raises AlreadyExistsError for a pin of another epoch, NotFoundError for an epoch that is gone.
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+        raise InvalidInputError(f"A pin lasts a number of seconds above 0, not {seconds!r}.")
+    until = now_ms() + int(seconds * 1000)
+    return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=epoch, until_ms=until))
+
+
+def commit_unpin(log: Log, base: Snapshot, name: str) -> Snapshot:
+    """Give a pin up. Raises NotFoundError."""
+    return _commit(log, base, Unpin(name=_checked(name, "pin")))
+
+
+def pinned(snapshot: Snapshot) -> dict[str, PinnedEpoch]:
+    """The pins by name, those whose time is over included."""
+    return {
+        name: PinnedEpoch(pin.epoch, moment(pin.until_ms)) for name, pin in snapshot.pins.items()
+    }
+
+
+def tagged_epoch(snapshot: Snapshot, name: str) -> int:
+    """The epoch of a tag. Raises NotFoundError that lists the tags there are."""
+    if name in snapshot.tags:
+        return snapshot.tags[name]
+    known = ", ".join(sorted(snapshot.tags)) or "none yet"
+    raise NotFoundError(f"Tag {name!r} does not exist; the tags are: {known}.")
+
+
+def _checked(name: str, what: str) -> str:
+    if not isinstance(name, str) or not 1 <= len(name) <= 255 or not name.isprintable():
+        raise InvalidInputError(
+            f"The name of a {what} is a text of 1 to 255 printable characters, not {name!r}."
+        )
+    return name
+
+
+def _commit(log: Log, base: Snapshot, operation: Operation) -> Snapshot:
+    return log.commit(Change(new_transaction_id(), operation.op, (operation,)), base)

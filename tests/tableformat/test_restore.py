@@ -1,0 +1,213 @@
+"""Going back, tags and pins: by new epochs, which lose nothing and are refused when too late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colonnade import ArrowDatabase, ArrowTable, CommitSettings
+from manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from manifests.log import Log, create_database
+from manifests.schema import SchemaField
+from manifests.store import MemoryStore
+from tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
+from tests.log_samples import contents, replay
+
+SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
+
+
+def rows(*ids: int, v: str = "x") -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([v] * len(ids))}, SCHEMA)
+
+
+def database(interval: int = 64) -> ArrowDatabase:
+    """Epochs 1 and 2 make `a` with the rows 0 to 9, epochs 3 and 4 `b` with one row."""
+    store = MemoryStore()
+    log = Log(store, checkpoint_interval=interval, pause=lambda _: None)
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
+    db.create_table("a", SCHEMA).append(rows(*range(10)))
+    db.create_table("b", SCHEMA).append(rows(100))
+    return db
+
+
+def read(table: ArrowTable, **when: Any) -> list[tuple[Any, ...]]:
+    found = table.scan(**when).to_arrow().to_pylist()
+    return sorted(tuple(each.values()) for each in found)
+
+
+@pytest.mark.parametrize("interval", [2, 64])
+def test_a_table_is_again_what_it_was_at_any_epoch(interval: int) -> None:
+    db = database(interval)
+    table = db.table("a")
+    for change in (
+        lambda: table.delete("id < 3"),
+        lambda: table.update({"v": "'y'"}, "id = 5"),
+        lambda: table.alter(
+            DropColumn(("v",)),
+            AddColumn(SchemaField(name="w", type="long")),
+            RenameColumn(("id",), "key"),
+        ),
+        lambda: table.overwrite(pa.table({"key": [7], "w": [8]})),
+        lambda: table.delete(),
+    ):
+        change()
+    states = {epoch: read(table, epoch=epoch) for epoch in range(1, table.epoch + 1)}
+    schemas = {epoch: table.scan(epoch=epoch).schema for epoch in states}
+    for epoch in (2, 9, 6, 8, 5, 7, 1):
+        table.restore(epoch=epoch)
+        assert read(table) == states[epoch]
+        assert table.scan().schema == schemas[epoch]
+        assert contents(table._log, table.refresh()) == contents(table._log, replay(db._store))
+    for epoch, state in states.items():
+        assert read(table, epoch=epoch) == state
+    assert table.history(1)[0].operation == "restore"
+    assert table.history(1)[0].parameters == {"epoch": "1"}
+
+
+def test_a_restore_keeps_what_never_goes_back() -> None:
+    db = database()
+    table = db.table("a")
+    table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
+    table.alter(AlterProperties({"owner": "me"}))
+    db.rename_table("a", "c")
+    table.restore(epoch=2)
+    assert read(table) == [(i, "x") for i in range(10)]
+    assert (table.name, table.state.properties) == ("c", {"owner": "me"})
+    table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
+    assert len(read(table)) == 10
+    [rowset] = table._log.read_rowsets(table.state)
+    assert (rowset.id, rowset.epoch) == (2, table.epoch)
+
+
+def test_nothing_to_restore_makes_no_epoch() -> None:
+    db = database()
+    head = db.refresh().epoch
+    assert db.table("a").restore(epoch=2) == head
+    assert db.restore(epoch=head) == head
+
+
+def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
+    db = database()
+    table = db.table("a")
+    table.delete("id = 1")
+    old = table.snapshot
+    late = ArrowTable(table._location, table._log, old)
+    late.refresh = lambda: old  # type: ignore[method-assign]
+    adding = ArrowTable(table._location, table._log, old)
+    table.restore(epoch=2)
+    assert late.delete("id < 3").rows_deleted == 3
+    adding.append(rows(50))
+    assert read(db.table("a")) == [(i, "x") for i in [*range(3, 10), 50]]
+
+
+def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
+    db = database()
+    table, other = db.table("a"), db.table("a")
+    table.delete("id = 1")
+    seen = table.snapshot
+    other.append(rows(50))
+    table.refresh = lambda: seen  # type: ignore[method-assign]
+    with pytest.raises(ConflictError, match="Rows that it replaces of table 'a'"):
+        table.restore(epoch=2)
+    assert (50, "x") in read(other)
+
+
+def test_a_whole_database_goes_back_in_one_epoch() -> None:
+    db = database()
+    db.tag("start")
+    db.table("a").delete("id < 9")
+    db.table("b").upsert(rows(100, 101, v="new"), on="id")
+    db.create_table("c", SCHEMA)
+    head = db.refresh().epoch
+    assert db.restore(tag="start") == head + 1
+    assert db.tables() == ["a", "b"]
+    assert len(read(db.table("a"))) == 10
+    assert read(db.table("b")) == [(100, "x")]
+    db.drop_table("b")
+    with pytest.raises(InvalidInputError, match="dropped after epoch 4 cannot be restored: b"):
+        db.restore(tag="start")
+
+
+def test_tags_name_epochs_until_they_are_removed() -> None:
+    db = database()
+    table = db.table("a")
+    assert db.tag("first", 2) == 2
+    table.delete()
+    assert db.tag("empty") == table.epoch
+    assert db.tags() == {"empty": 6, "first": 2}
+    assert len(read(table, tag="first")) == 10
+    assert read(table, tag="empty") == []
+    table.restore(tag="first")
+    assert len(read(table)) == 10
+    db.untag("first")
+    with pytest.raises(NotFoundError, match="'first' does not exist; the tags are: empty"):
+        table.scan(tag="first")
+
+
+def test_pins_are_renewed_and_given_up() -> None:
+    db = database()
+    assert db.pin("reader", 60, epoch=3) == 3
+    first = db.pins()["reader"]
+    db.pin("reader", 6000, epoch=3)
+    assert db.pins()["reader"].until > first.until
+    with pytest.raises(AlreadyExistsError, match="'reader' exists already, for epoch 3"):
+        db.pin("reader", 60)
+    db.unpin("reader")
+    assert db.pins() == {}
+
+
+def test_tags_and_pins_are_kept_by_checkpoints() -> None:
+    db = database(interval=2)
+    for epoch in range(4):
+        db.tag(f"t{epoch}", epoch)
+        db.pin(f"p{epoch}", 60, epoch)
+    db.untag("t1")
+    db.unpin("p2")
+    head, again = Log(db._store).read_head(), replay(db._store)
+    assert (head.tags, head.pins) == (again.tags, again.pins)
+    assert head.tags == {"t0": 0, "t2": 2, "t3": 3}
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda db: db.tag("t"), AlreadyExistsError, "'t' exists already, for epoch 2"),
+        (lambda db: db.tag("u", 99), NotFoundError, "Epoch 99 cannot be kept"),
+        (lambda db: db.tag("", 1), InvalidInputError, "1 to 255 printable"),
+        (lambda db: db.tag("u", "one"), InvalidInputError, "whole number"),
+        (lambda db: db.untag("u"), NotFoundError, "Tag 'u' does not exist"),
+        (lambda db: db.pin("p", 60, 99), NotFoundError, "Epoch 99"),
+        (lambda db: db.pin("p", 0), InvalidInputError, "seconds above 0"),
+        (lambda db: db.pin("p", True), InvalidInputError, "seconds above 0"),
+        (lambda db: db.unpin("p"), NotFoundError, "Pin 'p' does not exist"),
+        (lambda db: db.restore(), InvalidInputError, "only one of them"),
+        (lambda db: db.restore(epoch=1, tag="t"), InvalidInputError, "only one of them"),
+        (lambda db: db.restore(epoch=99), NotFoundError, "99"),
+        (lambda db: db.restore(tag="u"), NotFoundError, "'u' does not exist; the tags are: t"),
+        (lambda db: db.restore(timestamp="1999-01-01"), NotFoundError, "did not exist yet"),
+        (lambda db: db.table("b").restore(epoch=2), NotFoundError, "not there yet at epoch 2"),
+        (lambda db: db.table("a").restore(epoch=1, commit=3), InvalidInputError, "CommitSettings"),
+        (
+            lambda db: db.table("a").restore(epoch=1, commit=CommitSettings(expect_epoch=1)),
+            ConflictError,
+            "expects epoch 1",
+        ),
+    ],
+)
+def test_what_cannot_be_kept_or_restored_is_named(
+    use: Callable[[ArrowDatabase], Any], error: type[Exception], message: str
+) -> None:
+    db = database()
+    db.tag("t", 2)
+    head = db.refresh().epoch
+    with pytest.raises(error, match=message):
+        use(db)
+    assert db.refresh().epoch == head
