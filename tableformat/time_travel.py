@@ -26,7 +26,7 @@ def snapshot_at(
     is no whole number or no time, NotFoundError for what does not exist or is gone.
     """
     if sum(each is not None for each in (epoch, timestamp, tag)) != 1:
-        raise InvalidInputError("Say an epoch, a timestamp or a tag, and only one of them.")
+        raise InvalidInputError("Ask for an epoch, a timestamp or a tag: not for several, or none.")
     if tag is not None:
         epoch = tagged_epoch(head, tag)
     if epoch is not None:
