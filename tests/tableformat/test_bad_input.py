@@ -122,7 +122,7 @@ def test_a_damaged_table_is_named_where_its_scan_is_the_source(tmp_path: Path) -
         ({"timestamp": 5}, "datetime or ISO 8601 text, not 5"),
         ({"timestamp": date(2030, 1, 1)}, "datetime or ISO 8601 text"),
         ({"timestamp": pandas.NaT}, "datetime or ISO 8601 text, not NaT"),
-        ({"epoch": 0, "timestamp": "2030-01-01"}, "not for both"),
+        ({"epoch": 0, "timestamp": "2030-01-01"}, "not for several"),
         ({"columns": "id"}, "columns is a list of column names, not 'id'"),
         ({"columns": [1]}, "columns is a list of column names"),
         ({"columns": 5}, "columns is a list of column names, not 5"),

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowDatabase, ArrowTable, CommitSettings
+from manifests import spill
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -19,6 +20,7 @@ from manifests.log import Log, create_database
 from manifests.schema import SchemaField
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
+from tableformat.kept_epochs import commit_tag
 from tests.log_samples import contents, replay
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -118,6 +120,29 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     with pytest.raises(ConflictError, match="Rows that it replaces of table 'a'"):
         table.restore(epoch=2)
     assert (50, "x") in read(other)
+
+
+def test_a_table_of_many_rowsets_comes_back_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "SPILL_COUNT", 2)
+    db = database()
+    table = db.table("a")
+    for number in range(20, 24):
+        table.append(rows(number, number + 100))
+    table.delete("id in (3, 21, 121)")
+    before, epoch = read(table), table.epoch
+    table.overwrite(rows(1))
+    table.restore(epoch=epoch)
+    assert read(db.table("a")) == before
+    assert "add_rowsets" in {op.op for op in next(table._log.read_epochs(table.epoch)).ops}
+
+
+def test_a_tag_that_was_given_meanwhile_is_refused() -> None:
+    db = database()
+    seen = db.snapshot
+    db.tag("t", 1)
+    with pytest.raises(AlreadyExistsError, match="'t' exists already, for epoch 1"):
+        commit_tag(db._log, seen, "t", 2)
+    assert db.tags() == {"t": 1}
 
 
 def test_a_whole_database_goes_back_in_one_epoch() -> None:
