@@ -64,6 +64,7 @@ def test_the_road_on(master: str, tmp_path: Path) -> None:
     walk(master, tmp_path)
 
 
+@pytest.mark.long
 def test_the_road_on_a_standalone_cluster_of_two_workers(standalone: str, tmp_path: Path) -> None:
     walk(standalone, tmp_path)
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 import colonnade
 from tests.spark_ext.processes import kill_session, running, wait_until
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 VICTIM = Path(__file__).with_name("victim.py")
 BEFORE = [-3, -2, -1]
@@ -57,7 +57,6 @@ def check_next_job(spark: SparkSession, path: Path, before: list[int]) -> None:
     assert total.first() == (len(after), sum(after))
 
 
-@pytest.mark.long
 def test_a_driver_killed_while_tasks_write_changes_nothing(spark: SparkSession, path: Path) -> None:
     def half_written() -> bool:
         """One task has finished a RowSet, another one is in the middle of its own."""
@@ -74,7 +73,6 @@ def test_a_driver_killed_while_tasks_write_changes_nothing(spark: SparkSession, 
     assert half_written()
 
 
-@pytest.mark.long
 def test_a_driver_killed_before_the_first_epoch_of_a_table_leaves_no_table(
     spark: SparkSession, tmp_path: Path
 ) -> None:

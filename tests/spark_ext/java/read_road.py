@@ -1,4 +1,4 @@
-"""One Spark session that reads tables in every way: `python read_road.py FOLDER`.
+"""One Spark session that reads tables in every way: `python read_road.py FOLDER [QUERIES]`.
 
 A process of its own for test_read.py, because a session that has the jar keeps it. What was seen
 goes to FOLDER/seen.json, for the tests to judge.
@@ -38,7 +38,7 @@ ROWS = 60
 ROWSETS = 10
 PER_QUERY = 16
 # What a condition leaves out is Python's to decide; older Sparks only phrase it in their way.
-QUERIES = 16 if pyspark.__version__ >= "4.3" else 4
+QUERIES = 4 if pyspark.__version__ >= "4.3" else 2
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
@@ -114,8 +114,9 @@ def facts(path: Path) -> ArrowTable:
 class Road:
     """A session, its tables, and what was seen."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, queries: int) -> None:
         self.folder = folder
+        self.queries = queries
         builder = (
             SparkSession.builder.master("local[2]")
             .config("spark.ui.enabled", "false")
@@ -147,7 +148,7 @@ class Road:
 
     def conditions(self) -> list[dict[str, Any]]:
         """The ids that conditions select, where they are pushed and where they cannot be."""
-        texts = conditions(seed=20, count=QUERIES * PER_QUERY)
+        texts = conditions(seed=20, count=self.queries * PER_QUERY)
         df = self.load()
         seen = []
         self.spark.conf.set("spark.sql.codegen.wholeStage", "false")
@@ -417,7 +418,7 @@ def sentence(action: Callable[[], DataFrame]) -> str:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    road = Road(folder)
+    road = Road(folder, int(sys.argv[2]) if sys.argv[2:] else QUERIES)
     road.walk()
     (folder / "seen.json").write_text(json.dumps(road.seen))
     road.spark.stop()

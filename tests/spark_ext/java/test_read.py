@@ -19,15 +19,18 @@ pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
 
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return walk(tmp_path_factory.mktemp("road"))
+
+
+def walk(folder: Path, *arguments: str) -> dict[str, Any]:
     """What `read_road.py` saw, in a process that is over."""
-    folder = tmp_path_factory.mktemp("road")
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     done = subprocess.run(
-        [sys.executable, str(ROAD), str(folder)],
+        [sys.executable, str(ROAD), str(folder), *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=280,
+        timeout=580,
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable},
     )
@@ -42,10 +45,22 @@ def test_spark_reads_the_rows_that_arrow_reads(seen: dict[str, Any]) -> None:
 
 
 def test_a_filter_selects_the_same_rows_whether_it_prunes_or_not(seen: dict[str, Any]) -> None:
-    wrong = [each for each in seen["conditions"] if each["pushed"] != each["plain"]]
+    check_conditions(seen["conditions"])
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+def test_many_filters_select_the_same_rows_whether_they_prune_or_not(tmp_path: Path) -> None:
+    conditions = walk(tmp_path, "32")["conditions"]
+    assert len(conditions) == 512
+    check_conditions(conditions)
+
+
+def check_conditions(conditions: list[dict[str, Any]]) -> None:
+    wrong = [each for each in conditions if each["pushed"] != each["plain"]]
     assert not wrong
-    selective = [each for each in seen["conditions"] if 0 < len(each["plain"]) < 510]
-    assert 2 * len(selective) > len(seen["conditions"])
+    selective = [each for each in conditions if 0 < len(each["plain"]) < 510]
+    assert 2 * len(selective) > len(conditions)
 
 
 def test_aggregates_are_equal_whether_the_log_answers_or_rows_do(seen: dict[str, Any]) -> None:
