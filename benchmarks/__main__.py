@@ -13,6 +13,7 @@ BENCHMARKS = {
     "append": "a thousand appends of ten rows without Spark",
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
+    "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
@@ -20,7 +21,7 @@ BENCHMARKS = {
 
 def main() -> None:
     """Run one benchmark or all, print a table each, and leave JSON beside the data."""
-    names = "\n".join(f"  {name:12} {text}" for name, text in BENCHMARKS.items())
+    names = "\n".join(f"  {name:16} {text}" for name, text in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=f"Measure Colonnade.\n\n{names}",

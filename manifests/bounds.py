@@ -32,6 +32,16 @@ class Bounds:
     nulls: NDArray[np.int64]
     nans: NDArray[np.int64]
 
+    def take(self, indexes: NDArray[np.int64]) -> Bounds:
+        """Those of the things at these indexes."""
+        return Bounds(
+            self.low[indexes],
+            self.high[indexes],
+            self.known[indexes],
+            self.nulls[indexes],
+            self.nans[indexes],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class BoundsTable:
@@ -84,6 +94,28 @@ def _column_bounds(
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
     return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
+
+
+def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bounds:
+    """One column of several tables of these lengths, one after another; None: unknown there."""
+    unknown = [np.full(length, -1, np.int64) for length in lengths]
+    none = np.zeros(0, np.int64)
+    values: dict[str, list[Bound | None]] = {"low": [], "high": []}
+    for part, length in zip(parts, lengths, strict=True):
+        for side, found in values.items():
+            if part is None:
+                found += [None] * length
+                continue
+            pairs = zip(getattr(part, side).tolist(), part.known.tolist(), strict=True)
+            found += [value if known else None for value, known in pairs]
+    low, high = values["low"], values["high"]
+    return Bounds(
+        bound_array(low),
+        bound_array(high),
+        np.array([bound is not None for bound in low], np.bool_),
+        np.concatenate([none, *(p.nulls if p else u for p, u in zip(parts, unknown, strict=True))]),
+        np.concatenate([none, *(p.nans if p else u for p, u in zip(parts, unknown, strict=True))]),
+    )
 
 
 def bound_array(values: Sequence[Bound | None]) -> NDArray[np.generic]:

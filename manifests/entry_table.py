@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import Bounds, BoundsTable, concat_bounds
 from manifests.entry_block import Entries
 from manifests.snapshot import LiveRowSet
 from manifests.vectors import Integers
@@ -32,6 +32,7 @@ class EntryTable(Sequence[LiveRowSet]):
         """Prune `parts` by `keep` and put what is left in order."""
         chosen = [_kept(part, keep) for part in parts]
         self._parts: tuple[Entries, ...] = tuple(parts)
+        self._chosen = chosen
         ids = _join([p.ids[rows] for p, rows in zip(parts, chosen, strict=True)])
         order = np.argsort(ids, kind="stable")
         self.ids = ids[order]
@@ -40,6 +41,7 @@ class EntryTable(Sequence[LiveRowSet]):
         self.byte_counts = _join([p.byte_counts[r] for p, r in zip(parts, chosen, strict=True)])[
             order
         ]
+        self._order = order
         numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows in chosen])
         self._part = numbers[order]
         self._row = _join(chosen)[order]
@@ -54,6 +56,15 @@ class EntryTable(Sequence[LiveRowSet]):
 
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())
+
+    def bounds(self, column: int) -> Bounds:
+        """What the log knows of a column, in the same order."""
+        parts = [part.bounds().columns.get(column) for part in self._parts]
+        lengths = [len(part.ids) for part in self._parts]
+        whole = concat_bounds(parts, lengths)
+        starts = np.cumsum([0, *lengths[:-1]])
+        kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=True)])
+        return whole.take(kept[self._order])
 
     def to_list(self) -> list[LiveRowSet]:
         """All of them, made at once."""

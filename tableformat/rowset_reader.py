@@ -50,6 +50,36 @@ class _Blocks:
         start, end = self.index.offsets[self.at_cut[cut : cut + 2]]
         return self.offset + int(start), int(end - start)
 
+    def stored(self, cut: int, data: memoryview) -> tuple[StoredBlock, ...]:
+        """The blocks between two cuts, from their bytes."""
+        found, position = [], 0
+        for number in range(self.at_cut[cut], self.at_cut[cut + 1]):
+            entry = self.index.entries[number]
+            found.append(StoredBlock(number, entry, data[position : position + entry.length]))
+            position += entry.length
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlock:
+    """A block as it is stored: its place in the index, its entry, and bytes if it has any."""
+
+    number: int
+    entry: BlockEntry
+    data: memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The rows between two cuts, for each column the blocks as they are stored.
+
+    A column that the RowSet does not have has none.
+    """
+
+    first_row: int
+    rows: int
+    blocks: Sequence[Sequence[StoredBlock]]
+
 
 @dataclass(slots=True)
 class RowSetReader:
@@ -97,20 +127,72 @@ class RowSetReader:
             known = {each.column.id: each for each in blocks if each is not None}
             wanted = [column for column in layout if column.id in keep_columns]
             chosen = chosen[keep(self._bounds(chosen, wanted, known))]
-        for window in self._windows(chosen, [each for each in blocks if each is not None]):
-            data = self._fetch(window, blocks)
+        for stretch in self._stretches(chosen, blocks, _WINDOW_BYTES):
+            if not columns:
+                yield stretch.first_row, _rows_alone(stretch.rows)
+                continue
+            yield stretch.first_row, from_storage(self.decode(columns, stretch), schema)
+
+    def read_stored(
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        window_bytes: int = _WINDOW_BYTES,
+    ) -> Iterator[Stretch]:
+        """Yield every stretch between two cuts, in row order, without decoding it.
+
+        `ranges` as in `read`. Holds one read-ahead of about `window_bytes`. Blocks are not
+        verified: `decode_stretch` and `verify_stretch` do. Raises CorruptionError for an index.
+        """
+        blocks = [self._open(column_of(column)) for column in columns]
+        yield from self._stretches(self._chosen_cuts(ranges), blocks, window_bytes)
+
+    def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
+        """The rows of a stretch, in the storage types of the columns that it was read with.
+
+        Raises CorruptionError naming file, column and block.
+        """
+        arrays = []
+        for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
+            parts = [self._decode(column, block) for block in blocks]
+            if not parts:
+                parts = [pa.nulls(stretch.rows, column.type)]
+            arrays.append(parts[0] if len(parts) == 1 else pa.concat_arrays(parts))
+        return arrays
+
+    def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
+        """Compare the blocks of a stretch with their checksums. Raises as `decode`."""
+        for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
+            for block in blocks:
+                if block.entry.length and crc32c(block.data) != block.entry.crc32c:
+                    self._damaged_block(column, block, "its bytes do not match their checksum")
+
+    def _decode(self, column: Column, block: StoredBlock) -> pa.Array:
+        try:
+            return decode_block(pa.py_buffer(block.data), block.entry, column)
+        except ValueError as error:
+            self._damaged_block(column, block, str(error), error)
+
+    def _damaged_block(
+        self, column: Column, block: StoredBlock, problem: str, cause: Exception | None = None
+    ) -> NoReturn:
+        index = self._index(column, self._segments[column.id])
+        first, end = index.first_rows[block.number : block.number + 2]
+        self._damaged(column, f"block {block.number} (rows {first} to {end - 1}): {problem}", cause)
+
+    def _stretches(
+        self, chosen: NDArray[np.int64], blocks: Sequence[_Blocks | None], window_bytes: int
+    ) -> Iterator[Stretch]:
+        there = [each for each in blocks if each is not None]
+        for window in _windows(chosen, there, window_bytes):
+            data = self._fetch(window, there)
             for cut in window:
                 first, end = int(self._cuts[cut]), int(self._cuts[cut + 1])
-                if not columns:
-                    yield first, _rows_alone(end - first)
-                    continue
-                arrays = [
-                    pa.nulls(end - first, column.type)
-                    if each is None
-                    else self._decode(each, cut, data.pop((column.id, cut)))
-                    for column, each in zip(layout, blocks, strict=True)
+                found = [
+                    () if each is None else each.stored(cut, data.pop((each.column.id, cut)))
+                    for each in blocks
                 ]
-                yield first, from_storage(arrays, schema)
+                yield Stretch(first, end - first, found)
 
     def _open(self, column: Column) -> _Blocks | None:
         """Load the index of a column; None when the RowSet does not have it."""
@@ -191,30 +273,14 @@ class RowSetReader:
             return parts[0].statistics
         return merge([part.statistics for part in parts], [part.rows for part in parts])
 
-    @staticmethod
-    def _windows(chosen: NDArray[np.int64], blocks: Sequence[_Blocks]) -> Iterator[list[int]]:
-        """Divide stretches into groups that are read at once."""
-        window: list[int] = []
-        size = 0
-        for cut in chosen.tolist():
-            more = sum(each.extent(cut)[1] for each in blocks)
-            if window and size + more > _WINDOW_BYTES:
-                yield window
-                window, size = [], 0
-            window.append(cut)
-            size += more
-        if window:
-            yield window
-
     def _fetch(
-        self, window: Sequence[int], blocks: Sequence[_Blocks | None]
+        self, window: Sequence[int], blocks: Sequence[_Blocks]
     ) -> dict[tuple[int, int], memoryview]:
         """The stored bytes by column id and stretch."""
         wanted: dict[str, list[tuple[_Blocks, int]]] = {}
         found: dict[tuple[int, int], memoryview] = {}
         for each in blocks:
-            for cut in window if each is not None else ():
-                assert each is not None
+            for cut in window:
                 if each.extent(cut)[1]:
                     wanted.setdefault(each.name, []).append((each, cut))
                 else:
@@ -225,21 +291,22 @@ class RowSetReader:
                 found[each.column.id, cut] = part
         return found
 
-    def _decode(self, blocks: _Blocks, cut: int, data: memoryview) -> pa.Array:
-        """Decode the blocks between two cuts from their bytes."""
-        arrays, position = [], 0
-        for number in range(blocks.at_cut[cut], blocks.at_cut[cut + 1]):
-            entry = blocks.index.entries[number]
-            part = pa.py_buffer(data[position : position + entry.length])
-            position += entry.length
-            try:
-                arrays.append(decode_block(part, entry, blocks.column))
-            except ValueError as error:
-                first, end = blocks.index.first_rows[number : number + 2]
-                self._damaged(
-                    blocks.column, f"block {number} (rows {first} to {end - 1}): {error}", error
-                )
-        return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+def _windows(
+    chosen: NDArray[np.int64], blocks: Sequence[_Blocks], limit: int
+) -> Iterator[list[int]]:
+    """Divide stretches into groups that are read at once."""
+    window: list[int] = []
+    size = 0
+    for cut in chosen.tolist():
+        more = sum(each.extent(cut)[1] for each in blocks)
+        if window and size + more > limit:
+            yield window
+            window, size = [], 0
+        window.append(cut)
+        size += more
+    if window:
+        yield window
 
 
 def _rows_alone(count: int) -> pa.RecordBatch:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from pydantic import TypeAdapter
 
 from manifests.change import TableRead
+from manifests.compaction.policy import check_policy
 from manifests.entries import (
     AddRowSet,
     Count,
@@ -128,6 +129,7 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
     for key, value in properties.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+    check_policy(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
         raise InvalidInputError(
             f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"

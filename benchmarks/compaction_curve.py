@@ -1,0 +1,166 @@
+"""Maintenance of a table that grows by small appends, simulated: what it writes, what readers meet.
+
+The picker is the real one; RowSets are sizes and key ranges only. A round of maintenance runs after
+every `EVERY` appends.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import Figure
+from manifests.compaction.facts import RowSetFacts
+from manifests.compaction.picker import plan_compaction
+from manifests.compaction.plan import CompactionGroup
+from manifests.compaction.policy import CompactionPolicy
+from manifests.entries import SortField
+from manifests.ids import TableId
+from manifests.schema import TableSchema
+from manifests.snapshot import TableState
+
+APPENDS = 100_000
+EVERY = 100
+SHOWN = (100, 1_000, 3_000, 10_000, 30_000, 60_000, 100_000)
+BYTES_A_ROW = 40
+_SAMPLES = 64
+_KEYS = 2**40
+
+
+@dataclass(frozen=True)
+class Point:
+    """The table after some appends and a round of maintenance. Bytes are stored ones.
+
+    `amplification`: bytes written, by appends and by maintenance, for each byte that was appended.
+    `before` and `after` are the RowSets that a scan meets, `ideal` what one bulk load would have
+    left; `depth` is how many may hold one key, the mean over keys, of a sorted table.
+    """
+
+    appends: int
+    appended: int
+    amplification: float
+    before: int
+    after: int
+    ideal: int
+    depth: float | None
+
+
+@dataclass
+class SimulatedTable:
+    """RowSets as [id, bytes, first key, last key], and what has been written for them."""
+
+    policy: CompactionPolicy
+    is_sorted: bool
+    appended: int = 0
+    written: int = 0
+    next_id: int = 0
+    rowsets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+
+    def append(self, size: int, first: int, last: int) -> None:
+        """A writer adds a RowSet."""
+        self.appended += size
+        self._add(size, first, last)
+
+    def maintain(self) -> None:
+        """One round, group by group."""
+        for group in plan_compaction(self._state(), 0, self.facts(), self.policy).groups:
+            self._replace(group)
+
+    def facts(self) -> RowSetFacts:
+        """The table as the picker sees it."""
+        ids = np.fromiter(self.rowsets, np.int64, len(self.rowsets))
+        size, first, last = np.array(list(self.rowsets.values()), np.int64).reshape(-1, 3).T
+        rows = np.maximum(1, size // BYTES_A_ROW)
+        keys = (first, last) if self.is_sorted else (None, None)
+        return RowSetFacts(ids, rows, np.zeros_like(ids), size, *keys)
+
+    def depth(self, order: random.Random) -> float:
+        """How many RowSets may hold a key, the mean over random keys."""
+        _, first, last = np.array(list(self.rowsets.values()), np.int64).reshape(-1, 3).T
+        keys = [order.randrange(_KEYS) for _ in range(200)]
+        return float(np.mean([((first <= key) & (key <= last)).sum() for key in keys]))
+
+    def _add(self, size: int, first: int, last: int) -> None:
+        self.rowsets[self.next_id] = (size, first, last)
+        self.next_id += 1
+        self.written += size
+
+    def _replace(self, group: CompactionGroup) -> None:
+        gone = [self.rowsets.pop(rowset) for rowset in group.rowsets]
+        total = sum(size for size, _, _ in gone)
+        count = max(1, round(total / self.policy.target_bytes))
+        # Keys are spread evenly over the range of each RowSet, which each output takes a part of.
+        keys = np.sort(np.concatenate([np.linspace(a, b, _SAMPLES) for _, a, b in gone]))
+        for part in np.array_split(keys, count):
+            self._add(total // count, int(part[0]), int(part[-1]))
+
+    def _state(self) -> TableState:
+        key = (SortField(column=1),) if self.is_sorted else ()
+        schema = TableSchema(fields=())
+        return TableState(
+            TableId("0" * 16), "simulated", False, schema, 0, 1, key, {}, None, 0, 0
+        )  # fmt: skip
+
+
+def simulate(
+    appends: int, policy: CompactionPolicy, *, is_sorted: bool, every: int = EVERY, seed: int = 1
+) -> Iterator[Point]:
+    """Grow a table; one point after every round. Sizes are log-normal, 1 KB to 100 MB."""
+    order = random.Random(seed)
+    table = SimulatedTable(policy, is_sorted)
+    for number in range(1, appends + 1):
+        size = min(100_000_000, max(1_000, int(order.lognormvariate(11, 2.5))))
+        ends = sorted((order.randrange(_KEYS), order.randrange(_KEYS)))
+        table.append(size, *ends)
+        if number % every == 0:
+            before = len(table.rowsets)
+            table.maintain()
+            yield Point(
+                number,
+                table.appended,
+                table.written / table.appended,
+                before,
+                len(table.rowsets),
+                -(-table.appended // policy.target_bytes),
+                table.depth(order) if is_sorted and number in SHOWN else None,
+            )
+
+
+def curve(points: list[Point]) -> str:
+    """The points to show as a table."""
+    lines = [
+        "  appends   appended  written/appended  RowSets before  after  bulk load  a key meets"
+    ]
+    lines += [
+        f"{p.appends:>9,}  {p.appended / 1e9:>6.1f} GB  {p.amplification:>16.2f}"
+        f"  {p.before:>14,}  {p.after:>5,}  {p.ideal:>9,}"
+        f"  {'' if p.depth is None else format(p.depth, '11.1f')}".rstrip()
+        for p in points
+        if p.appends in SHOWN
+    ]
+    return "\n".join(lines)
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """100,000 appends of mixed sizes to a table without and with a sort key; prints both curves."""
+    del folder, scale, runs
+    figures = []
+    for is_sorted in (False, True):
+        kind = "sorted table" if is_sorted else "table"
+        points = list(simulate(APPENDS, CompactionPolicy(), is_sorted=is_sorted))
+        print(f"\n{kind}, maintained after every {EVERY} appends\n\n{curve(points)}\n", flush=True)
+        last = points[-1]
+        extra = max(p.after - p.ideal for p in points)
+        figures += [
+            Figure(f"{kind}: bytes written for each byte appended, 100,000 appends", "ratio",
+                   last.amplification),
+            Figure(f"{kind}: RowSets after maintenance beside those of a bulk load", "RowSets",
+                   last.after, last.ideal, last.after / last.ideal),
+            Figure(f"{kind}: most RowSets above those of a bulk load, in any round", "RowSets",
+                   extra),
+        ]  # fmt: skip
+    return figures

@@ -1,0 +1,201 @@
+"""Which RowSets to compact: facts and policy in, groups out. Pure and deterministic.
+
+Small RowSets stand in tiers by size. Merging a tier once it has `min_rowsets` of them lifts every
+row of it by one tier at least, so that a row is written at most once for each tier, and a reader
+meets fewer than `min_rowsets` small ones of each. RowSets of a sorted table that have their full
+size are merged where too many may hold one key, which leaves outputs that do not overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from manifests.compaction.facts import RowSetFacts
+from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind, size_text
+from manifests.compaction.policy import CompactionPolicy
+from manifests.snapshot import TableState
+from manifests.vectors import Integers
+
+TIERS = 16
+"""Size tiers that are told apart; whatever is smaller still stands in the last."""
+
+FULL_SHARE = 2
+"""A RowSet of 1/2 of the target size is left as it is."""
+
+COPIED_ROWS = 32_768
+"""Blocks of so many rows are full enough to be copied as they are."""
+
+GROUP_ROWSETS = 1024
+"""A group has at most so many RowSets, since they all stand in one epoch."""
+
+GROUP_ROWS = 2**26
+"""And about so many rows, each of which takes memory where rows change their order."""
+
+
+def plan_compaction(
+    table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy
+) -> CompactionPlan:
+    """What to compact of the RowSets in `facts`, as of an epoch."""
+    return _plan(table, epoch, facts, policy, [*_Picker(facts, policy).groups()])
+
+
+def plan_order(
+    table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy, columns: str
+) -> CompactionPlan:
+    """Rewrite all RowSets in `facts` in z-order of some `columns`, which the reason names."""
+    picker = _Picker(facts, policy)
+    chunks = picker.chunks(np.arange(len(facts)), 8 * policy.target_bytes, least=1)
+    groups = [picker.group(chunk, f"z-order by {columns}", "zorder") for chunk in chunks]
+    return _plan(table, epoch, facts, policy, groups)
+
+
+def _plan(
+    table: TableState,
+    epoch: int,
+    facts: RowSetFacts,
+    policy: CompactionPolicy,
+    groups: list[CompactionGroup],
+) -> CompactionPlan:
+    taken, waiting = _within_budget(groups, policy.run_bytes)
+    return CompactionPlan(
+        table=table.id,
+        name=table.name,
+        epoch=epoch,
+        rowset_count=len(facts),
+        policy=policy,
+        groups=tuple(taken),
+        waiting=tuple(waiting),
+    )
+
+
+class _Picker:
+    """One round over some RowSets; `free` are those that no group has taken yet."""
+
+    def __init__(self, facts: RowSetFacts, policy: CompactionPolicy) -> None:
+        self._facts = facts
+        self._policy = policy
+        self._sizes = facts.live_bytes
+        self._free = np.ones(len(facts), np.bool_)
+
+    def groups(self) -> Iterator[CompactionGroup]:
+        """Small RowSets first, since they cost readers most and writers least."""
+        yield from self._small()
+        yield from self._overlapping()
+        yield from self._deleted()
+
+    def _small(self) -> Iterator[CompactionGroup]:
+        fan = self._policy.min_rowsets
+        full = -(-self._policy.target_bytes // FULL_SHARE)
+        floors = np.array([full / fan**tier for tier in range(1, TIERS)])
+        tiers = np.searchsorted(-floors, -self._sizes.astype(np.float64), side="left")
+        small = self._sizes < full
+        counts = np.bincount(tiers[small], minlength=TIERS)
+        crowded = np.flatnonzero(counts >= fan)
+        if not len(crowded):
+            return
+        # The tiers below come along: their bytes are few, and they would be next.
+        chosen = np.flatnonzero(small & (tiers >= crowded[0]))
+        for chunk in self.chunks(chosen, self._policy.target_bytes, least=2):
+            largest = size_text(int(self._sizes[chunk].max()))
+            yield self._take(chunk, f"{len(chunk)} small RowSets, the largest of {largest}")
+
+    def _overlapping(self) -> Iterator[CompactionGroup]:
+        """Where more than `max_overlap` RowSets may hold a key, from low keys to high ones."""
+        first, last = self._facts.first, self._facts.last
+        if first is None or last is None:
+            return
+        order = np.flatnonzero(self._free)
+        order = order[np.lexsort((order, first[order]))]
+        active: list[int] = []
+        for index in order.tolist():
+            still = [i for i in active if last[i] > first[index]]
+            if len(still) < len(active) and len(active) > self._policy.max_overlap:
+                yield self._overlap(active)
+                still = []
+            active = [*still, index]
+            if len(active) == GROUP_ROWSETS or self._facts.rows[active].sum() > GROUP_ROWS:
+                if len(active) > self._policy.max_overlap:
+                    yield self._overlap(active)
+                active = []
+        if len(active) > self._policy.max_overlap:
+            yield self._overlap(active)
+
+    def _overlap(self, active: list[int]) -> CompactionGroup:
+        limit = self._policy.max_overlap
+        return self._take(
+            np.sort(active), f"{len(active)} RowSets may hold one key (more than {limit})"
+        )
+
+    def _deleted(self) -> Iterator[CompactionGroup]:
+        rows, deleted, limit = self._facts.rows, self._facts.deleted, self._policy.deleted_share
+        chosen = np.flatnonzero(self._free & (deleted > 0) & (deleted > limit * rows))
+        for chunk in self.chunks(chosen, self._policy.target_bytes, least=1):
+            share = deleted[chunk].sum() / rows[chunk].sum()
+            yield self._take(chunk, f"{share:.1%} of the rows are deleted (more than {limit:.1%})")
+
+    def chunks(self, chosen: Integers, limit: int, *, least: int) -> Iterator[Integers]:
+        """Neighbours of about `limit` bytes together; of a sorted table, by key.
+
+        What is left over at the end goes with those before it, unless it is large by itself.
+        """
+        if self._facts.first is not None:
+            chosen = chosen[np.lexsort((chosen, self._facts.first[chosen]))]
+        chunks: list[list[int]] = [[]]
+        size = rows = 0
+        for index in chosen.tolist():
+            full = size >= limit or rows >= GROUP_ROWS or len(chunks[-1]) >= GROUP_ROWSETS
+            if chunks[-1] and full:
+                chunks.append([])
+                size = rows = 0
+            chunks[-1].append(index)
+            size += int(self._sizes[index])
+            rows += int(self._facts.rows[index])
+        room = GROUP_ROWSETS if len(chunks) < 2 else GROUP_ROWSETS - len(chunks[-2])
+        if len(chunks) > 1 and size < limit // FULL_SHARE and len(chunks[-1]) <= room:
+            rest = chunks.pop()
+            chunks[-1] += rest
+        return (np.array(chunk, np.int64) for chunk in chunks if len(chunk) >= least)
+
+    def _take(self, chunk: Integers, reason: str) -> CompactionGroup:
+        self._free[chunk] = False
+        return self.group(chunk, reason, self._kind(chunk))
+
+    def group(self, chunk: Integers, reason: str, kind: GroupKind) -> CompactionGroup:
+        """RowSets, by index, as a group."""
+        facts = self._facts
+        return CompactionGroup(
+            kind=kind,
+            reason=reason,
+            rowsets=tuple(facts.ids[chunk].tolist()),
+            rows=int(facts.rows[chunk].sum()),
+            deleted_rows=int(facts.deleted[chunk].sum()),
+            bytes_in=int(facts.byte_counts[chunk].sum()),
+            bytes_out=int(self._sizes[chunk].sum()),
+        )
+
+    def _kind(self, chunk: Integers) -> GroupKind:
+        facts = self._facts
+        first, last = facts.first, facts.last
+        # Where no range reaches the next they are in order one after another already.
+        if first is not None and last is not None and (last[chunk[:-1]] >= first[chunk[1:]]).any():
+            return "merge"
+        whole = not facts.deleted[chunk].any() and (facts.rows[chunk] >= COPIED_ROWS).all()
+        return "copy" if whole else "rewrite"
+
+
+def _within_budget(
+    groups: list[CompactionGroup], budget: int | None
+) -> tuple[list[CompactionGroup], list[CompactionGroup]]:
+    """The groups that a run may read, in order, and the others; at least one, to get on."""
+    taken: list[CompactionGroup] = []
+    waiting: list[CompactionGroup] = []
+    left = budget
+    for group in groups:
+        if left is None or group.bytes_in <= left or not taken:
+            taken.append(group)
+            left = None if left is None else max(0, left - group.bytes_in)
+        else:
+            waiting.append(group)
+    return taken, waiting

@@ -1,0 +1,102 @@
+"""What a compaction is going to do: a value that people read as a table and programs as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from manifests.compaction.policy import CompactionPolicy
+from manifests.entries import Count, RowSetNumber, TableIdText
+from manifests.schema import Model
+
+GroupKind = Literal["copy", "rewrite", "merge", "zorder"]
+
+
+class CompactionGroup(Model):
+    """RowSets that are replaced together, in one epoch of their own.
+
+    `rowsets` are ids, in the order in which their rows are read. `copy` puts them one after
+    another and takes full blocks as they are stored; `rewrite` does the same and has to encode
+    most rows anew; `merge` reads sorted ones side by side; `zorder` puts all rows in a new order.
+    `bytes_in` are stored, `bytes_out` a guess from the rows that are left.
+    """
+
+    kind: GroupKind
+    reason: str
+    rowsets: tuple[RowSetNumber, ...]
+    rows: Count
+    deleted_rows: Count
+    bytes_in: Count
+    bytes_out: Count
+
+
+class CompactionPlan(Model):
+    """Groups to compact, the most useful first, and those that the policy's budget leaves waiting.
+
+    Made from the table as of `epoch`, in which it had `rowset_count` RowSets (those that a
+    condition chose).
+    """
+
+    table: TableIdText
+    name: str
+    epoch: Count
+    rowset_count: Count
+    policy: CompactionPolicy
+    groups: tuple[CompactionGroup, ...]
+    waiting: tuple[CompactionGroup, ...] = ()
+
+    @property
+    def bytes_in(self) -> int:
+        """Stored bytes that the run reads."""
+        return sum(group.bytes_in for group in self.groups)
+
+    def __str__(self) -> str:
+        if not self.groups:
+            return f"{self.name}: nothing to compact ({self.rowset_count} RowSets)."
+        rowsets = sum(len(group.rowsets) for group in self.groups)
+        title = (
+            f"{self.name} at epoch {self.epoch}: {rowsets} of {self.rowset_count} RowSets in"
+            f" {len(self.groups)} groups, {size_text(self.bytes_in)} to read"
+        )
+        text = [title, "", *_aligned([_HEADER, *map(_cells, self.groups)])]
+        if self.waiting:
+            size = size_text(sum(group.bytes_in for group in self.waiting))
+            text += ["", f"{len(self.waiting)} more groups ({size}) wait for the next run: budget."]
+        return "\n".join(text)
+
+
+def size_text(count: int) -> str:
+    """Bytes for people: `640 B`, `1.5 MiB`."""
+    if count < 1024:
+        return f"{count} B"
+    size, units = count / 1024, iter(("KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while size >= 1000 and unit != "TiB":
+        size, unit = size / 1024, next(units)
+    return f"{size:.3g} {unit}"
+
+
+_HEADER: tuple[str, ...] = ("kind", "RowSets", "rows", "deleted", "in", "out", "why")
+
+
+def _cells(group: CompactionGroup) -> tuple[str, ...]:
+    return (
+        group.kind,
+        str(len(group.rowsets)),
+        f"{group.rows:,}",
+        f"{group.deleted_rows:,}",
+        size_text(group.bytes_in),
+        size_text(group.bytes_out),
+        group.reason,
+    )
+
+
+def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
+    """Columns side by side: words to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i in (0, len(widths) - 1) else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]

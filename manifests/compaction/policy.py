@@ -1,0 +1,102 @@
+"""What the properties of a table ask of its compaction.
+
+Guide: docs/compaction.md#properties
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from manifests.errors import InvalidInputError
+from manifests.schema import InputModel
+
+PREFIX = "compaction."
+"""What the names of all properties begin with that are about compaction."""
+
+MIB = 2**20
+
+
+class CompactionPolicy(InputModel):
+    """When RowSets are rewritten, and into how large ones.
+
+    `target_bytes` is the stored size that a RowSet should have. Smaller ones are told apart by
+    size: each tier begins at 1/`min_rowsets` of the next, and a tier is merged once it has
+    `min_rowsets` of them. A RowSet is rewritten once more than `deleted_share` of its rows are
+    deleted, and RowSets of a sorted table are merged once more than `max_overlap` of them may hold
+    one key. One run reads at most `run_bytes` (None: no limit).
+    """
+
+    target_bytes: Annotated[int, Field(ge=1)] = 128 * MIB
+    min_rowsets: Annotated[int, Field(ge=2)] = 8
+    deleted_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    max_overlap: Annotated[int, Field(ge=1)] = 8
+    run_bytes: Annotated[int, Field(ge=1)] | None = None
+
+
+def parse_policy(
+    properties: Mapping[str, str], options: Mapping[str, str] | None = None
+) -> CompactionPolicy:
+    """The policy that a table's properties set, with `options` by the same names before them.
+
+    Properties without the prefix are others' and ignored; options may leave it out. Raises
+    InvalidInputError naming the property for one that is unknown or has a value that it cannot.
+    """
+    chosen = {name: text for name, text in properties.items() if name.startswith(PREFIX)}
+    for name, text in (options or {}).items():
+        chosen[name if name.startswith(PREFIX) else PREFIX + name] = text
+    return CompactionPolicy(**dict(_parse(name, text) for name, text in chosen.items()))
+
+
+def check_policy(properties: Mapping[str, str]) -> None:
+    """Refuse properties about compaction that mean nothing. Raises InvalidInputError."""
+    parse_policy(properties)
+
+
+def _parse(name: str, text: str) -> tuple[str, Any]:
+    field = name.removeprefix(PREFIX).replace("-", "_")
+    if field not in CompactionPolicy.model_fields or "_" in name:
+        known = ", ".join(PREFIX + each.replace("_", "-") for each in CompactionPolicy.model_fields)
+        raise InvalidInputError(f"There is no property {name!r}; about compaction are {known}.")
+    try:
+        value = _PARSERS[field](str(text).strip())
+        CompactionPolicy(**{field: value})
+    except (ValueError, InvalidInputError) as error:
+        raise InvalidInputError(
+            f"Property {name!r} is {_EXPECTED[field]}, not {text!r}."
+        ) from error
+    return field, value
+
+
+def _bytes(text: str) -> int:
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    power = " kmgt".index((match["unit"] or " ")[0].lower())
+    return int(match["count"]) << 10 * power
+
+
+def _bytes_or_none(text: str) -> int | None:
+    return None if text.casefold() == "none" else _bytes(text)
+
+
+_SIZE = re.compile(r"(?P<count>\d{1,15}) ?(?P<unit>[kmgt]i?b?)?b?", re.ASCII | re.IGNORECASE)
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    "target_bytes": _bytes,
+    "min_rowsets": int,
+    "deleted_share": float,
+    "max_overlap": int,
+    "run_bytes": _bytes_or_none,
+}
+
+_EXPECTED: Mapping[str, str] = {
+    "target_bytes": "a size such as 134217728 or 128mb",
+    "min_rowsets": "a whole number from 2",
+    "deleted_share": "a number from 0 to 1",
+    "max_overlap": "a whole number from 1",
+    "run_bytes": "a size such as 10gb, or none",
+}
