@@ -20,11 +20,12 @@ class Blocker:
         if name.partition(".")[0] in ("pyspark", "py4j"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
+UNWANTED = ("spark_ext", "pandas", "duckdb", "colonnade.cli", "typer", "rich", "jinja2")
 sys.meta_path.insert(0, Blocker())
 from colonnade import *
 import colonnade
 assert open_database is colonnade.open_database
-assert not [name for name in sys.modules if name.startswith(("spark_ext", "pandas", "duckdb"))]
+assert not [name for name in sys.modules if name.startswith(UNWANTED)]
 for name in ("Table", "Database"):
     try:
         getattr(colonnade, name)

@@ -1,0 +1,23 @@
+"""The command `colonnade`; needs the extra `colonnade[cli]`. Documented in docs/command-line.md."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+_PACKAGES = ("jinja2", "rich", "typer")
+
+
+def main() -> None:
+    """Run the command that `sys.argv` names and end the process with its exit code.
+
+    Where the packages of the command line are missing, one sentence says what to install.
+    """
+    try:
+        app = importlib.import_module("colonnade.cli.app").app
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in _PACKAGES:
+            raise
+        sys.exit(f"The command line needs {package}: install colonnade[cli].")
+    app(prog_name="colonnade")

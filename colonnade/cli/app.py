@@ -1,0 +1,79 @@
+"""All commands, and what is the same for each: errors become one sentence and an exit code."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from colonnade.cli import look
+from colonnade.cli.doctor import doctor
+from colonnade.cli.exit_codes import explain
+from colonnade.cli.export_rows import export
+from colonnade.cli.import_rows import import_
+from colonnade.cli.output import Output
+from colonnade.cli.read_rows import count, head
+from manifests.version import VERSION
+
+Command = Callable[..., None]
+
+COMMANDS: dict[str, tuple[Command, ...]] = {
+    "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
+    "Rows": (head, count, import_, export),
+    "Care": (doctor,),
+}
+"""The commands by what the help lists them under; each is named as its function."""
+
+app = typer.Typer(
+    help="Look into Colonnade databases, move rows in and out, and keep tables fast.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes and the JSON of each command: docs/command-line.md.",
+)
+
+
+def guarded(command: Command) -> Command:
+    """The same command; whatever goes wrong becomes one sentence on standard error, and a code."""
+
+    @functools.wraps(command)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            if os.environ.get("COLONNADE_TRACEBACK"):
+                raise
+            code, sentence = explain(error)
+            Output(options.get("json", False)).fail(code.name, sentence)
+            raise typer.Exit(code) from error
+
+    return run
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(VERSION)
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Nothing is chosen for all commands."""
+
+
+app.callback()(_root)
+for panel, commands in COMMANDS.items():
+    for each in commands:
+        name = each.__name__.rstrip("_")
+        app.command(name, rich_help_panel=panel)(guarded(each))

@@ -1,0 +1,164 @@
+"""`doctor`: whether this machine has what Colonnade needs, and what a store can do."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.text import Text
+
+from colonnade.cli.arguments import JsonOption
+from colonnade.cli.exit_codes import ExitCode
+from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.places import open_place
+from manifests.errors import ColonnadeError
+from manifests.store import LocalStore, ObjectStore
+from manifests.version import VERSION
+
+Status = Literal["ok", "absent", "problem"]
+
+_PYTHONS = ((3, 10), (3, 13))
+_SPARKS = ("4.1", "4.2", "4.3")
+_LEAST_JAVA = 17
+_PACKAGES = ("numpy", "orjson", "pyarrow", "pydantic", "pyroaring", "google-crc32c", "fsspec")
+_STYLES = {"ok": "green", "absent": "yellow", "problem": "bold red"}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `absent` is missing and not needed for all work."""
+
+    what: str
+    status: Status
+    found: str
+
+
+def doctor(
+    database: Annotated[
+        str | None, typer.Argument(metavar="[DATABASE]", help="Look at its store, too.")
+    ] = None,
+    start_spark: Annotated[
+        bool, typer.Option("--start-spark", help="Start a session, too, and ask its planner.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Check Python, Java, pyspark, the jar, and what the store of a database can do.
+
+    Ends with exit code 10 where something is wrong; what is absent and not needed is no fault.
+    """
+    checks = [check_python(sys.version_info[:2]), *check_packages(), check_java(), check_spark()]
+    if checks[-1].status != "absent":
+        checks.append(_check_jar())
+        if start_spark:
+            checks.append(_check_session())
+    elif start_spark:
+        checks.append(Check("session", "problem", "pyspark is not installed"))
+    if database is not None:
+        checks += _check_store(database)
+    view = rows_table(
+        ("", "", ""),
+        [(c.what, Text(c.status, style=_STYLES[c.status]), c.found) for c in checks],
+    )
+    view.show_header = False
+    Output(json).show(checks, view)
+    if any(check.status == "problem" for check in checks):
+        raise typer.Exit(ExitCode.MISSING)
+
+
+def check_python(version: tuple[int, ...]) -> Check:
+    """Whether a Python of this version is supported."""
+    least, most = _PYTHONS
+    found = f"{'.'.join(map(str, version))} at {sys.executable}"
+    if least <= version <= most:
+        return Check("Python", "ok", found)
+    return Check("Python", "problem", f"{found}; 3.{least[1]} to 3.{most[1]} are supported")
+
+
+def check_packages() -> list[Check]:
+    """The packages that every use needs, with their versions."""
+    found = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
+    checks = [Check("Colonnade", "ok", VERSION), Check("packages", "ok", found)]
+    implementation = importlib.import_module("google_crc32c").implementation
+    if implementation != "c":
+        slow = f"google-crc32c computes in {implementation}; a build in C is many times faster"
+        checks.append(Check("checksums", "problem", slow))
+    return checks
+
+
+def check_java() -> Check:
+    """The Java that Spark would start."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None or not Path(java).exists():
+        return Check("Java", "absent", f"no {java or 'java'}; Spark needs 17 or newer")
+    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    version = re.search(r'version "(\d+)[^"]*"', answer.stderr)
+    if version is None:
+        return Check("Java", "problem", f"{java} -version says: {answer.stderr.strip()[:200]}")
+    found = f"{version[0].split(chr(34))[1]} at {java}"
+    if int(version[1]) < _LEAST_JAVA:
+        return Check("Java", "problem", f"{found}; Spark needs 17 or newer")
+    return Check("Java", "ok", found)
+
+
+def check_spark() -> Check:
+    """The pyspark that Python would import."""
+    try:
+        version = importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        return Check("pyspark", "absent", "not installed; all but Spark works: colonnade[spark]")
+    # Another one may lie before it on the path, and is the one that is used.
+    version = str(importlib.import_module("pyspark").__version__ or version)
+    if version.startswith(tuple(f"{line}." for line in _SPARKS)):
+        return Check("pyspark", "ok", version)
+    return Check("pyspark", "problem", f"{version}; supported are {', '.join(_SPARKS)}")
+
+
+def _check_jar() -> Check:
+    try:
+        path = importlib.import_module("spark_ext.session").jar_path()
+    except ColonnadeError as error:
+        return Check("jar", "problem", error.message)
+    return Check("jar", "ok", str(path))
+
+
+def _check_session() -> Check:
+    """Start Spark and have its planner answer."""
+    try:
+        spark = importlib.import_module("colonnade.cli.spark_session").start()
+        found: Any = importlib.import_module("spark_ext.doctor").doctor(spark)
+    except ColonnadeError as error:
+        return Check("session", "problem", error.message)
+    return Check("session", "ok", f"Spark {found.spark}, {found.source} source")
+
+
+def _check_store(path: str) -> list[Check]:
+    """What the store of a database can do, and whether its log can be read."""
+    try:
+        place = open_place(path)
+    except ColonnadeError as error:
+        return [Check("database", "problem", error.message)]
+    checks = [Check("database", "ok", f"{place.location.store.url} at epoch {place.head.epoch}")]
+    return [*checks, _check_writing(place.location.store)]
+
+
+def _check_writing(store: ObjectStore) -> Check:
+    try:
+        store.require_writable()
+    except ColonnadeError as error:
+        return Check("store", "absent", f"read only: {error.message}")
+    if isinstance(store, LocalStore):
+        free = size(shutil.disk_usage(store.url).free)
+        if not os.access(store.url, os.W_OK):
+            return Check("store", "problem", f"local disk, {free} free; this user may not write")
+        return Check("store", "ok", f"local disk, {free} free; commits are atomic and durable")
+    return Check("store", "ok", "commits are atomic and durable")

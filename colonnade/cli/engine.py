@@ -1,0 +1,79 @@
+"""Whether work is done in this process or by Spark, decided by how many bytes it reads.
+
+Spec: docs/command-line.md#small-and-large-work
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import typer
+
+from colonnade.cli.exit_codes import MissingError
+from colonnade.cli.output import Output, size
+from manifests.errors import InvalidInputError
+
+SparkChoice = Literal["auto", "always", "never"]
+
+SparkOption = Annotated[
+    SparkChoice,
+    typer.Option("--spark", help="Do the work by Spark: if it is large, in any case, or not."),
+]
+AboveOption = Annotated[
+    str, typer.Option("--spark-above", metavar="SIZE", help="What is large, such as 500m or 20g.")
+]
+ABOVE = "8g"
+
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Who does the work, and why."""
+
+    name: Literal["arrow", "spark"]
+    why: str
+
+
+def parse_size(text: str) -> int:
+    """Bytes from text such as `500m` or `8g`. Raises InvalidInputError."""
+    match = re.fullmatch(r"(\d{1,15})\s*([kmgt]?)i?b?", text.strip().lower(), re.ASCII)
+    if match is None:
+        raise InvalidInputError(f"{text!r} is no size; write a number of bytes, or like 64m or 8g.")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def choose_engine(
+    byte_count: int, choice: SparkChoice, above: str, *, has_spark: bool | None = None
+) -> Engine:
+    """Decide who reads `byte_count` stored bytes.
+
+    Without pyspark, large work is done in this process, too. Raises InvalidInputError for a size
+    that is none, MissingError where Spark must be used and is not installed.
+    """
+    limit = parse_size(above)
+    if has_spark is None:
+        has_spark = importlib.util.find_spec("pyspark") is not None
+    if choice == "always":
+        if not has_spark:
+            raise MissingError("--spark always needs Spark: install pyspark, or colonnade[spark].")
+        return Engine("spark", "as --spark always says")
+    if choice == "never" or byte_count <= limit:
+        return Engine("arrow", "")
+    to_read = f"{size(byte_count)} to read, more than {size(limit)} (--spark-above)"
+    if not has_spark:
+        return Engine("arrow", f"{to_read}, but pyspark is not installed")
+    return Engine("spark", to_read)
+
+
+def start_spark(engine: Engine, output: Output) -> Any:
+    """The running Spark session, or a new one, with Colonnade in it; says which."""
+    output.note(f"Starting Spark: {engine.why}.")
+    session = importlib.import_module("colonnade.cli.spark_session").start()
+    master = session.conf.get("spark.master", "a Spark Connect server")
+    output.note(f"Spark {session.version} at {master}.")
+    return session

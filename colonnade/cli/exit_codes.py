@@ -1,0 +1,72 @@
+"""What a command's exit code means, and the one sentence that goes with it.
+
+Spec: docs/command-line.md#exit-codes
+"""
+
+from __future__ import annotations
+
+import re
+from enum import IntEnum
+
+from manifests.errors import ColonnadeError
+
+
+class ExitCode(IntEnum):
+    """How a command ended. The names are the `kind` of an error."""
+
+    OK = 0
+    ERROR = 1
+    INVALID_INPUT = 2
+    NOT_FOUND = 3
+    ALREADY_EXISTS = 4
+    CONFLICT = 5
+    COMMIT_UNKNOWN = 6
+    UNSUPPORTED_FORMAT = 7
+    CORRUPTION = 8
+    STORE = 9
+    MISSING = 10
+    DECLINED = 11
+    INTERRUPTED = 130
+
+
+class MissingError(ColonnadeError):
+    """A package or program that this work needs is not installed."""
+
+    kind = "MISSING"
+
+
+class DeclinedError(ColonnadeError):
+    """Asked whether to go on, the user said no, or could not be asked."""
+
+    kind = "DECLINED"
+
+
+_KIND_IN_TEXT = re.compile(r"\[?COLONNADE_([A-Z_]+)\]?:? *")
+
+
+def explain(error: BaseException) -> tuple[ExitCode, str]:
+    """The exit code of an error, and one sentence about it for people."""
+    if isinstance(error, KeyboardInterrupt):
+        return ExitCode.INTERRUPTED, "Interrupted; what was not committed has not happened."
+    if isinstance(error, ColonnadeError):
+        return _code(error.kind), error.message
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if error.filename else ""
+        return ExitCode.STORE, f"{error.strerror}{place}."
+    text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    if found := _KIND_IN_TEXT.search(text):
+        # Spark hands an error of ours on as text.
+        return _code(found[1]), text[found.end() :]
+    if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
+        return ExitCode.ERROR, f"Spark failed: {text}"
+    return (
+        ExitCode.ERROR,
+        f"This is a fault of Colonnade, please report it: {type(error).__name__}: {text}"
+        " (COLONNADE_TRACEBACK=1 shows where).",
+    )
+
+
+def _code(kind: str) -> ExitCode:
+    if kind == "PLANNER":
+        return ExitCode.MISSING
+    return ExitCode[kind] if kind in ExitCode.__members__ else ExitCode.ERROR

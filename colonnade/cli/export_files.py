@@ -1,0 +1,79 @@
+"""The files that `export` writes: whole under their name, or not there."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from manifests.errors import InvalidInputError
+
+ExportFormat = Literal["parquet", "csv"]
+
+_GROUP_ROWS = 1_048_576
+_GROUP_BYTES = 128 * 2**20
+"""A row group of a Parquet file ends at either."""
+
+
+def write_file(
+    path: Path, file_format: ExportFormat, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> None:
+    """Write rows to a file that appears under its name when it is whole; replaces what is there.
+
+    Memory is about one row group. Raises InvalidInputError for a column that the format cannot
+    hold, OSError.
+    """
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write = _write_parquet if file_format == "parquet" else _write_csv
+            try:
+                write(file, schema, batches)
+            except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+                reason = str(error).partition("\n")[0].rstrip(". ")
+                raise InvalidInputError(
+                    f"The rows do not fit into a {file_format} file: {reason};"
+                    " --columns leaves columns out."
+                ) from error
+            file.flush()
+            os.fsync(file.fileno())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _write_parquet(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for group in _groups(batches):
+            writer.write_table(pa.Table.from_batches(group, schema), row_group_size=_GROUP_ROWS)
+
+
+def _write_csv(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+    with pa_csv.CSVWriter(file, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Batches together, as many as make a row group."""
+    group: list[pa.RecordBatch] = []
+    for batch in batches:
+        group.append(batch)
+        rows = sum(each.num_rows for each in group)
+        if rows >= _GROUP_ROWS or sum(each.nbytes for each in group) >= _GROUP_BYTES:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,157 @@
+"""`export`: rows of one epoch become a file, or by Spark a folder of files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import pyarrow as pa
+import typer
+
+from colonnade.cli.arguments import (
+    ColumnsOption,
+    EpochOption,
+    JsonOption,
+    TableArgument,
+    TimestampOption,
+    WhereOption,
+    YesOption,
+    split_names,
+)
+from colonnade.cli.ask import require_yes
+from colonnade.cli.engine import Engine, start_spark
+from colonnade.cli.export_files import ExportFormat, write_file
+from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.places import Place, open_place
+from colonnade.cli.progress import progress
+from colonnade.cli.read_rows import live_rows
+from manifests.errors import InvalidInputError
+from tableformat.arrow_scan import Scan
+from tableformat.scan import read_plan_parallel
+
+
+@dataclass(frozen=True, slots=True)
+class ExportFacts:
+    """What an export wrote; `target` is a file, or the folder that Spark filled."""
+
+    table: str
+    epoch: int
+    target: str
+    rows: int
+    bytes: int
+    engine: str
+    seconds: float
+
+
+def export(
+    table: TableArgument,
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="TARGET", help="A file ending in .parquet or .csv, or for Spark a folder/."
+        ),
+    ],
+    columns: ColumnsOption = None,
+    where: WhereOption = None,
+    epoch: EpochOption = None,
+    timestamp: TimestampOption = None,
+    file_format: Annotated[
+        ExportFormat | None, typer.Option("--format", help="What to write, if no suffix says it.")
+    ] = None,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Export rows to one Parquet or CSV file, or by Spark to a folder of them.
+
+    A target that ends in a slash is a folder, which Spark fills side by side. A file appears
+    under its name when it is whole.
+    """
+    output, started = Output(json), time.perf_counter()
+    place, path, by_spark = open_place(table), Path(target), target.endswith("/")
+    chosen = file_format or _format_of(path, by_spark)
+    scan = place.table.scan(split_names(columns), where, epoch=epoch, timestamp=timestamp)
+    if path.exists():
+        require_yes(f"Replace {target}?", yes)
+    if by_spark:
+        engine = Engine("spark", f"{target} is a folder, which it fills side by side")
+        rows = _export_by_spark(place, scan, where, path, chosen, engine, output)
+    else:
+        rows = _export_here(place, scan, path, chosen, output)
+    seconds = round(time.perf_counter() - started, 3)
+    done = ExportFacts(
+        table=place.location.url,
+        epoch=scan.epoch,
+        target=target,
+        rows=rows,
+        bytes=_stored_bytes(path),
+        engine="spark" if by_spark else "arrow",
+        seconds=seconds,
+    )
+    output.show(
+        done,
+        facts_table(
+            (
+                ("target", done.target),
+                ("epoch", done.epoch),
+                ("rows", done.rows),
+                ("size", size(done.bytes)),
+                ("time", f"{seconds:.1f} s, {rows / max(seconds, 0.001):,.0f} rows/s"),
+            )
+        ),
+    )
+
+
+def _format_of(path: Path, is_folder: bool) -> ExportFormat:
+    for name in ("parquet", "csv"):
+        if path.name.lower().endswith(f".{name}"):
+            return name
+    if is_folder:
+        return "parquet"
+    raise InvalidInputError(f"{path} ends neither in .parquet nor in .csv; give --format.")
+
+
+def _export_here(place: Place, scan: Scan, path: Path, chosen: ExportFormat, output: Output) -> int:
+    rows = 0
+    # With a predicate nobody knows before how many rows there are.
+    total = None if scan.plan.predicate is not None else live_rows(scan.plan)
+
+    def counted() -> Iterator[pa.RecordBatch]:
+        nonlocal rows
+        for batch in read_plan_parallel(place.location.store, scan.plan):
+            yield batch
+            rows += batch.num_rows
+            advance(batch.num_rows)
+
+    with progress(output, "export", "rows", total) as advance:
+        write_file(path, chosen, scan.schema, counted())
+    return rows
+
+
+def _export_by_spark(
+    place: Place,
+    scan: Scan,
+    where: str | None,
+    path: Path,
+    chosen: ExportFormat,
+    engine: Engine,
+    output: Output,
+) -> int:
+    session = start_spark(engine, output)
+    frame = session.read.format("colonnade").option("epoch", scan.epoch).load(place.location.url)
+    if where is not None:
+        frame = frame.where(where)
+    writer = frame.select(*scan.schema.names).write.mode("overwrite")
+    if chosen == "csv":
+        writer = writer.option("header", True)
+    folder = str(path.resolve())
+    writer.format(chosen).save(folder)
+    rows: int = session.read.format(chosen).option("header", True).load(folder).count()
+    return rows
+
+
+def _stored_bytes(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else (path,)
+    return sum(file.stat().st_size for file in files if file.is_file())

@@ -1,0 +1,204 @@
+"""What can be said of a database and its tables from the log alone; no data file is opened.
+
+The fields of these classes are the JSON that the commands print: docs/command-line.md#json
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from colonnade.cli.bound_text import bounds_text
+from colonnade.cli.places import Place
+from manifests.entries import Epoch
+from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from tableformat.arrow_types import type_name
+from tableformat.history import moment
+
+
+@dataclass(frozen=True, slots=True)
+class TableFacts:
+    """One table; `rows` are those that are not deleted, `bytes` what its RowSets store."""
+
+    name: str
+    path: str
+    id: str
+    epoch: int
+    rows: int
+    deleted_rows: int
+    rowsets: int
+    bytes: int
+    columns: int
+    sort_key: list[str]
+    properties: Mapping[str, str]
+    comment: str | None
+    created_epoch: int
+    changed_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseFacts:
+    """A database; `floor` is its oldest readable epoch, `time` when the newest was committed."""
+
+    path: str
+    id: str
+    epoch: int
+    time: datetime
+    floor: int
+    lone_table: bool
+    tables: int
+    rows: int
+    rowsets: int
+    bytes: int
+    reader_features: list[str]
+    writer_features: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """One column; `id` is what files know it by."""
+
+    id: int
+    name: str
+    type: str
+    nullable: bool
+    comment: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RowSetFacts:
+    """One RowSet; `low` and `high` are the bounds of `bounded_by`, its leading column."""
+
+    id: int
+    epoch: int
+    rows: int
+    deleted_rows: int
+    bytes: int
+    place: str
+    object: str
+    bounded_by: str
+    low: str | None
+    high: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EpochFacts:
+    """One epoch of a database and the tables that it changed."""
+
+    epoch: int
+    timestamp: datetime
+    operation: str
+    tables: list[str]
+    parameters: Mapping[str, str]
+    engine: str
+    transaction: str
+    metrics: Mapping[str, int]
+
+
+def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
+    """Count a table's RowSets; reads the checkpoint segments that describe them."""
+    entries = place.log.read_entries(state)
+    deleted = int(entries.deleted.sum())
+    return TableFacts(
+        name=state.name,
+        path=path,
+        id=state.id,
+        epoch=place.head.epoch,
+        rows=int(entries.rows.sum()) - deleted,
+        deleted_rows=deleted,
+        rowsets=len(entries),
+        bytes=int(entries.byte_counts.sum()),
+        columns=len(state.schema.fields),
+        sort_key=sort_key_text(state),
+        properties=dict(state.properties),
+        comment=state.comment,
+        created_epoch=state.created_epoch,
+        changed_epoch=state.changed_epoch,
+    )
+
+
+def tables_facts(place: Place) -> list[TableFacts]:
+    """All tables of a database, by name."""
+    root = place.location.store.url.rstrip("/")
+    return [
+        table_facts(place, state, root if place.head.lone_table else f"{root}/{state.name}")
+        for state in sorted(place.head.tables.values(), key=lambda state: state.name)
+    ]
+
+
+def database_facts(place: Place, tables: list[TableFacts]) -> DatabaseFacts:
+    """What the head of the log says, and sums over its tables."""
+    head = place.head
+    return DatabaseFacts(
+        path=place.location.store.url,
+        id=head.database,
+        epoch=head.epoch,
+        time=moment(head.time_ms),
+        floor=head.floor,
+        lone_table=head.lone_table,
+        tables=len(tables),
+        rows=sum(table.rows for table in tables),
+        rowsets=sum(table.rowsets for table in tables),
+        bytes=sum(table.bytes for table in tables),
+        reader_features=sorted(head.reader_features),
+        writer_features=sorted(head.writer_features),
+    )
+
+
+def column_facts(state: TableState) -> list[ColumnFacts]:
+    """The columns of a table, in order."""
+    return [
+        ColumnFacts(field.id, field.name, type_name(field.type), field.nullable, field.comment)
+        for field in state.schema.fields
+    ]
+
+
+def leading_column(state: TableState) -> SchemaField:
+    """The first column of the sort key, or else of the table."""
+    if state.sort_key:
+        return state.schema.by_id(state.sort_key[0].column)
+    return state.schema.fields[0]
+
+
+def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
+    """One RowSet as the log knows it."""
+    column = leading_column(state)
+    low, high = bounds_text(column, rowset.entry.statistics.get(column.id))
+    return RowSetFacts(
+        id=rowset.id,
+        epoch=rowset.epoch,
+        rows=rowset.row_count,
+        deleted_rows=rowset.entry.rows - rowset.row_count,
+        bytes=rowset.entry.bytes,
+        place=rowset.entry.place,
+        object=rowset.entry.object,
+        bounded_by=column.name,
+        low=low,
+        high=high,
+    )
+
+
+def epoch_facts(epoch: Epoch, head: Snapshot) -> EpochFacts:
+    """One epoch; a table that is gone is named by its id."""
+    changed = dict.fromkeys(getattr(op, "table", None) for op in epoch.ops)
+    names = {table.id: table.name for table in head.tables.values()}
+    return EpochFacts(
+        epoch=epoch.epoch,
+        timestamp=moment(epoch.time_ms),
+        operation=epoch.operation,
+        tables=[names.get(table, str(table)) for table in changed if table is not None],
+        parameters=dict(epoch.parameters),
+        engine=epoch.engine,
+        transaction=epoch.transaction,
+        metrics=dict(epoch.metrics or {}),
+    )
+
+
+def sort_key_text(state: TableState) -> list[str]:
+    """The sort key as it is given: `["day", "amount desc"]`."""
+    return [
+        state.schema.by_id(field.column).name + (" desc" if field.descending else "")
+        for field in state.sort_key
+    ]

@@ -1,0 +1,220 @@
+"""`import`: rows from files or a query become one epoch of a table."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from colonnade.cli.arguments import JsonOption, TableArgument, split_names
+from colonnade.cli.engine import ABOVE, AboveOption, Engine, SparkOption, choose_engine, start_spark
+from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.progress import progress
+from colonnade.cli.sources import (
+    SUFFIXES,
+    CsvFiles,
+    ParquetFiles,
+    QueryResult,
+    Source,
+    find_files,
+)
+from manifests.entries import CreateTable
+from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.location import Location, locate
+from tableformat.table import ArrowTable
+from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.write_settings import CommitSettings
+
+Mode = Literal["append", "create", "overwrite"]
+Format = Literal["parquet", "csv"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportFacts:
+    """What an import did; `engine` is who did it, `bytes` what the new RowSets store."""
+
+    table: str
+    epoch: int
+    rows: int
+    rowsets: int
+    bytes: int
+    engine: str
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Where the rows go, as it is before."""
+
+    location: Location
+    log: Log
+    base: Snapshot | None
+    state: TableState | None
+
+
+def import_(
+    table: TableArgument,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[FILE]...", help="Parquet or CSV files, folders or patterns."),
+    ] = None,
+    query: Annotated[
+        str | None, typer.Option("--query", help="Rows of this query, run by DuckDB, instead.")
+    ] = None,
+    file_format: Annotated[
+        Format | None, typer.Option("--format", help="What the files are, if no suffix says it.")
+    ] = None,
+    mode: Annotated[
+        Mode, typer.Option("--mode", help="Add to the rows, require a new table, or replace them.")
+    ] = "append",
+    sort_key: Annotated[
+        str | None,
+        typer.Option("--sort-key", metavar="A,B desc", help="How a new table is sorted."),
+    ] = None,
+    spark: SparkOption = "auto",
+    spark_above: AboveOption = ABOVE,
+    json: JsonOption = False,
+) -> None:
+    """Import Parquet or CSV files, or the rows of a query, as one epoch.
+
+    The table is created where there is none. Columns are matched by name.
+    """
+    output, started = Output(json), time.perf_counter()
+    target = _target(table, mode, sort_key)
+    source, files = _source(sources or [], query, file_format, target.state)
+    engine = choose_engine(source.byte_count, spark, spark_above)
+    if engine.name == "spark" and not isinstance(source, ParquetFiles):
+        if spark == "always":
+            raise InvalidInputError("Spark imports Parquet files only; leave --spark always out.")
+        engine = Engine("arrow", "")
+    if engine.name == "spark":
+        done = _import_by_spark(target, files, mode, sort_key, engine, output)
+    else:
+        done = _import_here(target, source, mode, sort_key, output)
+    done = replace(done, seconds=round(time.perf_counter() - started, 3))
+    rate = done.rows / max(done.seconds, 0.001)
+    output.show(
+        done,
+        facts_table(
+            (
+                ("table", done.table),
+                ("epoch", str(done.epoch)),
+                ("rows", done.rows),
+                ("RowSets", done.rowsets),
+                ("size", size(done.bytes)),
+                ("time", f"{done.seconds:.1f} s, {rate:,.0f} rows/s"),
+            )
+        ),
+    )
+
+
+def _target(table: str, mode: Mode, sort_key: str | None) -> _Target:
+    location = locate(table)
+    log = Log(location.store)
+    base = log.read_head() if location.exists else None
+    state = None if base is None else location.find(base)
+    if state is not None and mode == "create":
+        raise AlreadyExistsError(f"{location.url} is a table already; choose another --mode.")
+    if state is not None and sort_key is not None:
+        raise InvalidInputError(f"{location.url} exists; --sort-key is for a table that is new.")
+    return _Target(location, log, base, state)
+
+
+def _source(
+    given: Sequence[str], query: str | None, file_format: Format | None, state: TableState | None
+) -> tuple[Source, list[Path]]:
+    """What is to be read, and its files. Raises InvalidInputError where that is not clear."""
+    if (query is None) == (not given):
+        raise InvalidInputError("Name files to import, or give --query: one of the two.")
+    if query is not None:
+        if file_format is not None:
+            raise InvalidInputError("--format says what files are; leave it out with --query.")
+        return QueryResult(query), []
+    every = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
+    files = find_files(given, SUFFIXES[file_format] if file_format else every)
+    kinds = {file_format or _format_of(file) for file in files}
+    if kinds == {"parquet"}:
+        return ParquetFiles(files), files
+    if kinds == {"csv"}:
+        return CsvFiles(files, None if state is None else arrow_schema(state.schema)), files
+    raise InvalidInputError("Parquet and CSV files are imported by a command each.")
+
+
+def _format_of(file: Path) -> Format:
+    for name in ("parquet", "csv"):
+        if file.name.lower().endswith(SUFFIXES[name]):
+            return name
+    raise InvalidInputError(f"{file} does not say what it is by its name; give --format.")
+
+
+def _import_here(
+    target: _Target, source: Source, mode: Mode, sort_key: str | None, output: Output
+) -> ImportFacts:
+    """Stream the rows into RowSets in this process, and commit them."""
+    job = plan_write(
+        target.location,
+        target.base,
+        "overwrite" if mode == "overwrite" else "append",
+        create=_new_table(target, source, sort_key),
+        commit=CommitSettings(metadata="colonnade import"),
+    )
+    with progress(output, "import", source.unit, source.total) as advance:
+        entries = write_rows(job, source.batches(advance), target.location.store)
+    snapshot = commit_write(job, entries, target.log, target.base)
+    return ImportFacts(
+        table=target.location.url,
+        epoch=snapshot.epoch,
+        rows=sum(entry.rows for entry in entries),
+        rowsets=len(entries),
+        bytes=sum(entry.bytes for entry in entries),
+        engine="arrow",
+    )
+
+
+def _new_table(target: _Target, source: Source, sort_key: str | None) -> CreateTable | None:
+    if target.state is not None:
+        return None
+    name, schema = target.location.new_table_name, schema_from_arrow(source.schema)
+    return new_table(name, schema, split_names(sort_key) or ())
+
+
+def _import_by_spark(
+    target: _Target,
+    files: Sequence[Path],
+    mode: Mode,
+    sort_key: str | None,
+    engine: Engine,
+    output: Output,
+) -> ImportFacts:
+    """Have Spark read the Parquet files and write them as one epoch."""
+    session = start_spark(engine, output)
+    note = f"colonnade import {secrets.token_hex(4)}"
+    paths = [str(file.resolve()) for file in files]
+    rows = session.read.option("mergeSchema", True).parquet(*paths)
+    writer = rows.write.format("colonnade").option("userMetadata", note)
+    if sort_key is not None:
+        writer = writer.option("sortKey", sort_key)
+    table = target.location.url
+    writer.mode("overwrite" if mode == "overwrite" else "append").save(table)
+    # Other writers may have committed since.
+    made = next(
+        each
+        for each in ArrowTable.open(table).history()
+        if each.parameters.get("userMetadata") == note
+    )
+    return ImportFacts(
+        table=table,
+        epoch=made.epoch,
+        rows=made.rows_added,
+        rowsets=made.rowsets_added,
+        bytes=made.bytes_added,
+        engine="spark",
+    )

@@ -1,0 +1,234 @@
+"""`ls`, `show`, `schema`, `history`, `rowsets`: what the log says; no data file is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Literal
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from colonnade.cli.arguments import (
+    DatabaseArgument,
+    EpochOption,
+    JsonOption,
+    PathArgument,
+    TableArgument,
+)
+from colonnade.cli.facts import (
+    ColumnFacts,
+    DatabaseFacts,
+    EpochFacts,
+    RowSetFacts,
+    TableFacts,
+    column_facts,
+    database_facts,
+    epoch_facts,
+    rowset_facts,
+    table_facts,
+    tables_facts,
+)
+from colonnade.cli.output import Output, facts_table, rows_table, share, size
+from colonnade.cli.places import Place, open_place
+from manifests.snapshot import TableState
+from tableformat.history import HistoryEntry
+
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
+
+
+def ls(database: DatabaseArgument, json: JsonOption = False) -> None:
+    """List the tables of a database."""
+    tables = tables_facts(open_place(database))
+    Output(json).show(tables, _tables_view(tables))
+
+
+def show(path: PathArgument, json: JsonOption = False) -> None:
+    """Describe a database or a table."""
+    place = open_place(path)
+    if place.is_table:
+        table = table_facts(place, place.state, place.location.url)
+        Output(json).show(table, _table_view(table))
+    else:
+        database = database_facts(place, tables_facts(place))
+        Output(json).show(database, _database_view(database))
+
+
+def schema(table: TableArgument, epoch: EpochOption = None, json: JsonOption = False) -> None:
+    """List the columns of a table."""
+    columns = column_facts(_state_at(open_place(table), epoch))
+    Output(json).show(columns, _columns_view(columns))
+
+
+def history(path: PathArgument, limit: LimitOption = 20, json: JsonOption = False) -> None:
+    """List the epochs of a database, or those that changed a table, newest first."""
+    place = open_place(path)
+    if place.is_table:
+        changes = place.table.history(limit)
+        Output(json).show(changes, _changes_view(changes))
+    else:
+        epochs = place.log.read_epochs(place.head.epoch, limit)
+        facts = [epoch_facts(epoch, place.head) for epoch in epochs]
+        Output(json).show(facts, _epochs_view(facts))
+
+
+def rowsets(
+    table: TableArgument,
+    limit: LimitOption = 50,
+    by: Annotated[
+        Literal["id", "bytes", "rows", "deleted"],
+        typer.Option("--by", help="What to sort by; all but ids from the greatest down."),
+    ] = "id",
+    epoch: EpochOption = None,
+    json: JsonOption = False,
+) -> None:
+    """List the RowSets of a table: their rows, bytes, deleted share and bounds."""
+    place = open_place(table)
+    state = _state_at(place, epoch)
+    entries = place.log.read_entries(state)
+    measures = {
+        "id": entries.ids,
+        "bytes": -entries.byte_counts,
+        "rows": -entries.rows,
+        "deleted": -(entries.deleted / np.maximum(entries.rows, 1)),
+    }
+    order = np.argsort(measures[by], kind="stable")[:limit].tolist()
+    facts = [rowset_facts(state, entries[index]) for index in order]
+    output = Output(json)
+    output.show(facts, _rowsets_view(facts))
+    if len(facts) < len(entries) and not json:
+        output.note(f"{len(facts):,} of {len(entries):,} RowSets; --limit shows more.")
+
+
+def _state_at(place: Place, epoch: int | None) -> TableState:
+    """The table at an epoch, under whatever name it had then."""
+    return place.location.follow(place.head).require_at(place.table.snapshot_at(epoch), place.head)
+
+
+def _tables_view(tables: list[TableFacts]) -> Table:
+    return rows_table(
+        ("table", "rows", "deleted", "RowSets", "size", "changed at epoch"),
+        (
+            (
+                table.name,
+                table.rows,
+                share(table.deleted_rows, table.rows + table.deleted_rows),
+                table.rowsets,
+                size(table.bytes),
+                table.changed_epoch,
+            )
+            for table in tables
+        ),
+    )
+
+
+def _table_view(table: TableFacts) -> Table:
+    return facts_table(
+        (
+            ("table", table.name),
+            ("path", table.path),
+            ("comment", table.comment),
+            ("epoch", table.epoch),
+            ("rows", table.rows),
+            ("deleted rows", table.deleted_rows),
+            ("RowSets", table.rowsets),
+            ("size", size(table.bytes)),
+            ("columns", table.columns),
+            ("sort key", ", ".join(table.sort_key)),
+            ("created at epoch", table.created_epoch),
+            ("changed at epoch", table.changed_epoch),
+            *((f"property {name}", value) for name, value in sorted(table.properties.items())),
+        )
+    )
+
+
+def _database_view(database: DatabaseFacts) -> Table:
+    return facts_table(
+        (
+            ("database", database.path),
+            ("epoch", database.epoch),
+            ("committed", when(database.time)),
+            ("oldest readable", database.floor),
+            ("tables", database.tables),
+            ("rows", database.rows),
+            ("RowSets", database.rowsets),
+            ("size", size(database.bytes)),
+            ("features of readers", ", ".join(database.reader_features)),
+            ("features of writers", ", ".join(database.writer_features)),
+        )
+    )
+
+
+def _columns_view(columns: list[ColumnFacts]) -> Table:
+    return rows_table(
+        ("id", "column", "type", "", "comment"),
+        (
+            (c.id, c.name, c.type, "" if c.nullable else "NOT NULL", c.comment or "")
+            for c in columns
+        ),
+    )
+
+
+def _changes_view(changes: list[HistoryEntry]) -> Table:
+    return rows_table(
+        ("epoch", "committed", "operation", "rows added", "RowSets", "size", "counted"),
+        (
+            (
+                change.epoch,
+                when(change.timestamp),
+                change.operation,
+                change.rows_added,
+                f"+{change.rowsets_added} -{change.rowsets_dropped}",
+                size(change.bytes_added),
+                _pairs(change.metrics),
+            )
+            for change in changes
+        ),
+    )
+
+
+def _epochs_view(epochs: list[EpochFacts]) -> Table:
+    return rows_table(
+        ("epoch", "committed", "operation", "tables", "counted", "written by"),
+        (
+            (
+                epoch.epoch,
+                when(epoch.timestamp),
+                epoch.operation,
+                ", ".join(epoch.tables),
+                _pairs(epoch.metrics),
+                epoch.engine,
+            )
+            for epoch in epochs
+        ),
+    )
+
+
+def _rowsets_view(rowsets: list[RowSetFacts]) -> Table:
+    column = rowsets[0].bounded_by if rowsets else "first column"
+    return rows_table(
+        ("id", "epoch", "rows", "deleted", "size", "stored as", f"least {column}", "greatest"),
+        (
+            (
+                each.id,
+                each.epoch,
+                each.rows,
+                share(each.deleted_rows, each.rows + each.deleted_rows),
+                size(each.bytes),
+                each.place,
+                each.low or "",
+                each.high or "",
+            )
+            for each in rowsets
+        ),
+    )
+
+
+def when(moment: datetime) -> str:
+    """A time in UTC, to the second."""
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _pairs(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items() if count)

@@ -1,0 +1,105 @@
+"""`head` and `count`: rows of one epoch of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from colonnade.cli.arguments import (
+    ColumnsOption,
+    EpochOption,
+    JsonOption,
+    TableArgument,
+    TimestampOption,
+    WhereOption,
+    split_names,
+)
+from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
+from colonnade.cli.output import Output, rows_table
+from colonnade.cli.places import Place, open_place
+from colonnade.cli.progress import progress
+from tableformat.arrow_scan import Scan
+from tableformat.scan import read_plan_parallel
+from tableformat.scan_plan import ScanPlan
+
+
+@dataclass(frozen=True, slots=True)
+class CountFacts:
+    """How many rows there are; `engine` is `log` where no data file was opened."""
+
+    table: str
+    epoch: int
+    rows: int
+    engine: str
+
+
+def head(
+    table: TableArgument,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="So many rows.")] = 10,
+    columns: ColumnsOption = None,
+    where: WhereOption = None,
+    epoch: EpochOption = None,
+    timestamp: TimestampOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the first rows of a table."""
+    scan = open_place(table).table.scan(
+        split_names(columns), where, epoch=epoch, timestamp=timestamp
+    )
+    rows: list[dict[str, Any]] = []
+    for batch in scan.to_batches():
+        rows += batch.slice(0, limit - len(rows)).to_pylist()
+        if len(rows) == limit:
+            break
+    Output(json).show(rows, _rows_view(scan.schema.names, rows))
+
+
+def count(
+    table: TableArgument,
+    where: WhereOption = None,
+    epoch: EpochOption = None,
+    timestamp: TimestampOption = None,
+    spark: SparkOption = "auto",
+    spark_above: AboveOption = ABOVE,
+    json: JsonOption = False,
+) -> None:
+    """Count the rows of a table; without a predicate the log alone knows."""
+    output, place = Output(json), open_place(table)
+    scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp)
+    if where is None:
+        rows, engine = live_rows(scan.plan), "log"
+    else:
+        choice = choose_engine(scan.plan.byte_count, spark, spark_above)
+        engine = choice.name
+        if choice.name == "spark":
+            session = start_spark(choice, output)
+            reader = session.read.format("colonnade").option("epoch", scan.epoch)
+            rows = reader.load(place.location.url).where(where).count()
+        else:
+            rows = _count_here(place, scan, output)
+    facts = CountFacts(place.location.url, scan.epoch, rows, engine)
+    output.show(facts, Text(f"{rows:,}"))
+
+
+def live_rows(plan: ScanPlan) -> int:
+    """Rows that a plan reads before its predicate, without those that are deleted."""
+    stored = sum(rowset.row_count for rowset in plan.rowsets)
+    return stored - sum(each.vector.cardinality for each in plan.rowsets if each.vector)
+
+
+def _count_here(place: Place, scan: Scan, output: Output) -> int:
+    rows = 0
+    with progress(output, "count", "rows", None) as advance:
+        for batch in read_plan_parallel(place.location.store, scan.plan):
+            rows += batch.num_rows
+            advance(batch.num_rows)
+    return rows
+
+
+def _rows_view(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
+    return rows_table(names, [[row[name] for name in names] for row in rows])

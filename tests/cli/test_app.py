@@ -1,0 +1,143 @@
+"""What holds for every command: exit codes, one sentence, colour, documentation."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
+import pytest
+
+import manifests.errors as errors
+from colonnade.cli import doctor, export_rows, facts, import_rows, read_rows
+from colonnade.cli.app import COMMANDS, guarded
+from colonnade.cli.exit_codes import ExitCode, explain
+from tableformat.history import HistoryEntry
+from tests.cli.runner import Run
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "command-line.md").read_text()
+NAMES = [each.__name__.rstrip("_") for commands in COMMANDS.values() for each in commands]
+KINDS = [
+    each
+    for each in vars(errors).values()
+    if isinstance(each, type) and issubclass(each, errors.ColonnadeError)
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_error_has_an_exit_code_and_keeps_its_sentence(
+    kind: type[errors.ColonnadeError],
+) -> None:
+    code, sentence = explain(kind("The sentence."))
+    assert code.name == kind.kind
+    assert sentence == "The sentence."
+
+
+def test_an_error_that_spark_hands_on_keeps_its_code() -> None:
+    error = RuntimeError("[COLONNADE_NOT_FOUND] No such table.\nJVM stacktrace: ...")
+    assert explain(error) == (ExitCode.NOT_FOUND, "No such table.")
+
+
+def test_errors_of_files_name_the_file() -> None:
+    assert explain(PermissionError(13, "Permission denied", "/a")) == (
+        ExitCode.STORE,
+        "Permission denied: /a.",
+    )
+
+
+def test_a_fault_is_one_sentence_and_a_traceback_only_on_demand(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr("colonnade.cli.look.open_place", lambda path: broken())
+    ran = run("ls", tmp_path)
+    assert ran.code == 1
+    assert ran.err.count("\n") == 1
+    assert "please report it: KeyError: 'x'" in ran.err
+    monkeypatch.setenv("COLONNADE_TRACEBACK", "1")
+    with pytest.raises(KeyError):
+        guarded(broken)()
+
+
+def test_an_interruption_has_its_own_exit_code(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("colonnade.cli.look.open_place", interrupted)
+    assert run("ls", tmp_path).code == 130
+
+
+def test_an_error_is_json_where_results_are(run: Run, tmp_path: Path) -> None:
+    error = orjson.loads(run("ls", tmp_path, "--json").err)["error"]
+    assert error["kind"] == "NOT_FOUND"
+    assert str(tmp_path) in error["message"]
+
+
+def test_a_wrong_option_is_bad_input(run: Run) -> None:
+    assert run("ls", "--nonsense").code == ExitCode.INVALID_INPUT
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_explains_itself_and_is_documented(run: Run, name: str) -> None:
+    ran = run(name, "--help")
+    assert ran.code == 0
+    assert "--json" in ran.out
+    assert f"\n| `{name} " in PAGE
+
+
+def test_the_documented_exit_codes_are_those_that_there_are() -> None:
+    documented = re.findall(r"^\| (\d+) \| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
+    assert documented == [(str(code.value), code.name) for code in ExitCode]
+
+
+def test_the_documented_json_is_what_is_printed() -> None:
+    modules = (doctor, export_rows, facts, import_rows, read_rows)
+    classes: list[type] = [HistoryEntry]
+    for module in modules:
+        classes += [
+            each
+            for each in vars(module).values()
+            if isinstance(each, type)
+            and dataclasses.is_dataclass(each)
+            and each.__module__ == module.__name__
+            and not each.__name__.startswith("_")
+        ]
+    table = PAGE.split("## JSON")[1]
+    documented = dict(re.findall(r"^\| .* \| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
+    assert documented == {
+        each.__name__: ", ".join(f"`{field.name}`" for field in dataclasses.fields(each))
+        for each in classes
+    }
+
+
+def test_colour_is_for_terminals_that_want_it(
+    run: Run, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "\x1b[" not in run("ls", shop).out
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[31m" in run("ls", shop / "nothing").err.replace("1;31", "31")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "31m" not in run("ls", shop / "nothing").err
+
+
+def test_a_reader_that_stops_early_is_no_error(shop: Path) -> None:
+    command = f"{sys.executable} -m colonnade history {shop} | head -n 1"
+    ran = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("epoch")
+    assert ran.stderr == ""
+
+
+def test_without_its_packages_the_command_says_what_to_install() -> None:
+    code = "import sys; sys.modules['typer'] = None\nfrom colonnade.cli import main\nmain()"
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert ran.stderr == "The command line needs typer: install colonnade[cli].\n"

@@ -1,0 +1,103 @@
+"""What the log says is printed for people and for programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from tests.cli.runner import Run
+
+
+def test_a_database_is_listed_by_name_and_sums_up_in_json(run: Run, shop: Path) -> None:
+    orders, users = run("ls", shop, "--json").json
+    assert (orders["name"], orders["rows"], orders["deleted_rows"]) == ("orders", 28, 2)
+    assert (users["name"], users["rows"], users["rowsets"]) == ("users", 0, 0)
+    whole = run("show", shop, "--json").json
+    assert (whole["tables"], whole["rows"], whole["rowsets"]) == (2, 28, 3)
+    assert whole["bytes"] == orders["bytes"] > 0
+
+
+def test_people_get_one_line_a_table(run: Run, shop: Path) -> None:
+    lines = run("ls", shop).out.splitlines()
+    assert lines[0].split() == [
+        "table",
+        "rows",
+        "deleted",
+        "RowSets",
+        "size",
+        "changed",
+        "at",
+        "epoch",
+    ]
+    assert lines[1].split()[:5] == ["orders", "28", "6.7", "%", "3"]
+    assert lines[2].startswith("users")
+
+
+def test_a_table_is_described_by_what_it_was_made_with(run: Run, shop: Path) -> None:
+    facts = run("show", shop / "orders", "--json").json
+    assert facts["sort_key"] == ["day desc"]
+    assert facts["comment"] == "of 2026"
+    assert facts["epoch"] > facts["changed_epoch"] > facts["created_epoch"] == 1
+    assert "day desc" in run("show", shop / "orders").out
+
+
+def test_columns_are_listed_with_their_types_also_of_an_earlier_epoch(run: Run, shop: Path) -> None:
+    columns = run("schema", shop / "orders", "--json").json
+    assert [(c["name"], c["type"], c["nullable"]) for c in columns[:3]] == [
+        ("id", "long", False),
+        ("day", "date", True),
+        ("price", "decimal(12,2)", True),
+    ]
+    colonnade.open_database(shop).rename_table("users", "people")
+    assert run("schema", shop / "people", "--epoch", 6).code == 0
+    assert "NOT NULL" in run("schema", shop / "orders").out
+
+
+def test_history_of_a_database_names_the_tables_that_changed(run: Run, shop: Path) -> None:
+    epochs = run("history", shop, "--json").json
+    assert [epoch["epoch"] for epoch in epochs] == [6, 5, 4, 3, 2, 1, 0]
+    assert (epochs[0]["operation"], epochs[0]["tables"]) == ("create_table", ["users"])
+    assert epochs[1]["metrics"]["rows_deleted"] == 2
+    assert len(run("history", shop, "--limit", 2, "--json").json) == 2
+    assert "rows_deleted 2" in run("history", shop).out
+
+
+def test_history_of_a_table_leaves_other_tables_out(run: Run, shop: Path) -> None:
+    changes = run("history", shop / "orders", "--json").json
+    assert [change["operation"] for change in changes] == [
+        "delete",
+        *3 * ["append"],
+        "create_table",
+    ]
+    assert "+1 -0" in run("history", shop / "orders").out
+
+
+def test_rowsets_show_bounds_as_values_and_are_sorted_on_demand(run: Run, shop: Path) -> None:
+    rowsets = run("rowsets", shop / "orders", "--json").json
+    assert [each["id"] for each in rowsets] == [0, 1, 2]
+    assert (rowsets[0]["bounded_by"], rowsets[0]["low"], rowsets[0]["high"]) == (
+        "day",
+        "2026-01-01",
+        "2026-01-10",
+    )
+    by_deleted = run("rowsets", shop / "orders", "--by", "deleted", "--json").json
+    assert (by_deleted[0]["id"], by_deleted[0]["deleted_rows"]) == (0, 2)
+    few = run("rowsets", shop / "orders", "--limit", 1)
+    assert "1 of 3 RowSets" in few.err
+    assert "20.0 %" in few.out
+
+
+def test_a_lone_table_is_a_table_and_a_database(run: Run, tmp_path: Path) -> None:
+    schema = colonnade.TableSchema(fields=(colonnade.SchemaField(name="n", type="long"),))
+    table = colonnade.create(tmp_path / "lone", schema)
+    assert [each["path"] for each in run("ls", table.path, "--json").json] == [table.path]
+    assert run("show", table.path, "--json").json["name"] == "lone"
+
+
+@pytest.mark.parametrize("command", ["ls", "show", "history", "schema", "rowsets", "head", "count"])
+def test_what_is_not_there_is_said_in_one_sentence(run: Run, tmp_path: Path, command: str) -> None:
+    ran = run(command, tmp_path / "nothing")
+    assert ran.code == 3
+    assert ran.err == f"Error: {tmp_path}/nothing is no Colonnade database or table.\n"

@@ -1,0 +1,185 @@
+"""Rows come in and go out unchanged, and Spark is started for large work only."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+import colonnade
+from colonnade.cli.engine import choose_engine, parse_size
+from colonnade.cli.exit_codes import MissingError
+from tests.cli.runner import SCHEMA, Run, order_rows
+
+
+def rows_of(path: Path) -> list[dict[str, object]]:
+    return colonnade.open(path).scan().to_arrow().sort_by("id").to_pylist()
+
+
+def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
+    plain = run("head", shop / "orders", "-n", 1, "--where", "id = 7").out
+    assert plain.splitlines()[1].split() == [
+        *("7", "2026-01-08", "1.75", "2026-01-01", "12:00:00+00:00", "[bold]a"),
+    ]
+    (row,) = run(
+        "head", shop / "orders", "--where", "id = 5", "--columns", "name,price", "--json"
+    ).json
+    assert row == {"name": None, "price": "1.25"}
+    assert len(run("head", shop / "orders", "--limit", 12, "--json").json) == 12
+
+
+def test_rows_are_counted_by_the_log_unless_a_predicate_is_asked(run: Run, shop: Path) -> None:
+    assert run("count", shop / "orders").out == "28\n"
+    facts = run("count", shop / "orders", "--epoch", 3, "--json").json
+    assert (facts["rows"], facts["engine"], facts["epoch"]) == (20, "log", 3)
+    some = run("count", shop / "orders", "--where", "id < 5", "--json").json
+    assert (some["rows"], some["engine"]) == (3, "arrow")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_an_export_imported_again_is_the_same_rows(
+    run: Run, shop: Path, tmp_path: Path, suffix: str
+) -> None:
+    orders, file = shop / "orders", tmp_path / f"orders.{suffix}"
+    done = run("export", orders, file, "--where", "id >= 4", "--json").json
+    assert (done["rows"], done["bytes"]) == (25, file.stat().st_size)
+    colonnade.open_database(shop).create_table("again", SCHEMA)
+    made = run("import", shop / "again", file, "--json").json
+    assert (made["rows"], made["rowsets"], made["engine"]) == (25, 1, "arrow")
+    expected = [row for row in rows_of(orders) if row["id"] != 3]
+    assert rows_of(shop / "again") == [row for row in expected if int(str(row["id"])) >= 4]
+
+
+def test_a_new_table_gets_the_columns_of_all_files(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "files"
+    folder.mkdir()
+    pq.write_table(pa.table({"id": pa.array([1], pa.int32())}), folder / "a.parquet")
+    pq.write_table(pa.table({"id": [2**40], "name": ["x"]}), folder / "b.parquet")
+    (folder / "_SUCCESS").touch()
+    assert (
+        run("import", tmp_path / "t", folder, "--sort-key", "id desc", "--mode", "create").code == 0
+    )
+    assert rows_of(tmp_path / "t") == [{"id": 1, "name": None}, {"id": 2**40, "name": "x"}]
+    assert run("show", tmp_path / "t", "--json").json["sort_key"] == ["id desc"]
+
+
+def test_csv_files_may_be_compressed_and_separated_by_tabs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv.gz").write_bytes(gzip.compress(b'id\tname\n1\t\n2\t""\n'))
+    assert run("import", tmp_path / "t", tmp_path / "a.tsv.gz").code == 0
+    assert rows_of(tmp_path / "t") == [{"id": 1, "name": None}, {"id": 2, "name": ""}]
+
+
+def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    (tmp_path / "a.json").write_text('[{"id": 1}, {"id": 2}]')
+    query = f"SELECT id * 10 AS id FROM read_json('{tmp_path}/a.json')"
+    assert run("import", tmp_path / "t", "--query", query).code == 0
+    assert rows_of(tmp_path / "t") == [{"id": 10}, {"id": 20}]
+    ran = run("import", tmp_path / "t", "--query", "SELECT nothing FROM nowhere")
+    assert ran.code == 2
+    assert ran.err.startswith("Error: The query failed: Catalog Error")
+
+
+def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: Path) -> None:
+    file, table = tmp_path / "a.csv", tmp_path / "t"
+    pa_csv.write_csv(pa.table({"id": [1]}), file)
+    for mode, rows in (("create", 1), ("append", 2), ("overwrite", 1)):
+        assert run("import", table, file, "--mode", mode).code == 0
+        assert run("count", table).out == f"{rows}\n"
+    assert run("import", table, file, "--mode", "create").code == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "Name files to import, or give --query: one of the two."),
+        (("a.parquet", "b.csv"), "Parquet and CSV files are imported by a command each."),
+        (("a.parquet", "--query", "x"), "Name files to import, or give --query: one of the two."),
+        (("a.txt",), "a.txt does not say what it is by its name; give --format."),
+        (("a.txt", "--format", "parquet"), "a.txt cannot be read: "),
+        (("b.csv", "--spark", "always"), "Spark imports Parquet files only;"),
+        (("days",), "hold column values in their names; import it with --query"),
+        (("b.csv", "--spark-above", "lots"), "'lots' is no size;"),
+    ],
+)
+def test_an_import_that_cannot_work_is_refused_and_leaves_no_table(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: tuple[str, ...],
+    sentence: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"id": [1]}), "a.parquet")
+    Path("b.csv").write_text("id\n1\n")
+    Path("a.txt").write_text("what is this")
+    Path("days/day=1").mkdir(parents=True)
+    pq.write_table(pa.table({"id": [1]}), "days/day=1/a.parquet")
+    ran = run("import", "t", *arguments)
+    assert ran.code == 2
+    assert sentence in ran.err
+    assert not Path("t").exists()
+
+
+def test_rows_that_do_not_fit_are_refused_and_change_nothing(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "late.csv"
+    file.write_text("id\n" + "1\n" * 600_000 + "x\n")
+    before = run("show", shop, "--json").json["epoch"]
+    ran = run("import", shop / "late", file)
+    assert ran.code == 2
+    assert f"{file} cannot be read: " in ran.err
+    assert run("import", shop / "orders", tmp_path / "nothing.csv").code == 3
+    pq.write_table(order_rows(0, 1).drop(["day"]), tmp_path / "less.parquet")
+    assert run("import", shop / "orders", tmp_path / "less.parquet").code == 2
+    assert run("show", shop, "--json").json["epoch"] == before
+
+
+def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "orders.csv"
+    file.write_text("precious")
+    assert run("export", shop / "orders", file, answer="n\n").code == 11
+    refused = run("export", shop / "orders", file)
+    assert refused.code == 11
+    assert "--yes goes on without asking" in refused.err
+    assert file.read_text() == "precious"
+    assert run("export", shop / "orders", file, answer="y\n").code == 0
+    assert run("export", shop / "orders", file, "--yes").code == 0
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["orders.csv"]
+
+
+def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
+    run: Run, tmp_path: Path
+) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema([("list", pa.list_(pa.int64()))]))
+    table.append(pa.table({"list": [[1]]}))
+    ran = run("export", table.path, tmp_path / "out.csv")
+    assert ran.code == 2
+    assert "--columns leaves columns out" in ran.err
+    assert not list(tmp_path.glob("*out.csv*"))
+
+
+def test_spark_is_for_more_bytes_than_the_limit_and_where_it_is_installed() -> None:
+    small = choose_engine(2**30, "auto", "1g", has_spark=True)
+    assert (small.name, small.why) == ("arrow", "")
+    large = choose_engine(2**30 + 1, "auto", "1g", has_spark=True)
+    assert large.name == "spark"
+    assert large.why == "1.1 GB to read, more than 1.1 GB (--spark-above)"
+    assert choose_engine(2**40, "never", "1g", has_spark=True).name == "arrow"
+    assert choose_engine(2**40, "auto", "1g", has_spark=False).name == "arrow"
+    assert choose_engine(0, "always", "1g", has_spark=True).name == "spark"
+    with pytest.raises(MissingError, match="install pyspark"):
+        choose_engine(0, "always", "1g", has_spark=False)
+
+
+def test_sizes_are_read_with_their_units() -> None:
+    assert [parse_size(text) for text in ("7", "2k", "3 MB", "1GiB", "1t")] == [
+        *(7, 2048, 3 * 2**20, 2**30, 2**40),
+    ]
