@@ -50,7 +50,7 @@ def guarded(command: Command) -> Command:
                 raise
             code, sentence = explain(error)
             Output(options.get("json", False)).fail(code.name, sentence)
-            raise typer.Exit(code) from error
+            raise typer.Exit(int(code)) from error
 
     return run
 

@@ -21,6 +21,7 @@ TimestampOption = Annotated[
     str | None,
     typer.Option("--timestamp", help="As of the last epoch not after this time (ISO 8601, UTC)."),
 ]
+TagOption = Annotated[str | None, typer.Option("--tag", help="As of the epoch that has this name.")]
 ColumnsOption = Annotated[
     str | None, typer.Option("--columns", metavar="A,B", help="Only these columns.")
 ]

@@ -16,6 +16,7 @@ from colonnade.cli.arguments import (
     EpochOption,
     JsonOption,
     TableArgument,
+    TagOption,
     TimestampOption,
     WhereOption,
     YesOption,
@@ -58,6 +59,7 @@ def export(
     where: WhereOption = None,
     epoch: EpochOption = None,
     timestamp: TimestampOption = None,
+    tag: TagOption = None,
     file_format: Annotated[
         ExportFormat | None, typer.Option("--format", help="What to write, if no suffix says it.")
     ] = None,
@@ -72,7 +74,7 @@ def export(
     output, started = Output(json), time.perf_counter()
     place, path, by_spark = open_place(table), Path(target), target.endswith("/")
     chosen = file_format or _format_of(path, by_spark)
-    scan = place.table.scan(split_names(columns), where, epoch=epoch, timestamp=timestamp)
+    scan = place.table.scan(split_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag)
     if path.exists():
         require_yes(f"Replace {target}?", yes)
     if by_spark:

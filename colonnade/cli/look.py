@@ -31,7 +31,7 @@ from colonnade.cli.facts import (
     tables_facts,
 )
 from colonnade.cli.output import Output, facts_table, rows_table, share, size
-from colonnade.cli.places import Place, open_place
+from colonnade.cli.places import Place, open_database, open_place
 from manifests.snapshot import TableState
 from tableformat.history import HistoryEntry
 
@@ -40,7 +40,7 @@ LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most 
 
 def ls(database: DatabaseArgument, json: JsonOption = False) -> None:
     """List the tables of a database."""
-    tables = tables_facts(open_place(database))
+    tables = tables_facts(open_database(database))
     Output(json).show(tables, _tables_view(tables))
 
 

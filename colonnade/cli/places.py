@@ -37,11 +37,7 @@ class Place:
 
     @property
     def database(self) -> Database:
-        """The database that is meant. Raises InvalidInputError for a table of one."""
-        if self.location.table is not None:
-            raise InvalidInputError(
-                f"{self.location.url} is a table; give its database, {self.location.store.url}."
-            )
+        """The database that is meant."""
         return Database(self.location.store, self.log, self.head)
 
 
@@ -53,4 +49,17 @@ def open_place(path: str) -> Place:
     """
     location = locate_existing(path)
     log = Log(location.store)
-    return Place(location, log, log.read_head())
+    place = Place(location, log, log.read_head())
+    if location.table is not None:
+        location.require(place.head)
+    return place
+
+
+def open_database(path: str) -> Place:
+    """Open the database at `path`. Raises as `open_place`, InvalidInputError for a table of one."""
+    place = open_place(path)
+    if place.location.table is not None:
+        raise InvalidInputError(
+            f"{place.location.url} is a table; give its database, {place.location.store.url}."
+        )
+    return place

@@ -15,6 +15,7 @@ from colonnade.cli.arguments import (
     EpochOption,
     JsonOption,
     TableArgument,
+    TagOption,
     TimestampOption,
     WhereOption,
     split_names,
@@ -45,11 +46,12 @@ def head(
     where: WhereOption = None,
     epoch: EpochOption = None,
     timestamp: TimestampOption = None,
+    tag: TagOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print the first rows of a table."""
     scan = open_place(table).table.scan(
-        split_names(columns), where, epoch=epoch, timestamp=timestamp
+        split_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag
     )
     rows: list[dict[str, Any]] = []
     for batch in scan.to_batches():
@@ -64,13 +66,14 @@ def count(
     where: WhereOption = None,
     epoch: EpochOption = None,
     timestamp: TimestampOption = None,
+    tag: TagOption = None,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
     """Count the rows of a table; without a predicate the log alone knows."""
     output, place = Output(json), open_place(table)
-    scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp)
+    scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
     if where is None:
         rows, engine = live_rows(scan.plan), "log"
     else:

@@ -55,7 +55,7 @@ def test_a_fault_is_one_sentence_and_a_traceback_only_on_demand(
     def broken() -> None:
         raise KeyError("x")
 
-    monkeypatch.setattr("colonnade.cli.look.open_place", lambda path: broken())
+    monkeypatch.setattr("colonnade.cli.look.open_database", lambda path: broken())
     ran = run("ls", tmp_path)
     assert ran.code == 1
     assert ran.err.count("\n") == 1
@@ -71,7 +71,7 @@ def test_an_interruption_has_its_own_exit_code(
     def interrupted(path: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("colonnade.cli.look.open_place", interrupted)
+    monkeypatch.setattr("colonnade.cli.look.open_database", interrupted)
     assert run("ls", tmp_path).code == 130
 
 
@@ -124,7 +124,7 @@ def test_colour_is_for_terminals_that_want_it(
     assert "\x1b[" not in run("ls", shop).out
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    assert "\x1b[31m" in run("ls", shop / "nothing").err.replace("1;31", "31")
+    assert "\x1b[1;31m" in run("ls", shop / "nothing").err
     monkeypatch.setenv("NO_COLOR", "1")
     assert "31m" not in run("ls", shop / "nothing").err
 

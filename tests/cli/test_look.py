@@ -101,3 +101,11 @@ def test_what_is_not_there_is_said_in_one_sentence(run: Run, tmp_path: Path, com
     ran = run(command, tmp_path / "nothing")
     assert ran.code == 3
     assert ran.err == f"Error: {tmp_path}/nothing is no Colonnade database or table.\n"
+
+
+def test_a_name_that_a_database_lacks_is_never_taken_for_all_of_it(run: Run, shop: Path) -> None:
+    for command in ("ls", "show", "head"):
+        ran = run(command, shop / "nothing")
+        assert ran.code == 3
+        assert "whose tables are: orders, users" in ran.err
+    assert run("ls", shop / "orders").code == 2

@@ -1,0 +1,47 @@
+"""Large work of the command line is done by Spark, with the same rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+
+import colonnade
+from tests.cli.runner import run_command
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.usefixtures("spark")
+def test_spark_imports_counts_and_exports_what_the_process_itself_would(tmp_path: Path) -> None:
+    files = tmp_path / "files"
+    files.mkdir()
+    pq.write_table(pa.table({"id": [1, 2], "name": ["a", None]}), files / "a.parquet")
+    pq.write_table(pa.table({"id": [3], "more": [0.5]}), files / "b.parquet")
+    table = tmp_path / "t"
+    made = run_command("import", table, files, "--spark-above", "0", "--sort-key", "id", "--json")
+    assert made.json["engine"] == "spark"
+    assert (made.json["epoch"], made.json["rows"]) == (1, 3)
+    assert "to read, more than 0 bytes (--spark-above)" in made.err
+    expected = [(1, "a", None), (2, None, None), (3, None, 0.5)]
+    columns = ["id", "name", "more"]
+    rows = colonnade.open(table).scan(columns).to_arrow().sort_by("id").to_pydict()
+    assert [*zip(*rows.values(), strict=True)] == expected
+
+    counted = run_command("count", table, "--where", "id > 1", "--spark", "always", "--json")
+    assert (counted.json["rows"], counted.json["engine"]) == (2, "spark")
+
+    done = run_command("export", table, f"{tmp_path}/out/", "--where", "id > 1", "--json")
+    assert (done.json["rows"], done.json["engine"]) == (2, "spark")
+    assert pq.read_table(tmp_path / "out").sort_by("id")["id"].to_pylist() == [2, 3]
+
+
+def test_an_error_of_spark_is_one_sentence(spark: SparkSession, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
+    ran = run_command("count", table.path, "--where", "nope(id)", "--spark", "always")
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert spark.range(1).count() == 1
