@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.spark_ext.java.read_tool import ReadTool, compile_tool
 from tests.spark_ext.java.spark_shell import SparkShell
+from tests.spark_ext.java.write_tool import WriteTool
 
 
 @pytest.fixture(scope="session")
@@ -26,3 +28,15 @@ def spark_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkShell
     """One Spark with the jar for all tests that send it statements."""
     with SparkShell(tmp_path_factory.mktemp("shell")) as shell:
         yield shell
+
+
+@pytest.fixture(scope="module")
+def writer(class_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WriteTool]:
+    with WriteTool(class_path, tmp_path_factory.mktemp("writer")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A new folder each time."""
+    return (tmp_path_factory.mktemp("db") for _ in iter(int, 1))

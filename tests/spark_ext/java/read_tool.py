@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Context
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -25,6 +24,7 @@ from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableS
 from spark_ext.types import MAX_TIME_DIGITS, to_spark
 from tableformat.arrow_types import map_entries
 from tableformat.scan_plan import RowSetScan, ScanPlan
+from tests.spark_ext.java.json_process import JsonProcess
 from tests.strategies import PRIMITIVES
 
 JARS = Path(pyspark.__file__).parent / "jars"
@@ -49,44 +49,17 @@ def compile_tool(folder: Path) -> str:
     return class_path
 
 
-class ReadTool:
+class ReadTool(JsonProcess):
     """A JVM that reads one task after the other."""
 
     def __init__(self, class_path: str) -> None:
         opens = [f"--add-opens={each}=ALL-UNNAMED" for each in _OPENS]
-        self._process = subprocess.Popen(
-            ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", *opens, "-cp", class_path, "ReadTool"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-        )
-
-    def __enter__(self) -> ReadTool:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.close()
-        self._process.stdout.close()
-        assert self._process.wait(30) == 0, "the JVM did not survive"
+        options = ["-Xmx512m", "-XX:TieredStopAtLevel=1", *opens, "-cp", class_path]
+        super().__init__(["java", *options, "ReadTool"])
 
     def answer(self, url: str, plan: Mapping[str, Any], schema: str) -> dict[str, Any]:
         """What the reader makes of a plan: rows and the sizes of batches, or an error."""
-        assert self._process.stdin
-        assert self._process.stdout
-        task = json.dumps({"url": url, "plan": plan})
-        self._process.stdin.write(json.dumps({"task": task, "schema": schema}) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the JVM did not survive"
-        return dict(json.loads(line))
+        return self.ask({"task": json.dumps({"url": url, "plan": plan}), "schema": schema})
 
     def rows(self, url: str, plan: Mapping[str, Any], schema: str) -> list[Any]:
         """The rows of a plan that must be read without an error."""

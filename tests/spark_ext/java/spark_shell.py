@@ -9,48 +9,33 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
 from typing import Any
+
+from tests.spark_ext.java.json_process import JsonProcess
 
 ROOT = Path(__file__).parents[3]
 
 
-class SparkShell:
+class SparkShell(JsonProcess):
     """The tests' side. `folder` holds the warehouses and whatever tests put there."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         inherited = os.environ.get("PYTHONPATH", "")
-        self._process = subprocess.Popen(
-            [sys.executable, __file__, str(folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), inherited))},
-        )
-
-    def __enter__(self) -> SparkShell:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.communicate(timeout=60)
+        path = os.pathsep.join((str(ROOT), inherited))
+        command = [sys.executable, __file__, str(folder)]
+        super().__init__(command, env={**os.environ, "PYTHONPATH": path})
 
     def sql(self, text: str) -> list[list[Any]]:
         """The rows of a statement; fails with the message that Spark's users see."""
-        rows: list[list[Any]] = self._ask({"sql": text})
+        rows: list[list[Any]] = self._value({"sql": text})
         return rows
 
     def run(self, code: str) -> Any:
         """The value of an expression, data frames as lists of rows."""
-        return self._ask({"code": code})
+        return self._value({"code": code})
 
     def refusal(self, text: str) -> str:
         """The first line of what a statement fails with."""
@@ -61,27 +46,15 @@ class SparkShell:
         return self._refused({"code": code})
 
     def _refused(self, request: dict[str, str]) -> str:
-        reply = self._send(request)
+        reply = self.ask(request)
         assert "error" in reply, f"{request} gave {reply}"
         text: str = reply["error"]
         return text.splitlines()[0]
 
-    def _ask(self, request: dict[str, str]) -> Any:
-        reply = self._send(request)
+    def _value(self, request: dict[str, str]) -> Any:
+        reply = self.ask(request)
         assert "error" not in reply, reply["error"]
         return reply["value"]
-
-    def _send(self, request: dict[str, str]) -> dict[str, Any]:
-        process = self._process
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps(request) + "\n")
-        process.stdin.flush()
-        for line in process.stdout:
-            if line.startswith('{"reply"'):
-                reply: dict[str, Any] = json.loads(line)["reply"]
-                return reply
-        raise AssertionError("the Spark process ended")
 
 
 def main() -> None:
@@ -115,7 +88,7 @@ def main() -> None:
             reply = {"value": value}
         except Exception as error:
             reply = {"error": str(error)}
-        print(json.dumps({"reply": reply}, default=str), flush=True)
+        print(json.dumps(reply, default=str), flush=True)
     spark.stop()
 
 

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
 from manifests.entries import RowSetEntry, SortField
-from manifests.schema import TableSchema
+from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore, ObjectStore
 from spark_ext.types import to_spark
-from tableformat.arrow_types import arrow_schema
+from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.block import BlockEntry
+from tableformat.column import column_of
 from tableformat.rowset_reader import RowSetReader
-from tableformat.write_job import Target, WriteJob, decode_entries
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_job import Target, WriteJob, decode_entries, write_options
 from tableformat.write_settings import WriteSettings
+from tests.spark_ext.java.json_process import JsonProcess
 
 JOB = "0123456789abcdef"
 PREFIX = "t/"
+PLACES = {
+    "inline": {"inline_bytes": 2**20},
+    "packed": {"inline_bytes": 0},
+    "directory": {"inline_bytes": 0, "packed_bytes": 0},
+}
 
 
-class WriteTool:
-    """One JVM that writes what it is told to; as a context manager it ends with the block."""
+class WriteTool(JsonProcess):
+    """One JVM that writes what it is told to."""
 
     def __init__(self, class_path: str, folder: Path, before: Sequence[str] = ()) -> None:
         """`before` is a command that runs the JVM, as `nice` would."""
@@ -38,26 +46,7 @@ class WriteTool:
         command += ["-cp", f"{folder}{os.pathsep}{class_path}", "colonnade.write.WriteRows"]
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
         self._rows = folder / "rows.arrow"
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=environment,
-        )
-        self.pid = self._process.pid
-
-    def __enter__(self) -> WriteTool:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._process.communicate()
+        super().__init__(command, stderr=subprocess.DEVNULL, env=environment)
 
     def answer(
         self,
@@ -81,13 +70,7 @@ class WriteTool:
             "schema": row_schema or to_spark(schema).json(),
             "arrow": str(self._rows),
         }
-        assert self._process.stdin
-        assert self._process.stdout
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        assert line, "the JVM did not survive"
-        return dict(json.loads(line))
+        return self.ask(request)
 
     def write(
         self, url: Path | str, schema: TableSchema, *batches: pa.RecordBatch, **how: Any
@@ -139,3 +122,36 @@ def read(url: Path | str, schema: TableSchema, entries: Sequence[RowSetEntry]) -
     ]
     table = pa.Table.from_batches(found, arrow_schema(schema))
     return pa.concat_batches(table.combine_chunks().to_batches() or [table.schema.empty_table()])
+
+
+def by_python(
+    url: Path, schema: TableSchema, *rows: pa.RecordBatch, **options: Any
+) -> tuple[RowSetEntry, ...]:
+    """The same rows written by the Python writer."""
+    chosen = replace(write_options(schema, (), WriteSettings()), **options)
+    with RowSetWriter(LocalStore(url), PREFIX, JOB, schema, (), chosen) as writer:
+        for batch in rows:
+            writer.write(batch)
+        return writer.close()
+
+
+def blocks(url: Path, schema: TableSchema, entry: RowSetEntry) -> list[list[BlockEntry]]:
+    """For each column what the index knows about its blocks, but for how many bytes they take.
+
+    Arrow counts the bits of a slice in whole bytes of where it comes from, so that even the decoded
+    size depends on it.
+    """
+    reader = RowSetReader(LocalStore(url), PREFIX, entry)
+    found = []
+    for field in schema.fields:
+        opened = reader._open(column_of(field))
+        assert opened is not None
+        found.append(
+            [replace(each, length=0, crc32c=0, decoded=0) for each in opened.index.entries]
+        )
+    return found
+
+
+def one_column(array: pa.Array) -> tuple[TableSchema, pa.RecordBatch]:
+    batch = pa.record_batch([array], ["a"])
+    return assign_ids(schema_from_arrow(batch.schema), 1)[0], batch

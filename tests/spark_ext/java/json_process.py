@@ -1,0 +1,51 @@
+"""A child process that tests ask: a JSON request a line in, a JSON answer a line out."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, TypeVar
+
+_Process = TypeVar("_Process", bound="JsonProcess")
+
+
+class JsonProcess:
+    """Starts at once and ends, without an error, with the block of which it is the context."""
+
+    def __init__(self, command: Sequence[str], **options: Any) -> None:
+        """`options` are those of `Popen`."""
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            **options,
+        )
+        self.pid = self._process.pid
+
+    def __enter__(self: _Process) -> _Process:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._process.communicate(timeout=60)
+        assert self._process.returncode == 0, "the process did not survive"
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a request; other lines that the process prints are left out."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        for line in self._process.stdout:
+            if line.startswith("{"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        raise AssertionError("the process did not survive")
