@@ -18,7 +18,7 @@ from pyspark.sql.types import StructType
 from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.store import LocalStore, open_store
-from spark_ext.planner.writes import SORT_KEY, table_design
+from spark_ext.planner.writes import SORT_KEY, require_seen
 from spark_ext.types import from_spark
 from tableformat.alteration import (
     AddColumn,
@@ -87,19 +87,6 @@ def table_exists(args: Args) -> dict[str, Any]:
         return {"exists": False}
 
 
-def create_table(args: Args) -> dict[str, Any]:
-    """Create the table at `path` that `design` describes (`writes.table_design`)."""
-    design = table_design(args["design"])
-    ArrowTable.create(
-        args["path"],
-        design.schema,
-        sort_key=design.sort_key,
-        properties=design.properties,
-        comment=design.comment,
-    )
-    return {}
-
-
 def drop_table(args: Args) -> dict[str, Any]:
     """Drop the table at `path`; `dropped` is false where there is none."""
     location = locate(args["path"])
@@ -128,7 +115,8 @@ def alter_table(args: Args) -> dict[str, Any]:
 
 
 def truncate_table(args: Args) -> dict[str, Any]:
-    """Remove all rows of the table at `path`."""
+    """Remove all rows of the table at `path`, the one `seen` (`writes.require_seen`)."""
+    require_seen(args["path"], args["seen"])
     table = ArrowTable.open(args["path"])
     return {"epoch": table.overwrite(table.schema.empty_table())}
 
@@ -216,7 +204,6 @@ OPS = {
     "drop_database": drop_database,
     "list_tables": list_tables,
     "table_exists": table_exists,
-    "create_table": create_table,
     "drop_table": drop_table,
     "rename_table": rename_table,
     "alter_table": alter_table,

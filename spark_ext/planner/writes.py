@@ -12,7 +12,7 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from manifests.snapshot import Snapshot
 from spark_ext.options import parse_write_options, split_sort_key
 from spark_ext.planner.filters import exact_predicate
@@ -30,11 +30,13 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
     `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects.
-    `base` is the epoch that the statement has read, None for the newest. `design` describes a
-    table to create (`table_design`).
+    `seen` is the state that the statement has read, None for whatever is there. `design` describes
+    a table to create (`table_design`).
+
+    Raises ConflictError where the path leads to another table than the one seen.
     """
     design, where = args["design"], args["where"]
-    location, base = _base(args["path"], args["base"])
+    location, base = _base(args["path"], args["seen"])
     job = plan_spark_write(
         location,
         base,
@@ -69,15 +71,33 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     return {"epoch": commit_write(job, entries, base=base).epoch}
 
 
-def _base(path: str, epoch: int | None) -> tuple[Location, Snapshot | None]:
+def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
     """Where a path leads, and the state that a write is based on; None where no database is."""
+    if seen is not None:
+        location, _ = require_seen(path, seen)
+        return location, SNAPSHOTS.at(location.store.url, seen["database"], seen["epoch"])
     try:
-        location, head = SNAPSHOTS.head(path)
+        return SNAPSHOTS.head(path)
     except NotFoundError:
         return locate(path), None
-    if epoch is None:
-        return location, head
-    return location, SNAPSHOTS.at(location.store.url, head.database, epoch)
+
+
+def require_seen(path: str, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
+    """Where `path` leads and the newest state there: with the very table that a statement saw.
+
+    `seen` names it by `database` and `id`. Raises ConflictError where that is gone by now, or
+    where another one has its name.
+    """
+    try:
+        location, head = SNAPSHOTS.head(path)
+        table = location.find(head)
+    except NotFoundError:
+        table = None
+    if table is None or (head.database, table.id) != (seen["database"], seen["id"]):
+        raise ConflictError(
+            f"Table {path} was dropped or replaced after the statement had read it; run it again."
+        )
+    return location, head
 
 
 def table_design(args: Mapping[str, Any]) -> TableDesign:

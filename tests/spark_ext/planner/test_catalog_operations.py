@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 import colonnade
 from manifests.errors import AlreadyExistsError, ColonnadeError, ConflictError, InvalidInputError
-from spark_ext.planner import catalog, metadata, procedures, writes
+from spark_ext.planner import catalog, metadata, procedures, reads, writes
 from tableformat.write_job import WriteJob, encode_entries, write_rows
 
 SCHEMA = json.dumps(
@@ -33,12 +35,12 @@ DESIGN: dict[str, Any] = {
 ROWS = pa.table({"id": [1, 2], "name": ["a", None]})
 
 
-def planned(path: Path, **changed: Any) -> dict[str, Any]:
+def planned(path: Path | str, **changed: Any) -> dict[str, Any]:
     args: dict[str, Any] = {
         "path": str(path),
         "schema": SCHEMA,
         "options": {},
-        "base": None,
+        "seen": None,
         "design": None,
         "where": None,
         "overwrite": False,
@@ -51,6 +53,11 @@ def written(plan: dict[str, Any], rows: pa.Table = ROWS) -> dict[str, Any]:
     job = WriteJob.model_validate_json(plan["job"])
     message = encode_entries(write_rows(job, rows.to_batches())).decode()
     return {"job": plan["job"], "database": plan["database"], "messages": [message]}
+
+
+def create(path: Path | str) -> None:
+    """An empty table of DESIGN."""
+    writes.commit(written(planned(path, design=DESIGN), ROWS.slice(0, 0)))
 
 
 def ids(path: Path) -> list[int]:
@@ -79,13 +86,52 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     tmp_path: Path,
 ) -> None:
     writes.commit(written(planned(tmp_path / "t")))
-    late = written(planned(tmp_path / "t", base=1, overwrite=True))
+    seen = reads.load({"path": str(tmp_path / "t"), "options": {}})
+    late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     writes.commit(written(planned(tmp_path / "t")))
     with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 2"):
         writes.commit(late)
-    later = written(planned(tmp_path / "t", base=1, overwrite=True))
+    later = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 2"):
         writes.commit(later)
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path)
+
+
+def replace(path: Path) -> None:
+    """Another table at the path of a lone one, with as many epochs."""
+    shutil.rmtree(path)
+    writes.commit(written(planned(path)))
+
+
+def drop(path: Path) -> None:
+    catalog.drop_table({"path": str(path)})
+
+
+def create_again(path: Path) -> None:
+    drop(path)
+    create(path)
+
+
+@pytest.mark.parametrize(
+    ("folder", "happens"),
+    [("t", remove), ("t", replace), ("t", drop), ("db/t", drop), ("db/t", create_again)],
+)
+def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
+    tmp_path: Path, folder: str, happens: Callable[[Path], None]
+) -> None:
+    path = tmp_path / folder
+    if folder == "db/t":
+        catalog.create_database({"path": str(path.parent)})
+    writes.commit(written(planned(path)))
+    seen = reads.load({"path": str(path), "options": {}})
+    happens(path)
+    with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
+        planned(path, seen=seen)
+    with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
+        catalog.truncate_table({"path": str(path), "seen": seen})
 
 
 def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> None:
@@ -125,14 +171,14 @@ def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:
     assert catalog.list_databases({"warehouse": warehouse}) == {"databases": []}
     for name in ("b", "a"):
         catalog.create_database({"path": f"{warehouse}/{name}"})
-    catalog.create_table({"path": f"{warehouse}/lone", "design": DESIGN})
+    create(f"{warehouse}/lone")
     (tmp_path / "w" / "folder").mkdir()
     assert catalog.list_databases({"warehouse": warehouse}) == {"databases": ["a", "b"]}
     assert catalog.database_exists({"path": f"{warehouse}/lone"}) == {"exists": False}
     assert catalog.table_exists({"path": f"{warehouse}/lone"}) == {"exists": True}
     for path in ("a", "a/t", "lone/t", "nothing"):
         assert catalog.table_exists({"path": f"{warehouse}/{path}"}) == {"exists": False}
-    catalog.create_table({"path": f"{warehouse}/a/t", "design": DESIGN})
+    create(f"{warehouse}/a/t")
     assert catalog.drop_database({"path": f"{warehouse}/a", "cascade": False}) == {"dropped": False}
     assert catalog.drop_database({"path": f"{warehouse}/a", "cascade": True}) == {"dropped": True}
     assert catalog.drop_table({"path": f"{warehouse}/a/t"}) == {"dropped": False}
@@ -151,7 +197,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_an_alteration_that_is_not_supported_is_refused_by_name(tmp_path: Path, case: str) -> None:
     change, sentence = REFUSED[case]
-    catalog.create_table({"path": str(tmp_path / "t"), "design": DESIGN})
+    create(tmp_path / "t")
     with pytest.raises(ColonnadeError, match=sentence):
         catalog.alter_table({"path": str(tmp_path / "t"), "changes": [change]})
     assert colonnade.open(tmp_path / "t").epoch == 1
@@ -159,7 +205,7 @@ def test_an_alteration_that_is_not_supported_is_refused_by_name(tmp_path: Path, 
 
 def test_alterations_share_an_epoch(tmp_path: Path) -> None:
     path = str(tmp_path / "t")
-    catalog.create_table({"path": path, "design": DESIGN})
+    create(path)
     placed = {"after": None, "first": True}
     added = {"kind": "add_column", "column": ["n"], "type": '"integer"', "nullable": True, **placed}
     changes = [

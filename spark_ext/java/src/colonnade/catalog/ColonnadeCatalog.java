@@ -109,7 +109,7 @@ public final class ColonnadeCatalog
   public Table createTable(Identifier identifier, TableInfo info) throws NoSuchNamespaceException {
     TableDesign design = TableDesign.of(info);
     String path = newPath(identifier, design);
-    Planner.call("create_table", Map.of("path", path, "design", design.forPlanner(false)));
+    StagedColonnadeTable.create(path, design);
     return ColonnadeTable.load(path, Map.of());
   }
 

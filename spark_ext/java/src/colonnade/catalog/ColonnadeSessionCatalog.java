@@ -87,7 +87,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
           "COLONNADE_NOT_FOUND",
           "There is no table at " + path + " yet: name the columns of the one to create.");
     } else {
-      Planner.call("create_table", Map.of("path", path, "design", design.forPlanner(false)));
+      StagedColonnadeTable.create(path, design);
     }
     return register(identifier, path);
   }

@@ -16,9 +16,10 @@ public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
   private WriteRequest request;
 
-  /** Writes to the table at {@code path}, which the statement has seen at {@code epoch}. */
-  public static ColonnadeWriteBuilder of(String path, long epoch, LogicalWriteInfo info) {
-    return new ColonnadeWriteBuilder(request(path, info).basedOn(epoch), PlannedWrite::commit);
+  /** Writes to the table at {@code path}, and to no other than that of {@code state}. */
+  public static ColonnadeWriteBuilder of(
+      String path, Map<String, Object> state, LogicalWriteInfo info) {
+    return new ColonnadeWriteBuilder(request(path, info).basedOn(state), PlannedWrite::commit);
   }
 
   /** {@code end} is given the planned write and what all tasks report. */

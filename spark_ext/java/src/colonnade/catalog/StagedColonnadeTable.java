@@ -28,6 +28,11 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
     this.replace = replace;
   }
 
+  /** Creates a table without rows. */
+  static void create(String path, TableDesign design) {
+    new StagedColonnadeTable(path, design, false).commitStagedChanges();
+  }
+
   /** Does something more once the table is there. */
   StagedColonnadeTable then(Runnable action) {
     afterwards = action;

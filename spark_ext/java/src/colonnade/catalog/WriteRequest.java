@@ -12,7 +12,7 @@ import org.apache.spark.sql.types.StructType;
  *
  * @param rows the columns that Spark will give
  * @param options the user's
- * @param base the epoch that the statement has read, or null for the newest
+ * @param seen database, table and epoch that the statement has read, or null for whatever is there
  * @param design of a table to create, or null
  * @param where filters that select the rows to overwrite, or null for all
  */
@@ -20,7 +20,7 @@ record WriteRequest(
     String path,
     StructType rows,
     Map<String, String> options,
-    Long base,
+    Map<String, Object> seen,
     Map<String, Object> design,
     boolean overwrite,
     List<Map<String, Object>> where) {
@@ -29,16 +29,16 @@ record WriteRequest(
     return new WriteRequest(path, rows, options, null, null, false, null);
   }
 
-  WriteRequest basedOn(long epoch) {
-    return new WriteRequest(path, rows, options, epoch, design, overwrite, where);
+  WriteRequest basedOn(Map<String, Object> state) {
+    return new WriteRequest(path, rows, options, state, design, overwrite, where);
   }
 
   WriteRequest creating(Map<String, Object> table) {
-    return new WriteRequest(path, rows, options, base, table, overwrite, where);
+    return new WriteRequest(path, rows, options, seen, table, overwrite, where);
   }
 
   WriteRequest overwriting(List<Map<String, Object>> filters) {
-    return new WriteRequest(path, rows, options, base, design, true, filters);
+    return new WriteRequest(path, rows, options, seen, design, true, filters);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -47,7 +47,7 @@ record WriteRequest(
     args.put("path", path);
     args.put("schema", rows.json());
     args.put("options", options);
-    args.put("base", base);
+    args.put("seen", seen);
     args.put("design", design);
     args.put("overwrite", overwrite);
     args.put("where", where);

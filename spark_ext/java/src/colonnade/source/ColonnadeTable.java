@@ -152,12 +152,12 @@ public final class ColonnadeTable
 
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-    return ColonnadeWriteBuilder.of(path(), epoch(), info);
+    return ColonnadeWriteBuilder.of(path(), state(), info);
   }
 
   @Override
   public boolean truncateTable() {
-    Planner.call("truncate_table", Map.of("path", path()));
+    Planner.call("truncate_table", Map.of("path", path(), "seen", state()));
     return true;
   }
 
