@@ -4,6 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
 import java.util.Map;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
@@ -33,7 +34,43 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Table loadTable(Identifier identifier) throws NoSuchTableException {
-    return loaded(super.loadTable(identifier), Map.of());
+    if (identifier.namespace().length > 1) {
+      Table about = about(identifier);
+      return about != null ? about : super.loadTable(identifier);
+    }
+    try {
+      return loaded(super.loadTable(identifier));
+    } catch (NoSuchTableException missing) {
+      Table about = about(identifier);
+      if (about == null) {
+        throw missing;
+      }
+      return about;
+    }
+  }
+
+  /** What {@code t.history} or {@code db.t.history} names if {@code t} is ours, else null. */
+  private Table about(Identifier identifier) throws NoSuchTableException {
+    String[] above = identifier.namespace();
+    if (above.length < 1 || above.length > 2) {
+      return null;
+    }
+    String database =
+        above.length == 2 ? above[0] : SparkSession.active().catalog().currentDatabase();
+    Identifier owner = Identifier.of(new String[] {database}, above[above.length - 1]);
+    String path;
+    try {
+      path = pathOf(super.loadTable(owner));
+    } catch (NoSuchTableException error) {
+      return null;
+    }
+    if (path == null) {
+      return null;
+    }
+    if (!MetadataTable.kinds().contains(identifier.name())) {
+      throw new NoSuchTableException(identifier);
+    }
+    return new MetadataTable(path, identifier.name());
   }
 
   @Override
@@ -52,11 +89,11 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
         : ColonnadeTable.load(path, Map.of("timestampMicros", Long.toString(micros)));
   }
 
-  private static Table loaded(Table table, Map<String, String> options) {
+  private static Table loaded(Table table) {
     String path = pathOf(table);
     return path == null || table instanceof ColonnadeTable
         ? table
-        : ColonnadeTable.load(path, options);
+        : ColonnadeTable.load(path, Map.of());
   }
 
   /** Where a table of ours is; null for one of another format. */
