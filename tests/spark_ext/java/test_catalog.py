@@ -46,6 +46,8 @@ def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
         ("ALTER DATABASE colonnade.db SET PROPERTIES (a = 'b')", "nothing that could be altered"),
         ("CREATE TABLE colonnade.db.t (a INT) LOCATION '/x'", "create colonnade.`/x` instead"),
         ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
+        ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "Colonnade tables only"),
+        ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "Colonnade tables only"),
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (a)", "has no partitions"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
         ("CREATE TABLE colonnade.db.t (_row INT)", "'_row' is reserved"),

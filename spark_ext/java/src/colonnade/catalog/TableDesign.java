@@ -41,6 +41,11 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
+  /** The classes of {@code df.write.saveAsTable} and {@code spark.catalog.createTable}. */
+  private static final Set<String> CALLERS =
+      Set.of(
+          "org.apache.spark.sql.classic.DataFrameWriter", "org.apache.spark.sql.classic.Catalog");
+
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
@@ -56,13 +61,22 @@ record TableDesign(
         given.get(TableCatalog.PROP_LOCATION));
   }
 
-  /** Spark fills in its default format where a statement names none. */
   private static void refuseOther(String provider) {
-    String unsaid = SQLConf.get().defaultDataSourceName();
-    if (!provider.equalsIgnoreCase(PROVIDER) && !provider.equalsIgnoreCase(unsaid)) {
+    boolean unsaid =
+        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && isCalledByName();
+    if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
       throw refusal(
           "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
     }
+  }
+
+  /**
+   * Whether a method of {@link #CALLERS} runs and not a statement: where no format was chosen,
+   * these name Spark's default one, and nothing in what they pass on tells it from a chosen one.
+   */
+  private static boolean isCalledByName() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(frame -> CALLERS.contains(frame.getClassName())));
   }
 
   private static List<String> clusterBy(Transform[] partitions) {
