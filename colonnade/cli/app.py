@@ -11,6 +11,7 @@ import typer
 
 from colonnade.cli import look
 from colonnade.cli.doctor import doctor
+from colonnade.cli.epochs import restore, tag
 from colonnade.cli.exit_codes import explain
 from colonnade.cli.export_rows import export
 from colonnade.cli.import_rows import import_
@@ -23,6 +24,7 @@ Command = Callable[..., None]
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
     "Rows": (head, count, import_, export),
+    "Epochs": (tag, restore),
     "Care": (doctor,),
 }
 """The commands by what the help lists them under; each is named as its function."""

@@ -16,6 +16,7 @@ from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import type_name
 from tableformat.history import moment
+from tableformat.kept_epochs import PinnedEpoch, pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class TableFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """A database; `floor` is its oldest readable epoch, `time` when the newest was committed."""
+    """A database; `floor` is its oldest readable epoch, `time` when the newest was committed.
+
+    `tags` are epochs by name, `pins` the names of those that are kept until a time.
+    """
 
     path: str
     id: str
@@ -52,6 +56,8 @@ class DatabaseFacts:
     rows: int
     rowsets: int
     bytes: int
+    tags: Mapping[str, int]
+    pins: Mapping[str, PinnedEpoch]
     reader_features: list[str]
     writer_features: list[str]
 
@@ -142,6 +148,8 @@ def database_facts(place: Place, tables: list[TableFacts]) -> DatabaseFacts:
         rows=sum(table.rows for table in tables),
         rowsets=sum(table.rowsets for table in tables),
         bytes=sum(table.bytes for table in tables),
+        tags=dict(head.tags),
+        pins=pinned(head),
         reader_features=sorted(head.reader_features),
         writer_features=sorted(head.writer_features),
     )

@@ -154,6 +154,14 @@ def _database_view(database: DatabaseFacts) -> Table:
             ("rows", database.rows),
             ("RowSets", database.rowsets),
             ("size", size(database.bytes)),
+            ("tags", ", ".join(f"{name}: {epoch}" for name, epoch in database.tags.items())),
+            (
+                "pins",
+                ", ".join(
+                    f"{name}: {pin.epoch} until {when(pin.until)}"
+                    for name, pin in database.pins.items()
+                ),
+            ),
             ("features of readers", ", ".join(database.reader_features)),
             ("features of writers", ", ".join(database.writer_features)),
         )

@@ -1,0 +1,90 @@
+"""`tag` and `restore`: epochs by name, and the way back to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import typer
+
+from colonnade.cli.arguments import (
+    DatabaseArgument,
+    EpochOption,
+    JsonOption,
+    PathArgument,
+    TagOption,
+    TimestampOption,
+    YesOption,
+)
+from colonnade.cli.ask import require_yes
+from colonnade.cli.output import Output, facts_table, rows_table
+from colonnade.cli.places import open_database, open_place
+from manifests.errors import InvalidInputError
+from tableformat.time_travel import snapshot_at
+
+
+@dataclass(frozen=True, slots=True)
+class TagFacts:
+    """An epoch that has a name."""
+
+    name: str
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreFacts:
+    """What was restored: it is again as at `restored`, by the new `epoch`."""
+
+    path: str
+    restored: int
+    epoch: int
+
+
+def tag(
+    database: DatabaseArgument,
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The name to give.")] = None,
+    epoch: EpochOption = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the name away.")] = False,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Name an epoch, which is kept as long as it has a name; without NAME list the tags."""
+    found, output = open_database(database).database, Output(json)
+    if name is None:
+        if remove or epoch is not None:
+            raise InvalidInputError("Say which name to give or to remove.")
+    elif remove:
+        if epoch is not None:
+            raise InvalidInputError("A tag is removed by its name; leave --epoch out.")
+        require_yes(f"Remove tag {name}? Vacuum may then remove its epoch.", yes)
+        found.untag(name)
+    else:
+        found.tag(name, epoch)
+    tags = [TagFacts(each, number) for each, number in found.tags().items()]
+    output.show(tags, rows_table(("tag", "epoch"), [(each.name, each.epoch) for each in tags]))
+
+
+def restore(
+    path: PathArgument,
+    epoch: EpochOption = None,
+    timestamp: TimestampOption = None,
+    tag: TagOption = None,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Make a table, or all tables of a database, again what they were; moves no file.
+
+    What came since stays readable as the epochs before the restore.
+    """
+    if epoch is None and timestamp is None and tag is None:
+        raise InvalidInputError("Say what to go back to: --epoch, --timestamp or --tag.")
+    place, output = open_place(path), Output(json)
+    then = snapshot_at(place.log, place.head, epoch, timestamp, tag).epoch
+    question = f"Make {place.location.url} again what it was at epoch {then}?"
+    require_yes(f"{question} It is at epoch {place.head.epoch}.", yes)
+    target = place.table if place.is_table else place.database
+    facts = RestoreFacts(place.location.url, then, target.restore(epoch=then))
+    output.show(
+        facts,
+        facts_table((("path", facts.path), ("as at epoch", then), ("by epoch", facts.epoch))),
+    )
