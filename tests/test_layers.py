@@ -12,7 +12,7 @@ ALLOWED_HEAVY = {
     "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},
     # Of the command line alone: `import colonnade` loads none of them but pyarrow.
-    "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer"},
+    "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer", "jinja2"},
 }
 STANDARD = frozenset(__import__("sys").stdlib_module_names)
 

@@ -17,6 +17,7 @@ from colonnade.cli.export_rows import export
 from colonnade.cli.import_rows import import_
 from colonnade.cli.output import Output
 from colonnade.cli.read_rows import count, head
+from colonnade.cli.write_report import report
 from manifests.version import VERSION
 
 Command = Callable[..., None]
@@ -25,7 +26,10 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
     "Rows": (head, count, import_, export),
     "Epochs": (tag, restore),
-    "Care": (doctor,),
+    "Care": (
+        report,
+        doctor,
+    ),
 }
 """The commands by what the help lists them under; each is named as its function."""
 

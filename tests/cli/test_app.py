@@ -12,7 +12,7 @@ import orjson
 import pytest
 
 import manifests.errors as errors
-from colonnade.cli import doctor, epochs, export_rows, facts, import_rows, read_rows
+from colonnade.cli import doctor, epochs, export_rows, facts, import_rows, read_rows, write_report
 from colonnade.cli.app import COMMANDS, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
 from tableformat.history import HistoryEntry
@@ -99,7 +99,7 @@ def test_the_documented_exit_codes_are_those_that_there_are() -> None:
 
 
 def test_the_documented_json_is_what_is_printed() -> None:
-    modules = (doctor, epochs, export_rows, facts, import_rows, read_rows)
+    modules = (doctor, epochs, export_rows, facts, import_rows, read_rows, write_report)
     classes: list[type] = [HistoryEntry]
     for module in modules:
         classes += [

@@ -1,0 +1,224 @@
+"""What the report shows, read from the log alone and binned, so that no table makes it long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+
+from colonnade.cli.facts import (
+    DatabaseFacts,
+    EpochFacts,
+    TableFacts,
+    database_facts,
+    epoch_facts,
+    tables_facts,
+)
+from colonnade.cli.places import Place
+from manifests.compaction.facts import RowSetFacts, facts_of
+from manifests.compaction.picker import plan_compaction
+from manifests.compaction.plan import CompactionPlan
+from manifests.compaction.policy import parse_policy
+from manifests.entries import AddRowSet, AddRowSets, Compaction, Epoch
+from manifests.snapshot import TableState
+from manifests.vectors import Integers
+
+SIZE_STEPS = 2
+"""Bins of size for each doubling."""
+
+AGE_BINS = 48
+
+DELETED_EDGES = (0.0, 0.01, 0.1, 0.25, 0.5, 1.0)
+"""Shares of deleted rows between which RowSets are counted; the first bin has none deleted."""
+
+DEPTH_POINTS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One epoch on the line of epochs; `rows` are those that it wrote."""
+
+    facts: EpochFacts
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """Some RowSets of about one size."""
+
+    low_bytes: int
+    high_bytes: int
+    rowsets: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class AgeCell:
+    """RowSets of about one size that about the same epochs added, and their deleted share."""
+
+    first_epoch: int
+    last_epoch: int
+    low_bytes: int
+    high_bytes: int
+    rowsets: int
+    deleted_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """How many RowSets may hold one key, along the keys of a sorted table.
+
+    `depths` are the greatest in each of equally many steps between the first key and the last.
+    """
+
+    column: str
+    depths: tuple[int, ...]
+    mean_depth: float
+
+
+@dataclass(frozen=True, slots=True)
+class TablePage:
+    """One table of the report. `deleted` counts RowSets between `DELETED_EDGES`."""
+
+    facts: TableFacts
+    sizes: tuple[Bin, ...]
+    ages: tuple[AgeCell, ...]
+    deleted: tuple[int, ...]
+    overlap: Overlap | None
+    plan: CompactionPlan
+
+
+@dataclass(frozen=True, slots=True)
+class ReportFacts:
+    """A database as the report shows it; `steps` are its last epochs, oldest first."""
+
+    database: DatabaseFacts
+    steps: tuple[Step, ...]
+    tables: tuple[TablePage, ...]
+    made: datetime
+
+
+def read_report(place: Place, epochs: int, made: datetime) -> ReportFacts:
+    """Read what the log says; costs its checkpoint segments, and one GET for each epoch shown.
+
+    Raises InvalidInputError for a table whose properties about compaction mean nothing.
+    """
+    tables = tables_facts(place)
+    states = {state.name: state for state in place.head.tables.values()}
+    steps = [
+        Step(epoch_facts(epoch, place.head), _rows_written(epoch))
+        for epoch in place.log.read_epochs(place.head.epoch, epochs)
+    ]
+    return ReportFacts(
+        database=database_facts(place, tables),
+        steps=tuple(reversed(steps)),
+        tables=tuple(_table_page(place, states[table.name], table) for table in tables),
+        made=made,
+    )
+
+
+def _rows_written(epoch: Epoch) -> int:
+    rows = 0
+    for op in epoch.ops:
+        match op:
+            case AddRowSet():
+                rows += op.rowset.rows
+            case AddRowSets():
+                rows += op.segment.row_count
+            case Compaction():
+                rows += sum(output.rowset.rows for output in op.outputs)
+    return rows
+
+
+def _table_page(place: Place, state: TableState, table: TableFacts) -> TablePage:
+    entries = place.log.read_entries(state)
+    rowsets = facts_of(state, entries)
+    epochs = np.array([rowset.epoch for rowset in entries], np.int64)
+    return TablePage(
+        facts=table,
+        sizes=size_bins(rowsets.byte_counts),
+        ages=age_cells(rowsets, epochs),
+        deleted=deleted_counts(rowsets),
+        overlap=_overlap(state, rowsets),
+        plan=plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties)),
+    )
+
+
+def size_bins(byte_counts: Integers) -> tuple[Bin, ...]:
+    """Count RowSets by size, from the smallest to the largest, empty bins between included."""
+    if not len(byte_counts):
+        return ()
+    numbers = _size_numbers(byte_counts)
+    return tuple(
+        Bin(
+            _size_edge(number),
+            _size_edge(number + 1),
+            int((numbers == number).sum()),
+            int(byte_counts[numbers == number].sum()),
+        )
+        for number in range(int(numbers.min()), int(numbers.max()) + 1)
+    )
+
+
+def age_cells(rowsets: RowSetFacts, epochs: Integers) -> tuple[AgeCell, ...]:
+    """RowSets by the epoch that added them and by size; cells without any are left out."""
+    if not len(rowsets):
+        return ()
+    first, last = int(epochs.min()), int(epochs.max())
+    width = max(1, -(-(last - first + 1) // AGE_BINS))
+    columns, sizes = (epochs - first) // width, _size_numbers(rowsets.byte_counts)
+    cells = []
+    for column, number in sorted({*zip(columns.tolist(), sizes.tolist(), strict=True)}):
+        here = (columns == column) & (sizes == number)
+        begin = first + column * width
+        cells.append(
+            AgeCell(
+                begin,
+                begin + width - 1,
+                _size_edge(number),
+                _size_edge(number + 1),
+                int(here.sum()),
+                float(rowsets.deleted[here].sum() / rowsets.rows[here].sum()),
+            )
+        )
+    return tuple(cells)
+
+
+def deleted_counts(rowsets: RowSetFacts) -> tuple[int, ...]:
+    """Count RowSets by their share of deleted rows: none, then between each two edges."""
+    shares = rowsets.deleted / rowsets.rows
+    none = int((shares == 0).sum())
+    some = [int(((shares > low) & (shares <= high)).sum()) for low, high in pairwise(DELETED_EDGES)]
+    return none, *some
+
+
+def _overlap(state: TableState, rowsets: RowSetFacts) -> Overlap | None:
+    if rowsets.first is None or rowsets.last is None or not len(rowsets):
+        return None
+    depths, mean = key_depths(rowsets.first, rowsets.last)
+    return Overlap(state.schema.by_id(state.sort_key[0].column).name, depths, mean)
+
+
+def key_depths(first: Integers, last: Integers) -> tuple[tuple[int, ...], float]:
+    """How many of the ranges from `first` to `last` hold each key, and that on average.
+
+    Keys are those at which a range begins or ends; many are shown as the deepest of each step.
+    """
+    keys = np.unique(np.concatenate([first, last]))
+    begun = np.searchsorted(np.sort(first), keys, side="right")
+    ended = np.searchsorted(np.sort(last), keys, side="left")
+    depths = begun - ended
+    steps = np.array_split(depths, min(len(depths), DEPTH_POINTS))
+    return tuple(int(step.max()) for step in steps), float(depths.mean())
+
+
+def _size_numbers(byte_counts: Integers) -> Integers:
+    logs = np.log2(np.maximum(byte_counts, 1))
+    numbers: Integers = np.floor(logs * SIZE_STEPS + 1e-9).astype(np.int64)
+    return numbers
+
+
+def _size_edge(number: int) -> int:
+    return round(2 ** (number / SIZE_STEPS))

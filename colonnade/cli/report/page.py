@@ -1,0 +1,30 @@
+"""The report as one HTML page that needs nothing from elsewhere; pure."""
+
+from __future__ import annotations
+
+import jinja2
+
+from colonnade.cli.output import share, size
+from colonnade.cli.report import charts
+from colonnade.cli.report.facts import ReportFacts
+from manifests.version import VERSION
+
+LATEST = 30
+"""So many of the epochs are listed one by one."""
+
+
+def render(report: ReportFacts) -> str:
+    """The page; what a table or a user is called is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("colonnade.cli.report", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["size"] = size
+    environment.globals.update(charts=charts, share=share, version=VERSION)
+    latest = [*reversed(report.steps)][:LATEST]
+    groups = sum(len(page.plan.groups) for page in report.tables)
+    template = environment.get_template("page.html")
+    return template.render(report=report, latest=latest, groups=groups)

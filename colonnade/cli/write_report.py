@@ -1,0 +1,56 @@
+"""`report`: one page about a database, to look at."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from colonnade.cli.arguments import DatabaseArgument, JsonOption
+from colonnade.cli.output import Output, facts_table, size
+from colonnade.cli.places import open_database
+from colonnade.cli.report.facts import read_report
+from colonnade.cli.report.page import render
+
+
+@dataclass(frozen=True, slots=True)
+class ReportDone:
+    """The page that was written."""
+
+    database: str
+    epoch: int
+    target: str
+    tables: int
+    bytes: int
+    seconds: float
+
+
+def report(
+    database: DatabaseArgument,
+    target: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write, replaced where it exists.")
+    ] = Path("report.html"),
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Show at most so many.")] = 200,
+    json: JsonOption = False,
+) -> None:
+    """Write one HTML page: sizes, ages, deletions, overlap, epochs, what compaction would do.
+
+    The page needs nothing else, so it can be mailed or kept. It is made from the log alone.
+    """
+    started = time.perf_counter()
+    facts = read_report(open_database(database), epochs, datetime.now(timezone.utc))
+    target.write_text(render(facts), encoding="utf-8")
+    done = ReportDone(
+        database=facts.database.path,
+        epoch=facts.database.epoch,
+        target=str(target),
+        tables=len(facts.tables),
+        bytes=target.stat().st_size,
+        seconds=round(time.perf_counter() - started, 3),
+    )
+    view = (("report", done.target), ("epoch", done.epoch), ("size", size(done.bytes)))
+    Output(json).show(done, facts_table(view))

@@ -1,0 +1,163 @@
+"""The report is one whole page, for any database, and counts what there is."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import colonnade
+from colonnade.cli.places import open_database
+from colonnade.cli.report import charts
+from colonnade.cli.report.facts import (
+    DEPTH_POINTS,
+    age_cells,
+    deleted_counts,
+    key_depths,
+    read_report,
+    size_bins,
+)
+from colonnade.cli.report.page import render
+from manifests.compaction.facts import RowSetFacts
+from manifests.vectors import Integers
+from tests.cli.runner import Run
+
+MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
+VOID = {"meta", "br", "link", "img"}
+
+ROWSETS = st.lists(
+    st.tuples(
+        st.integers(1, 2**40),  # bytes
+        st.integers(1, 10**9),  # rows
+        st.floats(0, 1),  # deleted share
+        st.integers(0, 10**6),  # epoch
+    ),
+    max_size=40,
+)
+
+
+class Balanced(HTMLParser):
+    """Raises for a tag that is not closed, and collects what is fetched from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.fetched: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.fetched += [value or "" for name, value in attrs if name in ("src", "srcset")]
+        if tag in ("script", "link", "iframe", "img"):
+            self.fetched.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def facts_of(rowsets: list[tuple[int, int, float, int]]) -> tuple[RowSetFacts, Integers]:
+    table = np.array([(b, r, int(r * d), e) for b, r, d, e in rowsets], np.int64).reshape(-1, 4)
+    ids = np.arange(len(table))
+    return RowSetFacts(ids, table[:, 1], table[:, 2], table[:, 0]), table[:, 3]
+
+
+@given(ROWSETS)
+def test_every_rowset_is_in_one_bin_of_each_drawing(
+    rowsets: list[tuple[int, int, float, int]],
+) -> None:
+    facts, epochs = facts_of(rowsets)
+    bins = size_bins(facts.byte_counts)
+    assert sum(each.rowsets for each in bins) == len(rowsets)
+    assert sum(each.bytes for each in bins) == sum(bytes for bytes, *_ in rowsets)
+    cells = age_cells(facts, epochs)
+    assert sum(cell.rowsets for cell in cells) == len(rowsets)
+    for cell in cells:
+        assert cell.first_epoch <= cell.last_epoch
+        assert 0 <= cell.deleted_share <= 1
+    counts = deleted_counts(facts)
+    assert sum(counts) == len(rowsets)
+    drawings = (
+        charts.size_histogram(bins, 2**27),
+        charts.age_map(cells),
+        charts.deleted_bars(counts),
+    )
+    for drawing in drawings:
+        ElementTree.fromstring(drawing)
+
+
+@given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted), min_size=1))
+def test_the_depth_of_a_key_is_the_number_of_ranges_that_hold_it(ranges: list[list[int]]) -> None:
+    first, last = np.array(ranges, np.int64).T
+    depths, mean = key_depths(first, last)
+    keys = sorted({*first.tolist(), *last.tolist()})
+    expected = [sum(low <= key <= high for low, high in ranges) for key in keys]
+    assert max(depths) == max(expected)
+    assert mean == pytest.approx(np.mean(expected))
+    assert len(depths) == min(len(keys), DEPTH_POINTS)
+    if len(keys) <= DEPTH_POINTS:
+        assert list(depths) == expected
+
+
+def test_the_page_is_whole_and_needs_nothing_from_elsewhere(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "report.html"
+    done = run("report", shop, "--output", target, "--json").json
+    assert (done["epoch"], done["tables"]) == (6, 2)
+    page = target.read_text()
+    assert done["bytes"] == len(page.encode())
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.fetched == []
+    assert not re.search(r"https?://|url\(|@import", page)
+    assert "prefers-color-scheme: dark" in page
+    assert 'name="viewport"' in page
+    assert page.count("<svg") == 5  # the line of epochs, and four drawings of the table with rows
+
+
+def test_what_people_call_things_is_text_and_no_markup(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("a<b>&c", pa.schema([("n", pa.int64())]), comment="<script>")
+    table.append(pa.table({"n": [1]}))
+    page = page_of(tmp_path / "db")
+    assert "<script>" not in page
+    assert "a&lt;b&gt;&amp;c" in page
+    assert "<b>&c" not in page
+
+
+def test_a_database_without_tables_has_a_page(tmp_path: Path) -> None:
+    colonnade.create_database(tmp_path / "db")
+    assert "No tables yet." in page_of(tmp_path / "db")
+
+
+def test_the_page_says_what_compaction_would_do_next(shop: Path) -> None:
+    orders = colonnade.open(shop / "orders")
+    page = page_of(shop)
+    assert "20.0% of the rows are deleted" in page
+    assert "RowSets that may hold one key" in page
+    orders.overwrite(orders.scan().to_arrow())
+    assert "Nothing: the table is as its policy wants it." in page_of(shop)
+
+
+def test_each_epoch_has_the_colour_of_what_it_did(shop: Path) -> None:
+    facts = read_report(open_database(str(shop)), 200, MADE)
+    kinds = [charts.family(step.facts.operation) for step in facts.steps]
+    assert kinds == ["table", "table", "write", "write", "write", "change", "table"]
+    assert [step.rows for step in facts.steps] == [0, 0, 10, 10, 10, 0, 0]
+    assert len(read_report(open_database(str(shop)), 2, MADE).steps) == 2
+
+
+def page_of(database: Path) -> str:
+    return render(read_report(open_database(str(database)), 200, MADE))
