@@ -29,6 +29,7 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from manifests.vacuum.result import VacuumResult
 from manifests.version import VERSION as __version__
 from tableformat.arrow_scan import Scan
 from tableformat.database import Database as ArrowDatabase
@@ -77,6 +78,7 @@ __all__ = [
     "StructType",
     "TableSchema",
     "UnsupportedFormatError",
+    "VacuumResult",
     "WriteSettings",
     "__version__",
     "col",

@@ -62,7 +62,8 @@ class Change:
     `metrics` say to people what was done. A change that replaces a table's rows carries a
     `DropRowSet` without a kind for it, with no ranges when there was nothing to drop: that is what
     tells it from an append. With `expect_epoch` it becomes the epoch after that one or none. The
-    names of objects that are written on the way begin with `job`.
+    names of objects that are written on the way begin with `job`; `listed` are those that its
+    operations name through segments.
     """
 
     transaction: str
@@ -75,3 +76,4 @@ class Change:
     metrics: Mapping[str, int] = field(default_factory=dict)
     expect_epoch: int | None = None
     job: str | None = None
+    listed: frozenset[str] = frozenset()

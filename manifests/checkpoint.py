@@ -19,6 +19,7 @@ from manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
+    Lease,
     ObjectIdText,
     Pin,
     RowSetNumber,
@@ -111,6 +112,7 @@ class Root(Model):
     tables: tuple[TableRecord, ...]
     tags: dict[str, Count] | None = None
     pins: tuple[Pin, ...] | None = None
+    leases: tuple[Lease, ...] | None = None
     earlier: tuple[CheckpointRef, ...] = ()
 
 
@@ -130,6 +132,7 @@ def encode_root(snapshot: Snapshot, earlier: Sequence[CheckpointRef]) -> bytes:
             tables=tuple(_table_record(table) for table in snapshot.tables.values()),
             tags=dict(snapshot.tags) or None,
             pins=tuple(snapshot.pins.values()) or None,
+            leases=tuple(snapshot.leases.values()) or None,
             earlier=tuple(earlier),
         )
     )
@@ -162,6 +165,7 @@ def root_snapshot(root: Root) -> Snapshot:
         tables={TableId(t.id): _table_state(t, root.lone_table) for t in root.tables},
         tags=root.tags or {},
         pins={pin.name: pin for pin in root.pins or ()},
+        leases={lease.job: lease for lease in root.leases or ()},
     )
 
 

@@ -7,8 +7,8 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
-from manifests.codec import EPOCH_LIMIT, decode_model, is_epoch, verify
-from manifests.entries import CreateDatabase, Epoch
+from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
+from manifests.entries import CreateDatabase, Epoch, Stub
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
@@ -62,10 +62,11 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
         root = read_root(store, hint)
     except UNUSABLE:
         return None
-    if not _is_in_log(store, root):
+    ref = CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check)
+    if not _is_in_log(store, ref, root):
         _check_not_lost(store, root)
         return None
-    return CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check), root
+    return ref, root
 
 
 def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
@@ -88,21 +89,28 @@ def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
         after = [ref for ref in older if ref.epoch > target]
         root = _try_root(store, min(after, key=_epoch)) if after else None
     if root is None and before:
-        root = _try_root(store, max(before, key=_epoch))
+        ref = max(before, key=_epoch)
+        root = _try_root(store, ref)
         # Retention may have removed its epoch since: then the stub says what to read instead.
-        root = root if root and _is_in_log(store, root) else None
+        root = root if root and _is_in_log(store, ref, root) else None
     try:
         return root_snapshot(root) if root else None
     except UnsupportedFormatError:
         return None
 
 
-def _is_in_log(store: ObjectStore, root: Root) -> bool:
-    """Whether the epoch of a checkpoint is there and is the one that it was made of."""
+def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
+    """Whether the epoch of a checkpoint is there and is the one that it was made of.
+
+    Or was removed, and this is the checkpoint that the log has in its place.
+    """
     name = epoch_name(root.checkpoint)
     try:
         data = store.get(name, limit=EPOCH_LIMIT)
-        return is_epoch(data, root.checkpoint, root.transaction, store.locate(name))
+        if is_epoch(data, root.checkpoint, root.transaction, store.locate(name)):
+            return True
+        item = decode_slot(data, root.checkpoint, store.locate(name))
+        return isinstance(item, Stub) and item.anchor.root == ref.root
     except UNUSABLE:
         return False
 

@@ -5,11 +5,13 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from manifests.checkpoint import (
+    CheckpointRef,
     Hint,
     encode_root,
     is_worth_keeping,
@@ -19,12 +21,13 @@ from manifests.checkpoint import (
 )
 from manifests.checkpoint_reader import read_hint, read_segment
 from manifests.codec import byte_check, encode_model
-from manifests.entries import SegmentEntry
+from manifests.entries import Epoch, SegmentEntry, Vacuum
 from manifests.entry_block import EntryBlock, block_of, concat_blocks
-from manifests.errors import StoreError
+from manifests.errors import ConflictError, StoreError
 from manifests.ids import new_job_id, new_object_id
 from manifests.names import HINT, checkpoint_name
 from manifests.segment import describe_segment, encode_segment, split_block
+from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore, PutOutcome
 
@@ -58,21 +61,51 @@ def write_checkpoint(store: ObjectStore, snapshot: Snapshot) -> Snapshot:
     """Store a snapshot as a checkpoint; returns the same state with its RowSets in segments.
 
     Costs one object for each table that changed since the checkpoint before, one or few more
-    where small segments are merged, the root and the hint. Raises StoreError, and
-    CorruptionError or NotFoundError where an old segment is damaged or gone; what was written
-    until then is named by nothing.
+    where small segments are merged, the root, the hint, and a look for newer epochs. Raises
+    StoreError, CorruptionError or NotFoundError where an old segment is damaged or gone, and
+    ConflictError where vacuum removed one meanwhile; what was written until then is named by
+    nothing.
+    """
+    previous = read_hint(store)
+    earlier = (previous[0], *previous[1].earlier) if previous else ()
+    stored, ref = store_snapshot(store, snapshot, plan_earlier(earlier, snapshot.epoch))
+    if previous is None or previous[0].epoch < snapshot.epoch:
+        _check_not_removed(store, stored, ref)
+        point_hint(store, ref)
+    return stored
+
+
+def store_snapshot(
+    store: ObjectStore, snapshot: Snapshot, earlier: Sequence[CheckpointRef] = ()
+) -> tuple[Snapshot, CheckpointRef]:
+    """Store the root of a snapshot and the segments that are new; the hint stays as it is.
+
+    Raises as `write_checkpoint`.
     """
     job = new_job_id()
     tables = {key: _rewritten(store, table, job) for key, table in snapshot.tables.items()}
     stored = replace(snapshot, tables=tables)
-    previous = read_hint(store)
-    earlier = (previous[0], *previous[1].earlier) if previous else ()
-    data = encode_root(stored, plan_earlier(earlier, snapshot.epoch))
+    data = encode_root(stored, earlier)
     root = write_object(store, job, data)
-    if previous is None or previous[0].epoch < snapshot.epoch:
-        new = Hint(epoch=snapshot.epoch, root=root, check=byte_check(data))
-        store.put(HINT, encode_model(new), sync=False)
-    return stored
+    return stored, CheckpointRef(epoch=snapshot.epoch, root=root, check=byte_check(data))
+
+
+def point_hint(store: ObjectStore, ref: CheckpointRef) -> None:
+    """Name a checkpoint as the newest. Raises StoreError."""
+    hint = Hint(epoch=ref.epoch, root=ref.root, check=ref.check)
+    store.put(HINT, encode_model(hint), sync=False)
+
+
+def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef) -> None:
+    """Check that no vacuum since the epoch of a checkpoint names a part of it."""
+    refs = (each for table in stored.tables.values() for each in table.rowsets.segments)
+    names = {ref.root, *(each.segment.object for each in refs)}
+    number = stored.epoch + 1
+    while isinstance(item := read_slot(store, number), Epoch):
+        victims = {v for op in item.ops if isinstance(op, Vacuum) for v in op.victims}
+        if not names.isdisjoint(victims):
+            raise ConflictError(f"Epoch {number} removes parts of the checkpoint of {ref.epoch}.")
+        number += 1
 
 
 def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:

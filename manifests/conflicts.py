@@ -15,12 +15,14 @@ from manifests.entries import (
     AddRowSet,
     AddRowSets,
     AlterSchema,
+    Anchor,
     Compaction,
     CreateDatabase,
     CreateTable,
     DropRowSet,
     DropTable,
     Epoch,
+    Lease,
     Operation,
     Pin,
     RenameTable,
@@ -31,6 +33,7 @@ from manifests.entries import (
     Txn,
     Unpin,
     Untag,
+    Vacuum,
 )
 from manifests.errors import (
     AlreadyExistsError,
@@ -43,9 +46,11 @@ from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot
+from manifests.vacuum.named import named_objects
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
 AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable | Restore
+KeepOperation = Tag | Untag | Pin | Unpin | Lease | Restore | Anchor | Vacuum
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
 
 
@@ -89,6 +94,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
     Raises ConflictError that names table, operation and epoch.
     """
+    _check_vacuum(change, base, theirs)
     declared = {read.table for read in change.reads if read.replaces}
     mine_too = {each.table for each in change.rows}
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
@@ -137,6 +143,30 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
                 )
 
 
+def _check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:
+    """Refuse a change that names what a vacuum removes, and a vacuum that misses what is kept.
+
+    Objects of a change are younger than its base, so a vacuum that saw them comes after that.
+    """
+    victims = {v for op in theirs.ops if isinstance(op, Vacuum) for v in op.victims}
+    if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
+        raise ConflictError(
+            f"Files that {change.operation!r} wrote, or brings back, were removed by the vacuum of"
+            f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
+            " again, and where it takes longer than the retention give it a lease."
+        )
+    mine = {v for op in change.ops if isinstance(op, Vacuum) for v in op.victims}
+    vacuums = any(isinstance(op, Vacuum) for op in change.ops)
+    if vacuums and (
+        any(isinstance(op, KeepOperation | AddRowSets) for op in theirs.ops)
+        or not mine.isdisjoint(named_objects(theirs.ops))
+    ):
+        raise ConflictError(
+            f"What vacuum may remove changed in epoch {theirs.epoch} ({theirs.operation}); run it"
+            " again."
+        )
+
+
 def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
     """Check tags, pins and restores against the head.
 
@@ -144,12 +174,15 @@ def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
     one that is not there, and for an epoch that is gone or never was.
     """
     for operation in operations:
-        if isinstance(operation, Tag | Pin | Restore) and not (
-            head.floor <= operation.epoch <= head.epoch
-        ):
+        if isinstance(operation, Tag | Pin | Restore) and not head.keeps(operation.epoch):
             raise NotFoundError(
                 f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
                 f" are {head.floor} to {head.epoch}."
+            )
+        if isinstance(operation, Lease) and operation.epoch < head.floor:
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be leased: the epochs that can be changed begin at"
+                f" {head.floor}."
             )
         match operation:
             case Tag() if operation.name in head.tags:

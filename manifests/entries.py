@@ -343,6 +343,32 @@ class Anchor(Model):
     check: ByteCheck
 
 
+class Lease(Model):
+    """A job is at work since an epoch: its files, and epochs from there on, are kept until a time.
+
+    In ms since 1970 UTC; 0 ends the lease. Again for the same job: renew it.
+    """
+
+    op: Literal["lease"] = "lease"
+    job: TableIdText
+    epoch: Count
+    until_ms: Count
+
+
+class Vacuum(Model):
+    """Let go of what is not needed any more: named here first, and removed afterwards.
+
+    From here on epochs below `floor` are gone, but for those that an anchor stores. `anchors` are
+    all there are: one for the floor, one for each epoch below it that a tag or pin keeps.
+    `victims` are objects that no epoch names that is kept.
+    """
+
+    op: Literal["vacuum"] = "vacuum"
+    floor: Count
+    anchors: tuple[Anchor, ...] = ()
+    victims: tuple[ObjectIdText, ...] = ()
+
+
 class EnableFeatures(Model):
     """Require features of every later reader or writer of the database."""
 
@@ -371,6 +397,8 @@ Operation = Annotated[
     | Pin
     | Unpin
     | Anchor
+    | Lease
+    | Vacuum
     | EnableFeatures,
     Field(discriminator="op"),
 ]

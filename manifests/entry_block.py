@@ -53,6 +53,9 @@ class Entries(Protocol):
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""
 
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+
 
 @dataclass(frozen=True, slots=True)
 class AddedEntries:
@@ -97,6 +100,11 @@ class AddedEntries:
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""
         return [self.rowsets[index] for index in indexes.tolist()]
+
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        vectors = [r.vector.object for r in self.rowsets if r.vector is not None]
+        return [*(r.entry.object for r in self.rowsets), *vectors]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,6 +178,10 @@ class EntryBlock:
             found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
         return found
 
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        return [*object_ids(self.objects), *(v.object for v in self.vectors.values())]
+
     def take(self, rows: Integers) -> EntryBlock:
         """The entries at these indexes, in this order."""
         place = {int(old): new for new, old in enumerate(rows)} if self._sparse else {}
@@ -202,6 +214,12 @@ class EntryBlock:
             changed = {int(row): vectors[int(block.ids[row])] for row in rows}
             block = replace(block, vectors={**block.vectors, **changed})
         return block
+
+
+def object_ids(objects: NDArray[np.uint8]) -> list[str]:
+    """Object ids that are given as rows of 16 bytes."""
+    digits = objects.tobytes().hex()
+    return [digits[at : at + 32] for at in range(0, len(digits), 32)]
 
 
 def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:

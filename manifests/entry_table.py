@@ -66,6 +66,10 @@ class EntryTable(Sequence[LiveRowSet]):
         kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=True)])
         return whole.take(kept[self._order])
 
+    def object_ids(self) -> list[str]:
+        """The ids of the objects of all RowSets, pruned ones too, and of their deletion vectors."""
+        return [name for part in self._parts for name in part.object_ids()]
+
     def to_list(self) -> list[LiveRowSet]:
         """All of them, made at once."""
         rowsets: list[LiveRowSet | None] = [None] * len(self)

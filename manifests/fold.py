@@ -25,6 +25,7 @@ from manifests.entries import (
     DropTable,
     EnableFeatures,
     Epoch,
+    Lease,
     Operation,
     Pin,
     RenameTable,
@@ -35,6 +36,7 @@ from manifests.entries import (
     Txn,
     Unpin,
     Untag,
+    Vacuum,
 )
 from manifests.errors import CorruptionError, UnsupportedFormatError
 from manifests.ids import TableId
@@ -113,6 +115,9 @@ class _Fold:
         self._anchors = snapshot.anchors
         self._tags = dict(snapshot.tags)
         self._pins = dict(snapshot.pins)
+        self._leases = dict(snapshot.leases)
+        self._floor = snapshot.floor
+        self._removed = set[str]()
         self._reader_features = snapshot.reader_features
         self._writer_features = snapshot.writer_features
         self._epoch = snapshot.epoch
@@ -162,6 +167,10 @@ class _Fold:
                 if operation.epoch >= self._epoch:
                     self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
                 self._anchors = (*self._anchors, operation)
+            case Lease():
+                self._lease(operation)
+            case Vacuum():
+                self._vacuum(operation)
             case EnableFeatures():
                 check_reader_features(operation.reader)
                 self._reader_features |= frozenset(operation.reader)
@@ -211,6 +220,37 @@ class _Fold:
             case Unpin():
                 if self._pins.pop(name, None) is None:
                     self._refuse(f"removes the pin {name!r}, which does not exist")
+
+    def _lease(self, operation: Lease) -> None:
+        before = self._leases.get(operation.job)
+        if before is None and not operation.until_ms:
+            self._refuse(f"ends the lease of job {operation.job}, which has none")
+        if operation.epoch >= self._epoch or (before and before.epoch != operation.epoch):
+            self._refuse(f"leases epoch {operation.epoch} to job {operation.job}")
+        self._leases[operation.job] = operation
+        if not operation.until_ms:
+            del self._leases[operation.job]
+
+    def _vacuum(self, operation: Vacuum) -> None:
+        """Let epochs go, but none that something keeps: what that is, only its own end removes."""
+        floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
+        if floor >= self._epoch:
+            self._refuse(f"moves the floor to epoch {floor}")
+        if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
+            self._refuse(f"anchors epochs {anchored}, which are not those of a floor at {floor}")
+        wanted = {*self._tags.values(), *(pin.epoch for pin in self._pins.values())}
+        lost = sorted(epoch for epoch in wanted.difference(anchored) if epoch < floor)
+        held = sorted(lease.epoch for lease in self._leases.values() if lease.epoch < floor)
+        if lost or held:
+            self._refuse(f"lets epoch {(lost or held)[0]} go, which a tag, pin or lease keeps")
+        # A state that was anchored later knows of a floor above those that epochs after it tell.
+        self._floor, self._anchors = max(self._floor, floor), operation.anchors
+        self._removed.update(operation.victims)
+
+    def _is_stale(self) -> bool:
+        """Whether segments of the state were removed, after others took their RowSets over."""
+        refs = (ref for table in self._tables.values() for ref in table.rowsets.segments)
+        return bool(self._removed) and any(ref.segment.object in self._removed for ref in refs)
 
     def _alter(
         self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
@@ -301,9 +341,12 @@ class _Fold:
             epoch=self._epoch,
             transaction=self._transaction,
             time_ms=self._time_ms,
+            floor=self._floor,
             anchors=self._anchors,
             tags=self._tags,
             pins=self._pins,
+            leases=self._leases,
+            stale=self._base.stale or self._is_stale(),
             reader_features=self._reader_features,
             writer_features=self._writer_features,
             tables=self._tables,

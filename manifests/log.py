@@ -59,6 +59,10 @@ class Log(LogReader):
         self.pause = pause
         self._engine = engine
 
+    def now_ms(self) -> int:
+        """What the clock says, in ms since 1970 UTC."""
+        return self._clock_ms()
+
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change the next epoch; returns the state after it. See `commit_change`."""
         return self.commit_change(change, base)[0]
@@ -133,7 +137,9 @@ class Log(LogReader):
         if not self._is_due(snapshot.epoch):
             return snapshot
         try:
-            return write_checkpoint(self.store, snapshot)
+            # Whoever has held a state for long may hold segments that vacuum has removed since.
+            fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
+            return write_checkpoint(self.store, fresh)
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
             # an error would tell the caller that the commit had.

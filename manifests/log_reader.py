@@ -35,6 +35,9 @@ from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
+_PENDING = 1024
+"""At most so many epochs are held before they are applied."""
+
 
 class LogReader:
     """Reads epochs of the database in `store`. Holds no state of the database.
@@ -79,7 +82,7 @@ class LogReader:
         newest = self._advance(snapshot)
         if newest is snapshot:
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
-        return newest
+        return self.read_head() if newest.stale else newest
 
     def read_at(
         self,
@@ -99,6 +102,9 @@ class LogReader:
             return head or self.read_head()
         if head is not None and epoch == head.epoch:
             return head
+        if head is not None and 0 <= epoch < head.floor and not head.keeps(epoch):
+            # Also where its file is still there: vacuum may be at work on what it needs.
+            raise self._removed(f"epoch {epoch}", head.floor)
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
@@ -108,8 +114,29 @@ class LogReader:
                 read_hint(self.store)
             raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
         if state.epoch > epoch:
-            raise self._removed(f"epoch {epoch}", state)
+            kept = self._read_kept(epoch, head or self.read_head())
+            if kept is None:
+                raise self._removed(f"epoch {epoch}", state.epoch)
+            return kept
         return state
+
+    def read_from_log(self, epoch: int) -> Snapshot:
+        """The state at an epoch that is not below the floor, without any checkpoint above that.
+
+        For those who must not rely on a cache. Costs a GET for each epoch since the floor.
+        """
+        state = self._advance(self._begin(0, use_hint=False), epoch)
+        if state.epoch != epoch:
+            raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
+        return state
+
+    def find_epoch(self, timestamp_ms: int, head: Snapshot) -> int | None:
+        """The last readable epoch up to `head` whose time is not after `timestamp_ms`, if any."""
+        try:
+            epoch = self._find_epoch(timestamp_ms, head)
+        except NotFoundError:
+            return None
+        return epoch if epoch >= head.floor else None
 
     def _find_epoch(self, timestamp_ms: int, head: Snapshot) -> int:
         """The last epoch up to `head` whose time is not after `timestamp_ms`, by bisection."""
@@ -128,14 +155,22 @@ class LogReader:
         if low and isinstance(stub := read_slot(self.store, low), Stub):
             floor, _ = self._read_anchored(stub)
             if floor.time_ms > timestamp_ms:
-                raise self._removed(f"the state at {_utc(timestamp_ms)} UTC", floor)
+                raise self._removed(f"the state at {_utc(timestamp_ms)} UTC", floor.epoch)
             return floor.epoch
         return low
 
-    def _removed(self, what: str, floor: Snapshot) -> NotFoundError:
+    def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
+        """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
+        for anchor in head.anchors:
+            if anchor.epoch == epoch:
+                ref = CheckpointRef(epoch=epoch, root=anchor.root, check=anchor.check)
+                return replace(root_snapshot(read_root(self.store, ref)), floor=head.floor)
+        return None
+
+    def _removed(self, what: str, floor: int) -> NotFoundError:
         return NotFoundError(
             f"{what[0].upper()}{what[1:]} of {self.store.url} was removed by retention; the oldest"
-            f" readable epoch is {floor.epoch}."
+            f" readable epoch is {floor}."
         )
 
     def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
@@ -168,6 +203,11 @@ class LogReader:
             else:
                 pending.append(item)
                 number += 1
+                if len(pending) == _PENDING:
+                    state, pending = self._applied(state, pending), []
+        return self._applied(state, pending)
+
+    def _applied(self, state: Snapshot, pending: Sequence[Epoch]) -> Snapshot:
         try:
             return apply_epochs(state, pending) if pending else state
         except CorruptionError as error:

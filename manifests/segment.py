@@ -21,7 +21,7 @@ from manifests.entries import (
     SortField,
     TableIdText,
 )
-from manifests.entry_block import NUMBERS, PLACES, EntryBlock
+from manifests.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
 from manifests.errors import CorruptionError
 from manifests.schema import Model
 from manifests.snapshot import SegmentRef, TableState
@@ -158,6 +158,17 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
     )
     _check_block(block, ref, name)
     return block
+
+
+def decode_segment_objects(data: bytes, segment: SegmentEntry, name: str) -> list[str]:
+    """The ids of the objects that a segment names, its RowSets and their vectors, and no more.
+
+    Raises CorruptionError, UnsupportedFormatError.
+    """
+    verify(data, segment.check, name)
+    body = decode_model(SegmentBody, data, name)
+    objects = decode_objects(body.objects, segment.rowset_count, name)
+    return [*object_ids(objects), *(vector.object for vector in body.vectors.values())]
 
 
 def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:

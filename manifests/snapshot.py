@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from manifests.entries import (
     Anchor,
     DeletionVectorEntry,
+    Lease,
     Pin,
     RowSetEntry,
     SegmentEntry,
@@ -111,7 +112,9 @@ class Snapshot:
 
     `floor` is the oldest readable epoch that this state knows of; a stub in the log has the last
     word. Features are names that a reader, or a writer, must know. `tags` are epochs by the names
-    that they were given; `pins`, by name, keep epochs readable until a time.
+    that they were given; `pins`, by name, keep epochs readable until a time, `leases`, by job, what
+    jobs write. `stale`: vacuum removed segments that hold RowSets of this state, which other ones
+    hold too: read the state anew.
     """
 
     database: TableId
@@ -126,6 +129,13 @@ class Snapshot:
     tables: Mapping[TableId, TableState]
     tags: Mapping[str, int] = field(default_factory=dict)
     pins: Mapping[str, Pin] = field(default_factory=dict)
+    leases: Mapping[str, Lease] = field(default_factory=dict)
+    stale: bool = False
+
+    def keeps(self, epoch: int) -> bool:
+        """Whether an epoch up to this one can be read, as far as this state knows."""
+        kept = any(anchor.epoch == epoch for anchor in self.anchors)
+        return kept or self.floor <= epoch <= self.epoch
 
     def table(self, name: str) -> TableState:
         """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""

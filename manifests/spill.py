@@ -15,6 +15,7 @@ from manifests.entry_block import block_of
 from manifests.segment import split_block
 from manifests.snapshot import LiveRowSet
 from manifests.store.base import ObjectStore
+from manifests.vacuum.named import named_objects
 
 SPILL_COUNT = 1024
 """An epoch lists at most so many RowSets of a table one by one."""
@@ -37,7 +38,8 @@ def spill(store: ObjectStore, change: Change) -> Change:
         return change
     kept = [op for op in change.ops if not (isinstance(op, AddRowSet) and op.table in long)]
     stored = [op for table, ops in long.items() for op in _write(store, table, ops)]
-    return replace(change, ops=(*kept, *stored))
+    listed = frozenset(named_objects(op for ops in long.values() for op in ops))
+    return replace(change, ops=(*kept, *stored), listed=change.listed | listed)
 
 
 def _is_long(ops: list[AddRowSet]) -> bool:

@@ -15,6 +15,8 @@ from manifests.log import Change, Log, create_database
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot
 from manifests.store import ObjectStore
+from manifests.vacuum.result import VacuumResult
+from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import commit_rename
 from tableformat.kept_epochs import (
     PinnedEpoch,
@@ -217,6 +219,34 @@ class Database:
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         self._snapshot = restore_database(self._log, base, then, commit)
         return self._snapshot.epoch
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        retain_epochs: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> VacuumResult:
+        """Remove what no kept epoch needs: old epochs, and files of theirs or of failed jobs.
+
+        Epochs are kept for the hours, and in the number, that the tables' properties
+        `retention.hours` (168) and `retention.epochs` (1) ask for, the most of all; arguments
+        replace them. Tags, pins and leases keep what they name whatever the age. Safe beside any
+        reader of a kept epoch, writer, or other vacuum; a read of an epoch that is removed while it
+        runs may fail. `dry_run` only says what would go; `force` trusts this machine's clock where
+        the log is dated a day ahead of it. Cost: docs/spec/vacuum.md#run.
+
+        Raises InvalidInputError for a retention that is none, a read-only store and a clock that is
+        a day behind; CorruptionError or UnsupportedFormatError, before anything is removed, where
+        the log cannot be read; StoreError, after which another run goes on.
+        """
+        result = vacuum(
+            self._log,
+            VacuumRequest(retention_hours, retain_epochs, dry_run=dry_run, force=force),
+        )
+        self.refresh()
+        return result
 
     def _locate(self, name: str, snapshot: Snapshot) -> Location:
         names = {table.name for table in snapshot.tables.values()}

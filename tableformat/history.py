@@ -15,6 +15,7 @@ from manifests.entries import (
     DropRowSet,
     DropTable,
     Epoch,
+    Vacuum,
 )
 
 
@@ -40,12 +41,12 @@ class HistoryEntry:
 
 
 def table_history(epochs: Iterable[Epoch], table: str) -> Iterator[HistoryEntry]:
-    """The epochs, newest first, that changed a table.
+    """The epochs, newest first, that changed a table, and vacuums of its database.
 
     Those of a table that it replaced in one epoch follow.
     """
     for epoch in epochs:
-        if any(getattr(op, "table", None) == table for op in epoch.ops):
+        if any(isinstance(op, Vacuum) or getattr(op, "table", None) == table for op in epoch.ops):
             yield _history_entry(epoch, table)
         if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
             replaced = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)

@@ -20,6 +20,8 @@ from manifests.ids import new_job_id
 from manifests.log import Log
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
+from manifests.vacuum.result import VacuumResult
+from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
@@ -248,6 +250,27 @@ class ArrowTable(RowMethods):
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
         return self._see(restore_table(self._log, base, table, then, commit)).epoch
+
+    def vacuum(
+        self,
+        retention_hours: float | None = None,
+        *,
+        retain_epochs: int | None = None,
+        dry_run: bool = False,
+        force: bool = False,
+    ) -> VacuumResult:
+        """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
+
+        The epochs of a database are those of all its tables: the arguments replace what the
+        properties of this one ask for, and whatever another one asks for is kept.
+        """
+        only = self.state.id
+        result = vacuum(
+            self._log,
+            VacuumRequest(retention_hours, retain_epochs, only, dry_run=dry_run, force=force),
+        )
+        self.refresh()
+        return result
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """The epochs that changed this table, newest first; reads one file an epoch.

@@ -43,6 +43,7 @@ from manifests.rebase.targets import id_ranges
 from manifests.schema import Model, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
+from manifests.vacuum.retention import check_retention
 from tableformat.column import check_names
 from tableformat.conform import conform_batches
 from tableformat.location import Location
@@ -130,6 +131,7 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
     check_policy(properties)
+    check_retention(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
         raise InvalidInputError(
             f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"

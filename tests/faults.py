@@ -98,6 +98,12 @@ class FaultyStore(ObjectStore):
     def remove_folder(self, name: str) -> None:
         self._call("remove_folder", name, lambda: self.inner.remove_folder(name))
 
+    def list_unfinished(self) -> Iterator[ObjectInfo]:
+        return iter(self._call("list_unfinished", "", lambda: tuple(self.inner.list_unfinished())))
+
+    def delete_unfinished(self, name: str) -> None:
+        self._call("delete_unfinished", name, lambda: self.inner.delete_unfinished(name))
+
     def require_writable(self) -> None:
         self.inner.require_writable()
 

@@ -169,6 +169,21 @@ class ObjectStore(abc.ABC):
         Only tidies up: most stores have no folders. Requires: nobody is going to write into it.
         """
 
+    def list_unfinished(self) -> Iterator[ObjectInfo]:
+        """List the files that killed writers left on their way to being objects.
+
+        Such a name is `<folder>/.tmp-<16 hex digits>-<last part of the object's name>`, and only
+        `delete_unfinished` takes it. None where the store has no such files.
+        """
+        return iter(())
+
+    def delete_unfinished(self, name: str) -> None:
+        """Remove what `list_unfinished` named; fine when it is absent.
+
+        A writer that is still at it fails, and makes no object.
+        """
+        raise InvalidInputError(f"{self.locate(name)} cannot be: {self.url} leaves no such files.")
+
     def require_writable(self) -> None:  # noqa: B027
         """Check before any work is done that the store can be written to.
 

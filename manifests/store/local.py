@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import stat
 from collections.abc import Iterator, Sequence
@@ -50,6 +51,8 @@ _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe that someone left here must fail its check below, not hang.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+_TEMP = re.compile(r"\.tmp-[0-9a-f]{16}-(.+)", re.ASCII)
 
 _NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
 # Errors after which a link is certainly not there. After any other (a network file system that
@@ -167,6 +170,15 @@ class LocalStore(ObjectStore):
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
 
+    def list_unfinished(self) -> Iterator[ObjectInfo]:
+        return self._walk("", unfinished=True)
+
+    def delete_unfinished(self, name: str) -> None:
+        if not _is_temp(name):
+            raise InvalidInputError(f"{name[:300]!r} is no name of an unfinished object.")
+        with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+            os.unlink(leaf, dir_fd=folder)
+
     def require_folder(self) -> None:
         path = self.url
         while not os.path.exists(path):
@@ -272,12 +284,12 @@ class LocalStore(ObjectStore):
             f"{location} could not be {verb}: {reason}.", retryable=error.errno in _RETRYABLE
         )
 
-    def _walk(self, prefix: str) -> Iterator[ObjectInfo]:
+    def _walk(self, prefix: str, unfinished: bool = False) -> Iterator[ObjectInfo]:
         top = prefix.rpartition("/")[0]
         try:
             # Any leaf will do: only its folder is opened.
             with self._folder(f"{top}/_" if top else "_") as (folder, _):
-                yield from _walk_folder(folder, f"{top}/" if top else "", prefix)
+                yield from _walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
@@ -399,22 +411,36 @@ def _make_path(path: str) -> None:
         os.close(folder)
 
 
-def _walk_folder(folder: int, path: str, prefix: str) -> Iterator[ObjectInfo]:
-    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`."""
+def _is_temp(name: str) -> bool:
+    """Whether a name is that of an unfinished object."""
+    folder, _, leaf = name.rpartition("/")
+    found = _TEMP.fullmatch(leaf)
+    return found is not None and is_name(f"{folder}/{found[1]}" if folder else found[1])
+
+
+def _walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterator[ObjectInfo]:
+    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`.
+
+    Or the unfinished ones instead.
+    """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = path + entry.name
-            if not is_name(name):
-                continue  # unfinished, or not ours
+            if not is_name(name) and not (unfinished and _is_temp(name)):
+                continue  # not ours
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if f"{name}/".startswith(prefix[: len(name) + 1]):
                         below = os.open(entry.name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
                         try:
-                            yield from _walk_folder(below, f"{name}/", prefix)
+                            yield from _walk_folder(below, f"{name}/", prefix, unfinished)
                         finally:
                             os.close(below)
-                elif name.startswith(prefix) and entry.is_file(follow_symlinks=False):
+                elif (
+                    name.startswith(prefix)
+                    and is_name(name) is not unfinished
+                    and entry.is_file(follow_symlinks=False)
+                ):
                     status = entry.stat(follow_symlinks=False)
                     yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
             except FileNotFoundError:

@@ -1,0 +1,141 @@
+"""States that outlive their epochs: stored, read back, and put in the place of these.
+
+Spec: docs/spec/vacuum.md#floor
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from manifests.checkpoint import CheckpointRef, root_snapshot
+from manifests.checkpoint_reader import (
+    UNUSABLE,
+    read_hint,
+    read_root,
+)
+from manifests.checkpoint_writer import point_hint, store_snapshot
+from manifests.codec import encode_model
+from manifests.entries import Anchor, Stub
+from manifests.errors import CorruptionError, NotFoundError
+from manifests.log_reader import LogReader
+from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.slots import read_slot
+from manifests.snapshot import Snapshot
+from manifests.store.base import ObjectStore
+from manifests.vacuum.references import read_state_objects
+
+
+def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, set[str]]:
+    """Store a state that the log is to forget, read it back whole, and return all it names.
+
+    Raises StoreError, CorruptionError where what is read is another state.
+    """
+    stored, ref = store_snapshot(log.store, state)
+    anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
+    read_back, objects = read_anchor(log, anchor)
+    lists = _segments(state) | _segments(stored) | {ref.root}
+    if objects - lists != read_state_objects(log, state) - lists or _counts(read_back) != _counts(
+        state
+    ):
+        raise CorruptionError(
+            f"{log.store.locate(checkpoint_name(ref.root))} is not the state that was written."
+        )
+    return anchor, objects
+
+
+def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
+    """The state that an anchor stores, and all objects that it names, itself included.
+
+    Raises CorruptionError where any of it cannot be read, StoreError.
+    """
+    ref = CheckpointRef(epoch=anchor.epoch, root=anchor.root, check=anchor.check)
+    try:
+        state = root_snapshot(read_root(log.store, ref))
+    except NotFoundError as error:
+        raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
+    return state, read_state_objects(log, state) | {anchor.root}
+
+
+def cached_objects(store: ObjectStore, floor: int) -> set[str]:
+    """The objects of the checkpoints above the floor that the hint leads to.
+
+    They are caches: one that is damaged or gone is passed over. Raises StoreError.
+    """
+    newest = read_hint(store)
+    found = set[str]()
+    for ref in (newest[0], *newest[1].earlier) if newest else ():
+        if ref.epoch > floor:
+            try:
+                state = root_snapshot(read_root(store, ref))
+            except (NotFoundError, CorruptionError):
+                continue
+            found |= {ref.root} | _segments(state)
+    return found
+
+
+def put_stubs(store: ObjectStore, head: Snapshot) -> int:
+    """Put stubs in the place of the epochs up to the floor; returns how many were put.
+
+    From the oldest on, so what a crash leaves is found by bisection. Requires: `head` was
+    committed, with its floor and anchors. Raises StoreError.
+    """
+    first = _first_epoch(store, head.floor)
+    for number in range(first, head.floor + 1):
+        stub = Stub(removed=number, floor=head.floor, anchor=_of(head.floor, head))
+        store.put(epoch_name(number), encode_model(stub), sync=True)
+    return head.floor + 1 - first
+
+
+def _first_epoch(store: ObjectStore, floor: int) -> int:
+    """The first slot from 1 to the floor that holds an epoch, or the one after the floor."""
+    low, high = 1, floor + 1
+    while low < high:
+        middle = (low + high) // 2
+        if isinstance(read_slot(store, middle), Stub):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def settle_hint(store: ObjectStore, head: Snapshot) -> None:
+    """See that the hint leads to a whole checkpoint: one may have been written meanwhile.
+
+    Otherwise it names the floor's, which is part of the log. Raises StoreError.
+    """
+    if _is_sound(store, head.floor):
+        return
+    if not head.floor:
+        store.delete(HINT)
+    else:
+        anchor = _of(head.floor, head)
+        point_hint(store, CheckpointRef(epoch=anchor.epoch, root=anchor.root, check=anchor.check))
+
+
+def _is_sound(store: ObjectStore, floor: int) -> bool:
+    found = read_hint(store)
+    if found is None or found[0].epoch < floor:
+        return False
+    try:
+        for segment in _segments(root_snapshot(found[1])):
+            store.get_range(checkpoint_name(segment), 0, 1)
+    except UNUSABLE:
+        return False
+    return True
+
+
+def _of(epoch: int, head: Snapshot) -> Anchor:
+    return next(anchor for anchor in head.anchors if anchor.epoch == epoch)
+
+
+def _segments(state: Snapshot) -> set[str]:
+    tables = state.tables.values()
+    return {ref.segment.object for table in tables for ref in table.rowsets.segments}
+
+
+def _counts(state: Snapshot) -> Mapping[str, Sequence[int | None]]:
+    """What counts cannot be told apart in two equal states."""
+    return {
+        table.id: (table.changed_epoch, table.next_rowset_id, table.rowsets.rowset_count)
+        for table in state.tables.values()
+    }

@@ -1,0 +1,50 @@
+"""The objects that operations name. Pure.
+
+Spec: docs/spec/vacuum.md#references
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    Anchor,
+    Compaction,
+    DeletionVectorEntry,
+    Operation,
+    RowSetEntry,
+    Vacuum,
+)
+
+
+def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
+    """The objects that operations name themselves; those within a segment are not among them."""
+    for operation in operations:
+        match operation:
+            case AddRowSet():
+                yield from _of_rowset(operation.rowset, operation.vector)
+            case AddRowSets():
+                yield operation.segment.object
+            case AddDeletionVector():
+                yield operation.vector.object
+            case Compaction():
+                for source in operation.inputs:
+                    if source.vector is not None:
+                        yield source.vector.object
+                for output in operation.outputs:
+                    yield from _of_rowset(output.rowset, output.vector)
+                if operation.origin is not None:
+                    yield operation.origin.object
+            case Anchor():
+                yield operation.root
+            case Vacuum():
+                yield from (anchor.root for anchor in operation.anchors)
+
+
+def _of_rowset(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:
+    yield entry.object
+    if vector is not None:
+        yield vector.object

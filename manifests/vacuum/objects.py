@@ -1,0 +1,68 @@
+"""What the name of a stored object says. Pure.
+
+Only names that `manifests/names.py` can build mean anything here: whatever else lies in a database
+is somebody else's, and vacuum neither counts nor removes it.
+Spec: docs/spec/vacuum.md#names
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from manifests.ids import OBJECT_ID, TABLE_ID
+from manifests.names import CHECKPOINTS, HINT, MANIFEST
+from manifests.store.base import ObjectInfo
+
+_OBJECT = OBJECT_ID.pattern
+_COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
+_FILES = rf"(?P<object>{_OBJECT})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
+_DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
+_DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
+_CHECKPOINT = re.compile(rf"{CHECKPOINTS}/(?P<object>{_OBJECT})\.json", re.ASCII)
+_EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
+_UNFINISHED = re.compile(r"(?P<folder>(?:.*/)?)\.tmp-[0-9a-f]{16}-(?P<leaf>.+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One thing in a store, as its name says.
+
+    `kind`: an epoch of the log (`epoch`), the `hint`, a part of a `checkpoint`, `data` of a table,
+    or `other`. `object` is the id of those that have one. `target` is the name that an unfinished
+    object would have got, and the object's own name where it is finished.
+    """
+
+    info: ObjectInfo
+    kind: Literal["epoch", "hint", "checkpoint", "data", "other"]
+    target: str
+    object: str | None = None
+    epoch: int | None = None
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it is what a killed writer left."""
+        return self.target != self.info.name
+
+    @property
+    def folder(self) -> str | None:
+        """The folder that it is in when it belongs to a RowSet stored as a directory."""
+        above = self.target.rpartition("/")[0]
+        return above if self.kind == "data" and above.endswith(self.object or "/") else None
+
+
+def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
+    """Say what a stored object is, finished or not, in a database of one table or several."""
+    unfinished = _UNFINISHED.fullmatch(info.name)
+    name = unfinished["folder"] + unfinished["leaf"] if unfinished else info.name
+    if name == HINT:
+        return Stored(info, "hint", name)
+    if found := _EPOCH.fullmatch(name):
+        return Stored(info, "epoch", name, epoch=int(found["epoch"]))
+    if found := _CHECKPOINT.fullmatch(name):
+        return Stored(info, "checkpoint", name, object=found["object"])
+    data = _DATA_AT_ROOT if lone_table else _DATA_OF_TABLE
+    if found := data.fullmatch(name):
+        return Stored(info, "data", name, object=found["object"])
+    return Stored(info, "other", name)

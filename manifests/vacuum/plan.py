@@ -1,0 +1,88 @@
+"""Which of the stored objects may go. Pure.
+
+Spec: docs/spec/vacuum.md#victims
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from manifests.errors import CorruptionError
+from manifests.names import epoch_name
+from manifests.vacuum.objects import Stored
+
+VICTIM_LIMIT = 50_000
+"""An epoch names at most so many objects: about 1.8 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What may go: objects that an epoch must name first, and the files that then are removed.
+
+    `leftovers` are unfinished files of no object that anybody could miss: they need no epoch.
+    """
+
+    victims: tuple[str, ...]
+    files: tuple[Stored, ...]
+    leftovers: tuple[Stored, ...]
+
+    def parts(self) -> Iterator[tuple[tuple[str, ...], tuple[Stored, ...]]]:
+        """The victims that one epoch names after another, and the files of each part."""
+        for at in range(0, len(self.victims), VICTIM_LIMIT):
+            part = self.victims[at : at + VICTIM_LIMIT]
+            names = frozenset(part)
+            yield part, tuple(each for each in self.files if each.object in names)
+
+
+def plan_removal(
+    stored: Sequence[Stored],
+    used: Collection[str],
+    leased_jobs: Collection[str],
+    cutoff_ms: int,
+    newest_epoch: int,
+) -> Removal:
+    """Choose what goes: objects that are not `used`, and unfinished files.
+
+    Left alone are objects a file of which is younger than the cutoff, those of jobs that hold a
+    lease, and everything whose name says nothing.
+    """
+    objects = [each for each in stored if each.object is not None]
+    young = {each.object for each in objects if not _is_old(each, cutoff_ms)}
+    unused = {each.object for each in objects if each.object not in used}
+    victims = {name for name in unused - young if name is not None and name[:16] not in leased_jobs}
+    return Removal(
+        tuple(sorted(victims)),
+        tuple(each for each in objects if each.object in victims),
+        tuple(
+            each
+            for each in stored
+            if each.unfinished
+            and _is_old(each, cutoff_ms)
+            and (
+                each.kind == "hint"
+                or (each.object is not None and each.object in used)
+                or (each.epoch is not None and each.epoch <= newest_epoch)
+            )
+        ),
+    )
+
+
+def check_listing(stored: Sequence[Stored], before: int, after: int, location: str) -> None:
+    """Check that a listing shows a whole log, whose newest epoch was `before` it and `after` it.
+
+    A gap that is too long for a reader to notice shows here. Raises CorruptionError.
+    """
+    listed = {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
+    missing = next((number for number in range(before + 1) if number not in listed), None)
+    beyond = max(listed, default=0) > after
+    if missing is not None or beyond:
+        name = epoch_name(after + 1 if missing is None else missing)
+        raise CorruptionError(
+            f"{location}/{name} is missing, although a later epoch is there: nothing is removed;"
+            " restore that epoch."
+        )
+
+
+def _is_old(each: Stored, cutoff_ms: int) -> bool:
+    return each.info.modified_ms is None or each.info.modified_ms <= cutoff_ms

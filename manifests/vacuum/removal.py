@@ -1,0 +1,46 @@
+"""Deleting what an epoch of the log has named before.
+
+Spec: docs/spec/vacuum.md#removing
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from manifests.errors import StoreError
+from manifests.store.base import ObjectStore
+from manifests.vacuum.objects import Stored
+
+
+def remove(store: ObjectStore, files: Sequence[Stored], threads: int = 8) -> None:
+    """Delete files, then the folders of RowSets that they leave empty.
+
+    One that cannot be deleted stops no other. Raises StoreError naming the first such: the next
+    run finds them again.
+    """
+    failed = [error for error in _each(store, files, threads) if error is not None]
+    for folder in sorted({each.folder for each in files if each.folder is not None}):
+        store.remove_folder(folder)
+    if failed:
+        raise StoreError(
+            f"Vacuum could not remove {len(failed)} of {len(files)} files: {failed[0].message}",
+            failed[0].retryable,
+        )
+
+
+def _each(store: ObjectStore, files: Iterable[Stored], threads: int) -> Iterable[StoreError | None]:
+    def delete(each: Stored) -> StoreError | None:
+        try:
+            if each.unfinished:
+                store.delete_unfinished(each.info.name)
+            else:
+                store.delete(each.info.name)
+        except StoreError as error:
+            return error
+        return None
+
+    if threads == 1:
+        return [delete(each) for each in files]
+    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
+        return list(pool.map(delete, files))

@@ -1,0 +1,126 @@
+"""Which epochs may go: by age and number, never one that a tag, pin or lease keeps. Pure.
+
+Spec: docs/spec/vacuum.md#retention
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from manifests.errors import InvalidInputError
+from manifests.snapshot import Snapshot, TableState
+
+HOURS = "retention.hours"
+EPOCHS = "retention.epochs"
+"""Table properties: how long an epoch stays readable after the next one, and how many always do."""
+
+_HOUR_MS = 3_600_000
+_LONGEST_HOURS = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How much history stays: epochs of the last `hours`, and the newest `epochs` in any case.
+
+    Files that no epoch names stay as long, for somebody may be about to commit them.
+    """
+
+    hours: float = 168.0
+    epochs: int = 1
+
+    def cutoff_ms(self, now_ms: int) -> int:
+        """States that ended before this time may go, in ms since 1970 UTC."""
+        return now_ms - math.ceil(self.hours * _HOUR_MS)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """The oldest epoch that stays readable, and what, if anything, holds it down."""
+
+    epoch: int
+    held_by: tuple[str, ...] = ()
+
+
+def check_retention(properties: Mapping[str, str]) -> None:
+    """Refuse properties of retention that are no numbers. Raises InvalidInputError naming one."""
+    _of_properties(properties)
+
+
+def check_numbers(hours: float | None = None, epochs: int | None = None) -> None:
+    """Refuse what is no retention. Raises InvalidInputError."""
+    number = isinstance(hours, int | float) and not isinstance(hours, bool)
+    if hours is not None and not (number and 0 <= hours <= _LONGEST_HOURS):
+        raise InvalidInputError(f"A retention is a number of hours from 0, not {hours!r}.")
+    whole = isinstance(epochs, int) and not isinstance(epochs, bool)
+    if epochs is not None and not (whole and epochs >= 1):
+        raise InvalidInputError(f"A retention keeps a number of epochs from 1, not {epochs!r}.")
+
+
+def effective(
+    tables: Iterable[TableState],
+    hours: float | None = None,
+    epochs: int | None = None,
+    only: str | None = None,
+) -> Retention:
+    """The retention of a database: of all that its tables ask for, what keeps most.
+
+    Epochs are those of the whole database. `hours` and `epochs` are what a caller asks for instead
+    of the properties, of the table with the id `only` or of all.
+    Raises InvalidInputError for what is no number.
+    """
+    check_numbers(hours, epochs)
+
+    def asked(own: Retention) -> Retention:
+        return Retention(
+            own.hours if hours is None else hours, own.epochs if epochs is None else epochs
+        )
+
+    policies = [
+        asked(own) if only in (None, table.id) else own
+        for table in tables
+        for own in (_of_properties(table.properties),)
+    ] or [asked(Retention())]
+    return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
+
+
+def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: int) -> Floor:
+    """How far the floor may rise. `aged` is the epoch that was the newest at the cutoff, if known.
+
+    Pins and leases hold it at their epoch until their time; tags do not, for the state that they
+    name is stored. It never sinks.
+    """
+    wanted = min(head.floor if aged is None else aged, head.epoch - retention.epochs + 1)
+    holds = [
+        (pin.epoch, f"pin {pin.name!r}") for pin in head.pins.values() if pin.until_ms > now_ms
+    ]
+    holds += [
+        (lease.epoch, f"lease of job {lease.job}")
+        for lease in head.leases.values()
+        if lease.until_ms > now_ms
+    ]
+    lowest = min((epoch for epoch, _ in holds), default=wanted)
+    held_by = tuple(sorted(who for epoch, who in holds if epoch < wanted))
+    return Floor(max(head.floor, min(wanted, lowest)), held_by)
+
+
+def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
+    """The epochs below the floor that a tag keeps, or a pin for some time yet; ascending."""
+    pinned = {pin.epoch for pin in head.pins.values() if pin.until_ms > now_ms}
+    return tuple(sorted(e for e in pinned.union(head.tags.values()) if e < floor))
+
+
+def _of_properties(properties: Mapping[str, str]) -> Retention:
+    default = Retention()
+    try:
+        hours = float(properties.get(HOURS, default.hours))
+        epochs = int(properties.get(EPOCHS, default.epochs))
+        check_numbers(hours, epochs)
+    except ValueError as error:
+        given = {name: properties[name] for name in (HOURS, EPOCHS) if name in properties}
+        raise InvalidInputError(
+            f"Properties {given} are no retention: {HOURS!r} is a number from 0, {EPOCHS!r} a"
+            " whole number from 1."
+        ) from error
+    return Retention(hours, epochs)

@@ -1,0 +1,235 @@
+"""One run of vacuum, from looking at what is there to removing what the log then says may go.
+
+Spec: docs/spec/vacuum.md#run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from manifests.change import Change
+from manifests.entries import Anchor, Lease, Operation, Unpin, Vacuum
+from manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.snapshot import Snapshot
+from manifests.vacuum.floor import (
+    cached_objects,
+    put_stubs,
+    read_anchor,
+    settle_hint,
+    write_anchor,
+)
+from manifests.vacuum.objects import Stored, describe
+from manifests.vacuum.plan import Removal, check_listing, plan_removal
+from manifests.vacuum.references import read_later_objects, read_state_objects
+from manifests.vacuum.removal import remove
+from manifests.vacuum.result import RemovedFile, VacuumResult
+from manifests.vacuum.retention import Floor, Retention, effective, kept_below, plan_floor
+
+TRIES = 10
+"""How often a run begins again because others changed what may go."""
+
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumRequest:
+    """What a caller asks for.
+
+    `hours` and `epochs` replace the retention that tables ask for, that of the table with the id
+    `only` or of all. `force` trusts the clock of this machine whatever the log says.
+    """
+
+    hours: float | None = None
+    epochs: int | None = None
+    only: str | None = None
+    dry_run: bool = False
+    force: bool = False
+    threads: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a run found, and means to do. `anchored` names states that an anchor stores already."""
+
+    head: Snapshot
+    stored: tuple[Stored, ...]
+    floor: Floor
+    retention: Retention
+    now_ms: int
+    kept: tuple[int, ...]
+    used: set[str]
+    removal: Removal
+
+    @property
+    def anchors(self) -> dict[int, Anchor]:
+        """The anchors that there are of epochs that are kept by one."""
+        return {each.epoch: each for each in self.head.anchors if each.epoch in self.anchored}
+
+    @property
+    def anchored(self) -> set[int]:
+        """The epochs that an anchor must store."""
+        return {*self.kept, *({self.floor.epoch} if self.floor.epoch else ())}
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether there is nothing that an epoch would have to say."""
+        moved = self.floor.epoch > self.head.floor or len(self.head.anchors) > len(self.anchored)
+        return not moved and not self.removal.victims
+
+
+def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
+    """Remove what no kept epoch needs: old epochs, and files that only they name, or none at all.
+
+    Safe beside readers of kept epochs, writers, compactions and other vacuums, also when it is
+    killed anywhere: the next run goes on. Costs a listing of the database, a GET for each epoch
+    since the floor and each segment of kept states, a PUT for each epoch that goes, a DELETE for
+    each file.
+
+    Raises InvalidInputError for a retention that is none, a read-only store, and a clock that is
+    more than a day behind the log's; CorruptionError, UnsupportedFormatError where the log cannot
+    be read: nothing is removed then. ConflictError when others keep it from its slot ten times;
+    CommitUnknownError, StoreError: some of what the log lets go may still be there.
+    """
+    log.store.require_writable()
+    for attempt in range(TRIES):
+        found = _look(log, request)
+        if request.dry_run or (found.is_idle and not found.removal.leftovers):
+            return _result(found, None, found.removal, request.dry_run)
+        try:
+            return _carry_out(log, found, request)
+        except (ConflictError, CommitUnknownError):
+            # Whatever became of the epoch, a run that looks again relies on nothing of this one.
+            if attempt == TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _look(log: Log, request: VacuumRequest) -> _Found:
+    """Find what may go; writes nothing but what the log says already."""
+    before = log.read_head()
+    now_ms = log.now_ms()
+    if before.time_ms > now_ms + _DAY_MS and not request.force:
+        raise InvalidInputError(
+            f"The newest epoch of {log.store.url} is dated more than a day after the clock of this"
+            " machine; set the clock, or force the vacuum."
+        )
+    if not request.dry_run:
+        # What a run that was killed has left to do.
+        put_stubs(log.store, before)
+    stored = _listing(log, before.lone_table)
+    head = log.refresh(before)
+    check_listing(stored, before.epoch, head.epoch, log.store.url)
+    retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
+    cutoff_ms = retention.cutoff_ms(now_ms)
+    floor = plan_floor(head, retention, log.find_epoch(cutoff_ms, head), now_ms)
+    if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
+        # Otherwise each run would leave an epoch for the next one to remove.
+        floor = Floor(head.floor, floor.held_by)
+    kept = kept_below(head, floor.epoch, now_ms)
+    used = _used(log, head, floor.epoch, kept)
+    leases = {lease.job for lease in head.leases.values() if lease.until_ms > now_ms}
+    removal = plan_removal(stored, used, leases, cutoff_ms, head.epoch)
+    return _Found(head, stored, floor, retention, now_ms, kept, used, removal)
+
+
+def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
+    store = log.store
+    infos = [*store.list(""), *store.list_unfinished()]
+    return tuple(describe(info, lone_table=lone_table) for info in infos)
+
+
+def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
+    """Whether the epochs after the floor, up to one, have done nothing but let others go."""
+    return all(
+        isinstance(operation, Vacuum | Unpin | Lease)
+        for epoch in log.read_epochs(newest, newest - floor)
+        for operation in epoch.ops
+    )
+
+
+def _used(log: Log, head: Snapshot, floor: int, kept: Iterable[int]) -> set[str]:
+    """Every object that a kept epoch names, read from the log itself and never from a cache."""
+    anchors = {anchor.epoch: anchor for anchor in head.anchors}
+    lowest = log.read_from_log(floor)
+    used = read_state_objects(log, lowest) | read_later_objects(log, lowest, head.epoch)
+    for epoch in kept:
+        if epoch in anchors:
+            used |= read_anchor(log, anchors[epoch])[1]
+        else:
+            used |= read_state_objects(log, log.read_from_log(epoch))
+    if floor in anchors:
+        used |= read_anchor(log, anchors[floor])[1]
+    return used | cached_objects(log.store, floor)
+
+
+def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
+    """Commit an epoch, or several, that name the victims, and remove these. Raises as `vacuum`."""
+    anchors, new = _anchored(log, found)
+    jobs = {lease.job for lease in found.head.leases.values() if lease.until_ms > found.now_ms}
+    cutoff_ms = found.retention.cutoff_ms(found.now_ms)
+    removal = plan_removal(found.stored, found.used | new, jobs, cutoff_ms, found.head.epoch)
+    head, epoch = found.head, None
+    if not found.is_idle:
+        for victims, files in [*removal.parts()] or [((), ())]:
+            head = log.commit(_change(found, anchors, victims, files, head), head)
+            epoch = head.epoch
+            put_stubs(log.store, head)
+            remove(log.store, files, request.threads)
+        settle_hint(log.store, head)
+    remove(log.store, removal.leftovers, request.threads)
+    return _result(found, epoch, removal, dry_run=False)
+
+
+def _anchored(log: Log, found: _Found) -> tuple[tuple[Anchor, ...], set[str]]:
+    """An anchor for each epoch that needs one, stored where there is none; and what these name."""
+    anchors = found.anchors
+    new = set[str]()
+    for epoch in sorted(found.anchored - anchors.keys()):
+        anchors[epoch], objects = write_anchor(log, log.read_from_log(epoch))
+        new |= objects
+    return tuple(anchors[epoch] for epoch in sorted(anchors)), new
+
+
+def _change(
+    found: _Found,
+    anchors: tuple[Anchor, ...],
+    victims: tuple[str, ...],
+    files: tuple[Stored, ...],
+    head: Snapshot,
+) -> Change:
+    """The epoch that says what goes. Pins and leases whose time is over end with it."""
+    now = found.now_ms
+    ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
+    over = [lease for lease in head.leases.values() if lease.until_ms <= now]
+    ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
+    ops.append(Vacuum(floor=found.floor.epoch, anchors=anchors, victims=victims))
+    return Change(
+        new_transaction_id(),
+        "vacuum",
+        tuple(ops),
+        {
+            "retention_hours": f"{found.retention.hours:g}",
+            "retention_epochs": str(found.retention.epochs),
+        },
+        metrics={
+            "epochs_removed": found.floor.epoch - head.floor,
+            "files_removed": len(files),
+            "bytes_removed": sum(each.info.size for each in files),
+        },
+    )
+
+
+def _result(found: _Found, epoch: int | None, removal: Removal, dry_run: bool) -> VacuumResult:
+    gone = dict.fromkeys((*removal.files, *removal.leftovers))
+    return VacuumResult(
+        dry_run=dry_run,
+        epoch=epoch,
+        floor=found.floor.epoch,
+        epochs_removed=found.floor.epoch - found.head.floor,
+        files=tuple(RemovedFile(each.info.name, each.info.size) for each in gone),
+        kept_epochs=found.kept,
+        held_by=found.floor.held_by,
+    )

@@ -1,0 +1,399 @@
+"""Whoever meets a vacuum, and whatever stops it: nothing kept is lost, and the next run ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from manifests import spill
+from manifests.checkpoint import CheckpointRef, encode_root
+from manifests.checkpoint_reader import read_hint
+from manifests.checkpoint_writer import point_hint, write_checkpoint
+from manifests.codec import byte_check
+from manifests.entries import (
+    AddDeletionVector,
+    AddRowSet,
+    Compaction,
+    CompactionInput,
+    CompactionOutput,
+    DropRowSet,
+    Lease,
+    Operation,
+    Pin,
+    Restore,
+    RowSetEntry,
+    Tag,
+)
+from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
+from manifests.ids import new_job_id
+from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.snapshot import RowSets, Snapshot
+from tests.faults import Fault, FaultyStore, Stopped
+from tests.log_samples import ORDERS, append, change, vector
+from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World
+
+SLOT = ("put_if_absent", "_manifest/0000")
+
+
+def busy(interval: int = 4) -> World:
+    """Epochs up to 7: files that only old epochs name, and one that nothing does."""
+    world = World(interval)
+    world.append(2)
+    world.overwrite()
+    world.append(2)
+    world.overwrite()
+    world.write()
+    return world
+
+
+def during(world: World, at: tuple[str, str], what: Callable[[], object]) -> None:
+    """Run a vacuum, and something else right before one of its calls."""
+    world.vacuum(store=Hooked(world.store, {at: what}))
+
+
+@pytest.mark.parametrize("at", [("list", ""), ("listed", ""), SLOT])
+def test_a_writer_that_commits_before_the_vacuum_keeps_its_file(at: tuple[str, str]) -> None:
+    world = busy()
+    mine, base = world.write(), world.head
+    during(world, at, lambda: world.send(append(mine), base))
+    assert packed_name(PREFIX, mine.object) in world.files()
+    world.check_tidy()
+
+
+@pytest.mark.parametrize("at", [("put", epoch_name(1)), ("delete", "")])
+def test_a_writer_whose_file_was_named_begins_again(at: tuple[str, str]) -> None:
+    world = busy()
+    mine, base = world.write(), world.head
+
+    def commit() -> None:
+        with pytest.raises(ConflictError, match="removed by the vacuum"):
+            world.log.commit(append(mine), base)
+
+    during(world, at, commit)
+    world.append()
+    world.check_tidy()
+
+
+def test_a_writer_of_a_long_list_begins_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spill, "SPILL_COUNT", 1)
+    world = busy()
+    mine, base = [world.write(), world.write()], world.head
+    world.vacuum()
+    with pytest.raises(ConflictError, match="removed by the vacuum"):
+        world.log.commit(append(*mine), base)
+
+
+@pytest.mark.parametrize("at", [("list", ""), SLOT])
+def test_files_that_are_listed_in_segments_are_kept(
+    at: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spill, "SPILL_COUNT", 1)
+    world = busy(64)
+    early = [world.write() for _ in range(3)]
+    world.send(append(*early))
+    mine, base = [world.write() for _ in range(3)], world.head
+    during(world, at, lambda: world.send(append(*mine), base))
+    assert {packed_name(PREFIX, e.object) for e in (*early, *mine)} <= world.files()
+    world.check_tidy()
+
+
+KEEPERS: dict[str, Callable[[World], Operation]] = {
+    "tag": lambda world: Tag(name="t", epoch=3),
+    "pin": lambda world: Pin(name="p", epoch=3, until_ms=world.now + HOUR),
+    "lease": lambda world: Lease(job=new_job_id(), epoch=3, until_ms=world.now + HOUR),
+}
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+@pytest.mark.parametrize("at", [("list", ""), SLOT])
+def test_an_epoch_that_is_kept_just_in_time_is_kept(keeper: str, at: tuple[str, str]) -> None:
+    world = busy()
+    during(world, at, lambda: world.commit(KEEPERS[keeper](world)))
+    assert world.check().keeps(3)
+
+
+@pytest.mark.parametrize("keeper", ["tag", "pin"])
+def test_an_epoch_that_is_kept_too_late_is_refused(keeper: str) -> None:
+    world = busy()
+
+    def keep() -> None:
+        with pytest.raises(NotFoundError, match="cannot be kept"):
+            world.log.commit(change(KEEPERS[keeper](world)), world.head)
+
+    during(world, ("delete", ""), keep)
+    assert not world.check().keeps(3)
+
+
+def _restore(world: World, epoch: int):  # type: ignore[no-untyped-def]
+    then = world.log.read_at(epoch).table("orders")
+    now = world.log.read_head().table("orders")
+    return change(
+        DropRowSet(table=ORDERS, rowsets=tuple((r.id, r.id) for r in world.log.read_rowsets(now))),
+        Restore(table=ORDERS, epoch=epoch),
+        *(AddRowSet(table=ORDERS, rowset=r.entry) for r in world.log.read_rowsets(then)),
+    )
+
+
+@pytest.mark.parametrize("epoch", [3, 6])
+def test_a_restore_brings_no_removed_file_back(epoch: int) -> None:
+    world = busy()
+    base, mine = world.head, _restore(world, epoch)
+
+    def restore() -> None:
+        with pytest.raises((ConflictError, NotFoundError)):
+            world.log.commit(mine, base)
+
+    during(world, ("delete", ""), restore)
+    world.check_tidy()
+    world = busy()
+    base, again = world.head, _restore(world, epoch)
+    during(world, SLOT, lambda: world.send(again, base))
+    world.check_tidy()
+
+
+@pytest.mark.parametrize(
+    "at", [("list", ""), ("listed", ""), SLOT, ("put", epoch_name(1)), ("delete", "")]
+)
+def test_two_vacuums_do_no_harm(at: tuple[str, str]) -> None:
+    world = busy()
+    world.commit(Tag(name="t", epoch=3))
+    during(world, at, world.vacuum)
+    assert world.check().keeps(3)
+    world.append(2)
+    world.overwrite()
+    during(world, at, lambda: (world.overwrite(), world.vacuum()))
+    assert world.check().keeps(3)
+    world.check_tidy()
+
+
+def test_a_vacuum_that_sleeps_overwrites_no_newer_stub_with_harm() -> None:
+    world = busy()
+
+    def meanwhile() -> None:
+        world.append(3)
+        world.overwrite()
+        world.vacuum()
+        world.store.delete(HINT)
+
+    during(world, ("put", epoch_name(2)), meanwhile)
+    world.check_tidy()
+
+
+def test_readers_of_kept_epochs_see_no_difference_at_any_step() -> None:
+    world = busy()
+    world.commit(Tag(name="t", epoch=3))
+    world.overwrite()
+    steps = 0
+    while True:
+        store = FaultyStore(world.store)
+        seen = 0
+
+        def look(operation, name, effect, fault=None):  # type: ignore[no-untyped-def]
+            nonlocal seen
+            if operation in ("put", "delete", "put_if_absent"):
+                seen += 1
+                world.check()
+            return effect()
+
+        store._call = look  # type: ignore[method-assign]
+        world.vacuum(store=store)
+        assert seen > 10
+        steps += 1
+        if steps == 2:
+            break
+        world.overwrite()
+    world.check_tidy()
+
+
+def test_epochs_become_stubs_before_a_file_of_theirs_goes() -> None:
+    world = busy()
+
+    def look() -> None:
+        for epoch in range(1, 7):
+            with pytest.raises(NotFoundError, match="removed by retention"):
+                world.log.read_at(epoch)
+
+    during(world, ("delete", ""), look)
+
+
+FAULTS = [
+    Fault.STOP_BEFORE,
+    Fault.STOP_AFTER,
+    Fault.FAIL_BEFORE,
+    Fault.FAIL_AFTER,
+    Fault.HIDDEN_RETRY,
+    Fault.LOST_REQUEST,
+    Fault.LATE,
+]
+STRIDE = 11
+
+
+def _end_at(call: int, fault: Fault) -> bool:
+    """Break a run at a call, and look at what is left; False once there is no such call."""
+    world = busy()
+    world.commit(Tag(name="t", epoch=3))
+    world.overwrite()
+    store = FaultyStore(world.store, {call: fault}, late_by=7)
+    with suppress(Stopped, StoreError, ConflictError):
+        world.vacuum(store=store)
+    world.check()
+    world.append()
+    store.land()
+    assert world.check().keeps(3)
+    world.vacuum()
+    world.check_tidy()
+    return call <= len(store.trace)
+
+
+@pytest.mark.parametrize(("first", "fault"), [*enumerate(FAULTS)])
+def test_a_run_that_ends_at_a_call_loses_nothing_and_the_next_one_goes_on(
+    first: int, fault: Fault
+) -> None:
+    call = 1 + first
+    while _end_at(call, fault):
+        call += STRIDE
+    assert call > 60
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_run_that_ends_at_any_call_loses_nothing(fault: Fault) -> None:
+    call = 1
+    while _end_at(call, fault):
+        call += 1
+    assert call > 60
+
+
+def test_a_checkpoint_that_is_written_meanwhile_does_not_lead_astray() -> None:
+    """A vacuum sees its segment before its root names it."""
+    world = busy(64)
+    state = world.log.read_head()
+
+    def first() -> None:
+        store._before[("put_if_absent", "checkpoint/")] = world.vacuum
+
+    store = Hooked(world.store, {("put_if_absent", "checkpoint/"): first})
+    with pytest.raises(ConflictError, match="removes parts of the checkpoint"):
+        write_checkpoint(store, state)
+    world.check_tidy()
+
+
+def test_a_hint_to_a_checkpoint_that_lost_a_part_is_put_right() -> None:
+    world = busy(64)
+    world.append()
+    write_checkpoint(world.store, world.log.read_head())
+    found = read_hint(world.store)
+    assert found is not None
+    [segment] = found[1].tables[0].segments
+    world.store.delete(checkpoint_name(segment.segment.object))
+    world.vacuum()
+    found = read_hint(world.store)
+    assert found is not None
+    for each in found[1].tables[0].segments:
+        assert world.store.get(checkpoint_name(each.segment.object))
+    world.check_tidy()
+
+
+def test_a_checkpoint_that_lies_costs_no_live_file() -> None:
+    """Delta 7174: a partial checkpoint that looks whole."""
+    world = busy(64)
+    world.append(2)
+    state = write_checkpoint(world.store, world.log.read_head())
+    [orders] = state.tables.values()
+    empty = replace(orders, rowsets=RowSets())
+    data = encode_root(replace(state, tables={orders.id: empty}), ())
+    world.store.put_if_absent(checkpoint_name("f" * 32), data)
+    point_hint(world.store, CheckpointRef(epoch=state.epoch, root="f" * 32, check=byte_check(data)))
+    world.vacuum()
+    world.store.delete(HINT)
+    world.check()
+
+
+def test_a_state_held_in_memory_makes_no_checkpoint_of_removed_segments() -> None:
+    world = World(4)
+    world.append(6)
+    held = world.log.read_head()
+    assert held.tables[ORDERS].rowsets.segments
+    reader = world.open(world.store)
+    world.append(2)
+    world.vacuum(epochs=3)
+    assert world.log.read_head().floor == held.epoch
+    fresh = reader.refresh(held)
+    assert not fresh.stale
+    mine = world.write()
+    world.note(world.open(world.store, 1).commit(append(mine), held))
+    for state in (fresh, world.log.read_head()):
+        for each in state.tables[ORDERS].rowsets.segments:
+            world.store.get(checkpoint_name(each.segment.object))
+    found = read_hint(world.store)
+    assert found is not None
+    assert found[0].epoch == max(world.expected)
+    world.check()
+
+
+def test_what_row_numbers_are_carried_through_is_kept_as_long_as_a_base_is() -> None:
+    world = World(64)
+    world.append()
+    before = vector(2).model_copy(update={"data": None})
+    world.store.put(deletion_vector_name(PREFIX, before.object), b"v", sync=False)
+    base = world.commit(AddDeletionVector(table=ORDERS, rowset=0, vector=before))
+    read = CompactionInput(rowset=0, rows=10, vector=before)
+    output = CompactionOutput(rowset=world.write(rows=8))
+    world.wait(2)
+    world.commit(Compaction(table=ORDERS, inputs=(read,), outputs=(output,)))
+    world.vacuum(1)
+    assert world.log.read_head().floor == base.epoch
+    assert deletion_vector_name(PREFIX, before.object) in world.files()
+    world.vacuum()
+    assert deletion_vector_name(PREFIX, before.object) not in world.files()
+    world.check()
+
+
+def _steps(seed: int, count: int) -> None:
+    dice = np.random.default_rng(seed)
+    world = World(int(dice.integers(1, 6)))
+    begun: list[tuple[RowSetEntry, Snapshot]] = []
+    for step in range(count):
+        what = dice.choice(["append", "overwrite", "begin", "finish", "vacuum", "tag", "race"])
+        if what == "append":
+            world.append()
+        elif what == "overwrite":
+            world.overwrite()
+        elif what == "begin":
+            base = world.log.read_head()
+            begun.append((world.write(), base))
+        elif what == "finish" and begun:
+            mine, base = begun.pop(int(dice.integers(len(begun))))
+            with suppress(ConflictError, CommitUnknownError):
+                world.send(append(mine), base)
+        elif what == "vacuum":
+            world.vacuum(epochs=int(dice.integers(1, 5)))
+        elif what == "tag":
+            head = world.log.read_head()
+            epoch = int(dice.integers(head.floor, head.epoch))
+            world.commit(Tag(name=f"t{step}", epoch=epoch))
+        elif what == "race":
+            base = world.log.read_head()
+            mine = world.write()
+            during(world, SLOT, partial(world.send, append(mine), base))
+        world.check()
+    world.vacuum()
+    world.check_tidy()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_steps_of_everybody_lose_nothing(seed: int) -> None:
+    """Writers with old bases, tags and vacuums, in any order."""
+    _steps(seed, 25)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(40))
+def test_many_random_steps_of_everybody_lose_nothing(seed: int) -> None:
+    """The same for longer."""
+    _steps(seed, 60)

@@ -1,0 +1,359 @@
+"""Vacuum removes what no kept epoch needs, all of it, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from manifests.entries import (
+    AddDeletionVector,
+    DropTable,
+    Lease,
+    Pin,
+    SetProperties,
+    Tag,
+    Unpin,
+    Untag,
+)
+from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
+from manifests.ids import new_job_id
+from manifests.log import Log, create_database
+from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.store import LocalStore
+from manifests.vacuum import plan
+from manifests.vacuum.floor import read_anchor
+from manifests.vacuum.run import VacuumRequest, vacuum
+from tests.log_samples import ORDERS, TRIPS, append, change, table, vector
+from tests.manifests.vacuum.world import HOUR, PREFIX, World
+
+
+@pytest.mark.parametrize("interval", [2, 3, 64])
+def test_what_is_kept_reads_as_before_and_nothing_else_is_left(interval: int) -> None:
+    world = World(interval)
+    world.append(5)
+    world.overwrite()
+    world.append(2)
+    result = world.vacuum()
+    assert result.floor == 9
+    assert result.epochs_removed == 9
+    assert result.bytes_removed == 5 * 110 + sum(
+        f.bytes for f in result.files if "checkpoint" in f.name
+    )
+    assert world.check().floor == 9
+    world.check_tidy()
+    world.append(3)
+    world.overwrite()
+    world.vacuum()
+    world.check_tidy()
+
+
+def test_every_state_is_kept_as_long_as_the_retention_says() -> None:
+    world = World()
+    for _ in range(4):
+        world.overwrite()
+        world.wait(1)
+    assert world.vacuum(2.5).floor == 3
+    assert world.check().floor == 3
+    assert len(world.files()) == 3
+
+
+def test_a_number_of_epochs_stays_however_old_they_are() -> None:
+    world = World()
+    for _ in range(6):
+        world.overwrite()
+    assert world.vacuum(epochs=4).floor == 4
+    world.check()
+
+
+def test_the_longest_retention_of_the_tables_counts() -> None:
+    world = World(properties={"retention.hours": "2", "retention.epochs": "2"})
+    trips = table(TRIPS, "trips").model_copy(update={"properties": {"retention.hours": "10"}})
+    world.commit(trips)
+    world.overwrite()
+    world.wait(5)
+    world.overwrite()
+    assert world.vacuum(None).floor == 0
+    assert world.vacuum(0, only=ORDERS).floor == 0
+    assert world.vacuum(0, only=TRIPS).floor == 3
+    world.overwrite()
+    world.wait(11)
+    assert world.vacuum(None).floor == 5
+    world.check()
+
+
+def test_without_properties_a_week_is_kept() -> None:
+    world = World()
+    world.overwrite()
+    world.wait(167)
+    world.overwrite()
+    assert world.vacuum(None).floor == 0
+    world.wait(1.1)
+    assert world.vacuum(None).floor == 2
+
+
+def test_files_of_failed_jobs_go_once_they_are_older_than_the_retention() -> None:
+    world = World()
+    world.append()
+    old = world.write()
+    half = f"{PREFIX}{new_job_id()}{'0' * 16}"
+    world.store.put(f"{half}/1.col", b"x", sync=False)
+    world.store.put(f"{half}/1.idx", b"x", sync=False)
+    world.wait(2)
+    world.store.put(f"{half}/2.col", b"x", sync=False)
+    young = world.write()
+    names = {each.name for each in world.vacuum(1).files}
+    assert names == {packed_name(PREFIX, old.object)}
+    assert packed_name(PREFIX, young.object) in world.files()
+    assert f"{half}/1.col" in world.files()
+    world.vacuum()
+    world.check_tidy()
+
+
+def test_names_that_mean_nothing_are_never_touched() -> None:
+    world = World()
+    foreign = [
+        "notes.txt",
+        "_manifest/maintenance.jsonl",
+        "_manifest/checkpoint/readme.json",
+        f"{PREFIX}part-0.parquet",
+        f"{PREFIX}{'a' * 32}.parquet",
+        f"{PREFIX}{'a' * 32}/data.parquet",
+        f"{PREFIX}{'A' * 32}.rowset",
+        f"{'a' * 32}.rowset",
+        f"{'a' * 17}/{'b' * 32}.rowset",
+    ]
+    for name in foreign:
+        world.store.put(name, b"mine", sync=False)
+    world.append(2)
+    world.overwrite()
+    assert world.vacuum().epoch is not None
+    assert {info.name for info in world.store.list("")}.issuperset(foreign)
+
+
+def test_a_tag_keeps_its_epoch_and_gives_it_up() -> None:
+    world = World()
+    for _ in range(6):
+        world.overwrite()
+    world.commit(Tag(name="month", epoch=3))
+    world.overwrite()
+    result = world.vacuum()
+    assert (result.floor, result.kept_epochs) == (9, (3,))
+    assert world.check().keeps(3)
+    world.overwrite()
+    world.vacuum()
+    assert world.check().keeps(3)
+    world.commit(Pin(name="still", epoch=3, until_ms=world.now + HOUR))
+    world.commit(Untag(name="month"))
+    world.vacuum()
+    assert world.check().keeps(3)
+    world.commit(Unpin(name="still"))
+    world.vacuum()
+    assert not world.check().keeps(3)
+    world.check_tidy()
+
+
+def test_a_pin_holds_the_floor_until_its_time() -> None:
+    world = World()
+    for _ in range(4):
+        world.overwrite()
+    world.commit(Pin(name="reader", epoch=3, until_ms=world.now + HOUR))
+    world.overwrite()
+    result = world.vacuum()
+    assert (result.floor, result.held_by) == (3, ("pin 'reader'",))
+    world.check()
+    world.wait(2)
+    assert world.vacuum().floor > 3
+    assert not world.check().pins
+
+
+def test_a_lease_keeps_what_its_job_writes_and_reads() -> None:
+    world = World()
+    world.append(2)
+    job = new_job_id()
+    base = world.head
+    mine = world.write(job)
+    world.commit(Lease(job=job, epoch=base.epoch, until_ms=world.now + HOUR))
+    world.overwrite()
+    result = world.vacuum()
+    assert (result.floor, result.held_by) == (base.epoch, (f"lease of job {job}",))
+    world.send(append(mine), base)
+    world.check()
+    world.wait(2)
+    world.overwrite()
+    world.vacuum()
+    assert not world.check().leases
+    world.check_tidy()
+
+
+def test_what_a_tag_or_lease_keeps_no_epoch_can_let_go() -> None:
+    world = World()
+    world.overwrite()
+    world.vacuum()
+    with pytest.raises(NotFoundError, match="cannot be kept"):
+        world.commit(Tag(name="late", epoch=1))
+    with pytest.raises(NotFoundError, match="cannot be leased"):
+        world.commit(Lease(job=new_job_id(), epoch=1, until_ms=world.now + HOUR))
+
+
+def test_dropped_tables_and_their_vectors_go_with_their_last_epoch() -> None:
+    world = World()
+    world.append()
+    large = vector(3).model_copy(update={"data": None})
+    world.store.put(deletion_vector_name(PREFIX, large.object), b"v", sync=False)
+    world.commit(AddDeletionVector(table=ORDERS, rowset=0, vector=large))
+    world.vacuum()
+    assert deletion_vector_name(PREFIX, large.object) in world.files()
+    world.check()
+    world.commit(DropTable(table=ORDERS))
+    world.vacuum()
+    assert world.files() == set()
+
+
+def test_a_dry_run_says_what_the_run_does_and_writes_nothing() -> None:
+    world = World()
+    world.append(3)
+    world.overwrite()
+    world.write()
+    before = {info.name: world.store.get(info.name) for info in world.store.list("")}
+    planned = world.vacuum(dry_run=True)
+    assert {info.name: world.store.get(info.name) for info in world.store.list("")} == before
+    done = world.vacuum()
+    assert (planned.floor, planned.files) == (done.floor, done.files)
+    assert planned.epoch is None
+    assert done.epoch == world.log.read_head().epoch
+    assert str(planned).startswith("Would remove")
+    assert planned.to_json()["bytes_removed"] == done.bytes_removed
+
+
+def test_many_victims_take_several_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "VICTIM_LIMIT", 2)
+    world = World()
+    world.append(7)
+    world.overwrite()
+    before = world.head.epoch
+    assert (world.vacuum().epoch or 0) >= before + 4
+    world.check_tidy()
+
+
+def test_a_run_without_anything_to_do_leaves_no_epoch() -> None:
+    world = World()
+    world.append(9)
+    world.overwrite()
+    first = world.vacuum()
+    for _ in range(3):
+        world.wait(1)
+        assert world.vacuum().epoch is None
+    assert world.log.read_head().epoch == first.epoch
+
+
+@pytest.mark.parametrize("retention", [-1, float("nan"), float("inf"), "7", True])
+def test_a_retention_that_is_none_is_refused(retention: object) -> None:
+    world = World()
+    with pytest.raises(InvalidInputError, match="number of hours"):
+        world.vacuum(retention)  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="number of epochs"):
+        world.vacuum(epochs=0)
+    world.commit(SetProperties(table=ORDERS, set={"retention.hours": "a week"}))
+    with pytest.raises(InvalidInputError, match=re.escape("'retention.hours': 'a week'")):
+        world.vacuum(None)
+
+
+def test_a_clock_that_is_a_day_behind_the_log_is_not_trusted() -> None:
+    world = World()
+    world.overwrite()
+    world.now -= 25 * HOUR
+    with pytest.raises(InvalidInputError, match="set the clock"):
+        world.vacuum()
+    world.vacuum(force=True)
+    world.check()
+
+
+def _damage(world: World, name: str) -> None:
+    data = world.store.get(name)
+    world.store.put(name, data[:-9] + b"?" + data[-8:], sync=False)
+
+
+@pytest.mark.parametrize("number", [0, 3, 5])
+def test_a_damaged_epoch_stops_the_run(number: int) -> None:
+    world = World(64)
+    world.append(4)
+    world.overwrite()
+    _damage(world, epoch_name(number))
+    files = world.files()
+    with pytest.raises(CorruptionError, match=epoch_name(number)):
+        world.vacuum()
+    assert world.files() == files
+
+
+def test_a_damaged_anchor_or_segment_stops_the_run() -> None:
+    world = World()
+    world.append(4)
+    world.vacuum()
+    world.append()
+    [anchor] = world.log.read_head().anchors
+    segment = read_anchor(world.log, anchor)[0].table("orders").rowsets.segments[0].segment.object
+    world.store.delete(HINT)
+    for name in (checkpoint_name(segment), checkpoint_name(anchor.root)):
+        whole = world.store.get(name)
+        for broken in (whole[:-9] + b"?" + whole[-8:], None):
+            world.store.delete(name) if broken is None else world.store.put(
+                name, broken, sync=False
+            )
+            files = world.files()
+            with pytest.raises(CorruptionError, match=name):
+                world.vacuum()
+            assert world.files() == files
+        world.store.put(name, whole, sync=False)
+    world.vacuum()
+    world.check_tidy()
+
+
+def test_an_epoch_that_is_missing_behind_a_long_gap_stops_the_run() -> None:
+    world = World(64)
+    world.append(4)
+    world.store.put(epoch_name(300), world.store.get(epoch_name(4)), sync=False)
+    files = world.files()
+    with pytest.raises(CorruptionError, match="is missing, although a later epoch"):
+        world.vacuum()
+    assert world.files() == files
+
+
+def test_a_writer_that_slept_past_the_floor_takes_no_old_slot() -> None:
+    world = World()
+    slept = world.append()
+    mine = world.write()
+    world.append(4)
+    world.wait(5)
+    world.vacuum(1)
+    with pytest.raises(CommitUnknownError, match="removed by retention"):
+        world.log.commit(append(mine), slept)
+    world.check()
+
+
+def test_unfinished_files_of_killed_writers_go_and_no_others(tmp_path: Path) -> None:
+    store = LocalStore(tmp_path)
+    log = Log(store, checkpoint_interval=64)
+    head = log.commit(change(table()), create_database(store, lone_table=False))
+    unfinished = [
+        f"{PREFIX}.tmp-0123456789abcdef-{'a' * 32}.rowset",
+        f"{PREFIX}{'b' * 32}/.tmp-0123456789abcdef-1.col",
+        "_manifest/.tmp-0123456789abcdef-00000000000000000001.json",
+        "_manifest/.tmp-0123456789abcdef-hint.json",
+    ]
+    others = [
+        f"{PREFIX}.tmp-0123456789abcdef-notes.txt",
+        f"{PREFIX}.tmp-nothex-{'a' * 32}.rowset",
+        "_manifest/.tmp-0123456789abcdef-00000000000000000099.json",
+        ".hidden",
+    ]
+    for name in (*unfinished, *others):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    result = vacuum(log, VacuumRequest(0))
+    assert sorted(each.name for each in result.files) == sorted(unfinished)
+    assert not [name for name in unfinished if (tmp_path / name).exists()]
+    assert not (tmp_path / PREFIX / ("b" * 32)).exists()
+    assert all((tmp_path / name).exists() for name in others)
+    assert log.refresh(head).epoch == result.epoch
