@@ -17,6 +17,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from manifests.compaction.plan import CompactionPlan
 from manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
@@ -32,6 +33,7 @@ from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableS
 from manifests.vacuum.result import VacuumResult
 from manifests.version import VERSION as __version__
 from tableformat.arrow_scan import Scan
+from tableformat.compaction.execute import CompactionReport
 from tableformat.database import Database as ArrowDatabase
 from tableformat.history import HistoryEntry
 from tableformat.kept_epochs import PinnedEpoch
@@ -63,6 +65,8 @@ __all__ = [
     "ColonnadeError",
     "CommitSettings",
     "CommitUnknownError",
+    "CompactionPlan",
+    "CompactionReport",
     "ConflictError",
     "CorruptionError",
     "HistoryEntry",

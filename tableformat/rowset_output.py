@@ -87,6 +87,22 @@ class RowSetOutput:
             self._encode(part, array)
         self._cuts.append(self.rows + rows)
 
+    def add_stored(
+        self, columns: Sequence[Sequence[tuple[BlockEntry, memoryview]]], rows: int
+    ) -> None:
+        """Append a stretch between two cuts as it is stored elsewhere: for every column its blocks.
+
+        A column without blocks is NULL. Requires: blocks that were verified. Raises StoreError.
+        """
+        for part, blocks in zip(self._parts, columns, strict=True):
+            if not blocks:
+                self._encode(part, pa.nulls(rows, part.column.type))
+            for entry, data in blocks:
+                part.entries.append(entry)
+                if entry.length:
+                    self._append(part, pa.py_buffer(data))
+        self._cuts.append(self.rows + rows)
+
     def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
         """Append the rows that `order` names, in its order, with a cut every `cut_rows`.
 
@@ -184,7 +200,7 @@ class RowSetOutput:
         first = self._cuts[0]
         regular = [*range(first, self.rows, first), self.rows]
         if self._cuts == regular:
-            return self._options.block_rows if len(regular) == 1 else first
+            return max(self._options.block_rows, first) if len(regular) == 1 else first
         return tuple(self._cuts)
 
     def _entry(

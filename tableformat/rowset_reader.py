@@ -164,7 +164,8 @@ class RowSetReader:
         """Compare the blocks of a stretch with their checksums. Raises as `decode`."""
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             for block in blocks:
-                if block.entry.length and crc32c(block.data) != block.entry.crc32c:
+                data = pa.py_buffer(block.data)
+                if data.size and crc32c(data) != block.entry.crc32c:
                     self._damaged_block(column, block, "its bytes do not match their checksum")
 
     def _decode(self, column: Column, block: StoredBlock) -> pa.Array:

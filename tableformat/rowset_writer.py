@@ -18,6 +18,7 @@ from manifests.ids import new_object_id
 from manifests.schema import TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import to_storage
+from tableformat.block import BlockEntry
 from tableformat.column import column_of
 from tableformat.rowset_output import RowSetOutput
 from tableformat.sort import sort_indices
@@ -67,12 +68,32 @@ class RowSetWriter:
         Raises InvalidInputError for a value that no block can hold, StoreError; the writer has
         then aborted. InvalidInputError too when it was closed or aborted before.
         """
+        self.write_storage(to_storage(batch, self._schema))
+
+    def write_storage(self, columns: Sequence[pa.Array]) -> None:
+        """Append rows whose columns are in their storage types already. Raises as `write`."""
         self._require_open()
         names = [str(column.id) for column in self._columns]
-        stored = pa.RecordBatch.from_arrays(to_storage(batch, self._schema), names)
+        stored = pa.RecordBatch.from_arrays(columns, names)
         try:
             for piece in _pieces(stored, self._limit_bytes):
                 self._collect(piece)
+        except BaseException:
+            self.abort()
+            raise
+
+    def write_stored(
+        self, columns: Sequence[Sequence[tuple[BlockEntry, memoryview]]], rows: int
+    ) -> None:
+        """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
+
+        Requires: a writer without a sort key and without a limit of rows. Raises as `write`.
+        """
+        self._require_open()
+        try:
+            self._flush()
+            (self._output or self._begin_rowset()).add_stored(columns, rows)
+            self._end_if_full()
         except BaseException:
             self.abort()
             raise
@@ -195,9 +216,12 @@ class RowSetWriter:
 
     def _add_cut(self, chunks: list[list[pa.Array]]) -> None:
         rows = sum(len(array) for array in chunks[0])
-        output = self._output or self._begin_rowset()
-        output.add_cut(chunks, rows)
-        options = self._options
+        (self._output or self._begin_rowset()).add_cut(chunks, rows)
+        self._end_if_full()
+
+    def _end_if_full(self) -> None:
+        output, options = self._output, self._options
+        assert output is not None
         if output.byte_count >= options.target_bytes or output.rows == options.max_records:
             self._end_rowset()
 

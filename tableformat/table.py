@@ -25,6 +25,7 @@ from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.compaction.optimize import Optimize
 from tableformat.history import HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
@@ -271,6 +272,18 @@ class ArrowTable(RowMethods):
         )
         self.refresh()
         return result
+
+    def optimize(self, where: Where | None = None) -> Optimize:
+        """Begin to describe a compaction, perhaps of RowSets that a condition chooses alone.
+
+        `table.optimize().executeCompaction()` does what the table's properties ask for.
+        """
+
+        def newest() -> tuple[Snapshot, TableState]:
+            return self.refresh(), self.state
+
+        begun = Optimize(self._log, newest, self._see)
+        return begun if where is None else begun.where(where)
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """The epochs that changed this table, newest first; reads one file an epoch.

@@ -1,0 +1,67 @@
+"""What a job has written becomes an epoch, or is dropped."""
+
+from __future__ import annotations
+
+from manifests.change import Change
+from manifests.entries import Compaction, CompactionInput, CompactionOutput, Epoch
+from manifests.ids import TableId
+from manifests.log import Log
+from manifests.snapshot import Snapshot
+from tableformat.compaction.job import CompactionJob, CompactionOutcome
+
+OPERATION = "compact"
+"""What history calls a compaction."""
+
+
+def commit_job(
+    log: Log, base: Snapshot, job: CompactionJob, outcome: CompactionOutcome
+) -> tuple[Snapshot, Epoch | None]:
+    """Put the outputs of a job in the place of its RowSets; the state after it, and its epoch.
+
+    `base` is the state at the job's base. Rows that others took meanwhile are carried over; sent
+    again, it commits once. Raises ConflictError where others rewrote or emptied one of the RowSets
+    or changed the columns, and whatever `Log.commit` raises. Files are then vacuum's to remove.
+    """
+    change = Change(
+        job.transaction,
+        OPERATION,
+        (_operation(job, outcome),),
+        {"kind": job.group.kind, "reason": job.group.reason},
+        metrics=_metrics(job, outcome),
+        job=job.job,
+    )
+    return log.commit_change(change, _later_base(log, base, job) or base)
+
+
+def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:
+    return Compaction(
+        table=job.table,
+        inputs=tuple(
+            CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.vector)
+            for each in job.sources
+        ),
+        outputs=tuple(CompactionOutput(rowset=entry) for entry in outcome.outputs),
+        origin=outcome.origin,
+    )
+
+
+def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
+    return {
+        "rowsets_removed": len(job.sources),
+        "rowsets_added": len(outcome.outputs),
+        "rows_dropped": job.group.deleted_rows,
+        "bytes_read": job.group.bytes_in,
+        "bytes_copied": outcome.bytes_copied,
+        "bytes_written": outcome.bytes_written,
+    }
+
+
+def _later_base(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot | None:
+    """The newest state, where all that the job has read is as it was: it saves following epochs."""
+    head = log.refresh(base)
+    table = head.tables.get(TableId(job.table))
+    if table is None or table.schema_id != job.schema_id:
+        return None
+    live = log.find_rowsets(table, [each.id for each in job.sources])
+    same = all(each.id in live and live[each.id].vector == each.vector for each in job.sources)
+    return head if same else None

@@ -1,0 +1,73 @@
+"""One RowSet after another. Stretches that are full and whole are copied as they are stored.
+
+A small stretch is decoded where it can be joined with a neighbour, and one of which rows are gone
+always. The rows keep their order, so nothing has to be said about where they went.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from manifests.compaction.picker import COPIED_ROWS
+from manifests.store import ObjectStore
+from tableformat.compaction.inputs import Source, open_sources
+from tableformat.compaction.job import CompactionJob
+from tableformat.rowset_reader import Stretch
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_options import MIB
+
+_COPIED_BYTES = 8 * MIB
+"""Stored bytes of all columns that make a stretch full, however few its rows are."""
+
+
+def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> int:
+    """Write what is left of the RowSets of a job, in their order; the bytes that were copied.
+
+    Holds one read-ahead and what the writer collects. Raises CorruptionError for a block that is
+    damaged, copied ones included; StoreError.
+    """
+    copied = 0
+    for source, chosen in _with_choice(open_sources(job, store)):
+        wanted = source.deleted < np.diff(source.cuts)
+        for stretch, copy in zip(source.stretches(wanted), chosen[wanted].tolist(), strict=True):
+            if copy:
+                copied += _copy(source, stretch, writer)
+            else:
+                writer.write_storage(source.decode(stretch)[1])
+    return copied
+
+
+def _copy(source: Source, stretch: Stretch, writer: RowSetWriter) -> int:
+    source.reader.verify(source.fields, stretch)
+    blocks = [[(each.entry, each.data) for each in column] for column in stretch.blocks]
+    writer.write_stored(blocks, stretch.rows)
+    return sum(entry.length for column in blocks for entry, _ in column)
+
+
+def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
+    """Each RowSet with which of its stretches to copy."""
+    before = False  # whether the stretch before is decoded
+    source = next(sources, None)
+    while source is not None:
+        following = next(sources, None)
+        loose = _loose(source)
+        after = following is not None and bool(_loose(following)[0])
+        neighbours = np.concatenate([[before], loose[:-1]]) | np.concatenate([loose[1:], [after]])
+        # Small, but whole and with nothing to join it with.
+        copy = ~loose | (~neighbours & (source.deleted == 0))
+        yield source, copy
+        before = not copy[-1]
+        source = following
+
+
+def _loose(source: Source) -> NDArray[np.bool_]:
+    """Which stretches are not to be copied, unless they are alone."""
+    rows = np.diff(source.cuts)
+    size = source.rowset.entry.bytes * rows // source.rowset.entry.rows
+    loose: NDArray[np.bool_] = (source.deleted > 0) | (
+        (rows < COPIED_ROWS) & (size < _COPIED_BYTES)
+    )
+    return loose

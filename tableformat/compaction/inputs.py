@@ -1,0 +1,88 @@
+"""The rows that are left of the RowSets of a job, stretch by stretch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.deletion_vector import read_deletion_vector
+from manifests.schema import SchemaField
+from manifests.store import ObjectStore
+from tableformat.compaction.job import CompactionJob, SourceRowSet
+from tableformat.rowset_reader import RowSetReader, Stretch
+from tableformat.scan_plan import cut_rows
+from tableformat.write_options import MIB
+
+Rows = NDArray[np.int64]
+
+WINDOW_BYTES = 32 * MIB
+"""About so many stored bytes of all RowSets that are read side by side are read ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A RowSet of a job; `gone` are the rows to leave out, `cuts` where its stretches end."""
+
+    index: int
+    rowset: SourceRowSet
+    reader: RowSetReader
+    fields: Sequence[SchemaField]
+    gone: Rows
+    cuts: Rows
+
+    @property
+    def deleted(self) -> Rows:
+        """How many rows of each stretch are gone."""
+        return np.diff(np.searchsorted(self.gone, self.cuts))
+
+    def stretches(
+        self, wanted: NDArray[np.bool_], window_bytes: int = WINDOW_BYTES
+    ) -> Iterator[Stretch]:
+        """The stretches that are wanted, undecoded."""
+        numbers = np.flatnonzero(wanted)
+        ranges = [(int(self.cuts[i]), int(self.cuts[i + 1])) for i in numbers]
+        return self.reader.read_stored(self.fields, ranges, window_bytes)
+
+    def live_rows(self, stretch: Stretch) -> Rows:
+        """The rows of a stretch that are left, by number in the RowSet."""
+        end = stretch.first_row + stretch.rows
+        low, high = np.searchsorted(self.gone, (stretch.first_row, end))
+        gone = self.gone[low:high] - stretch.first_row
+        return np.delete(np.arange(stretch.first_row, end), gone).astype(np.int64, copy=False)
+
+    def decode(self, stretch: Stretch) -> tuple[Rows, list[pa.Array]]:
+        """The rows of a stretch that are left: their numbers, and columns in storage types."""
+        rows = self.live_rows(stretch)
+        arrays = self.reader.decode(self.fields, stretch)
+        if len(rows) < stretch.rows:
+            places = pa.array(rows - stretch.first_row)
+            arrays = [array.take(places) for array in arrays]
+        return rows, arrays
+
+    def batches(self, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[Rows, list[pa.Array]]]:
+        """All rows that are left, decoded, about a block at a time."""
+        for stretch in self.stretches(self.deleted < np.diff(self.cuts), window_bytes):
+            yield self.decode(stretch)
+
+    def origin(self, rows: Rows) -> Rows:
+        """Rows of this RowSet as an origin names them."""
+        return (self.index << 32) + rows
+
+
+def open_sources(job: CompactionJob, store: ObjectStore) -> Iterator[Source]:
+    """The RowSets of a job in the order of its group; each is opened when it is its turn.
+
+    Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
+    """
+    for index, rowset in enumerate(job.sources):
+        gone: Rows = np.zeros(0, np.int64)
+        if rowset.vector is not None:
+            vector = read_deletion_vector(store, job.prefix, rowset.vector, rowset.entry.rows)
+            gone = np.asarray(vector.rows.to_array(), np.int64)
+        reader = RowSetReader(store, job.prefix, rowset.entry)
+        cuts = np.array(cut_rows(rowset.entry), np.int64)
+        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts)

@@ -1,0 +1,114 @@
+"""One group of a plan with everything that it takes to run it, on whatever machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from manifests.compaction.plan import CompactionGroup, CompactionPlan
+from manifests.entries import (
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    OriginEntry,
+    RowSetEntry,
+    RowSetNumber,
+    SortField,
+    TableIdText,
+    TransactionIdText,
+)
+from manifests.errors import ConflictError
+from manifests.ids import TableId, new_job_id, new_transaction_id
+from manifests.log import Log
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import Snapshot
+
+
+class SourceRowSet(Model):
+    """A RowSet to read, and the rows of it to leave out."""
+
+    id: RowSetNumber
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+
+
+class CompactionJob(Model):
+    """Planned on `base`; the same value where it is planned, run and committed.
+
+    `order_by` are the columns of a z-order, `target_bytes` about what each output gets.
+    """
+
+    url: str
+    table: TableIdText
+    name: str
+    prefix: str
+    table_schema: TableSchema
+    schema_id: Count
+    sort_key: tuple[SortField, ...]
+    order_by: tuple[ColumnNumber, ...] = ()
+    base: Count
+    transaction: TransactionIdText
+    job: TableIdText
+    group: CompactionGroup
+    target_bytes: Count
+    sources: tuple[SourceRowSet, ...]
+
+
+class CompactionOutcome(Model):
+    """What running a job has written: RowSets, and where their rows come from if they moved.
+
+    `bytes_copied` are those of blocks that were not decoded.
+    """
+
+    outputs: tuple[RowSetEntry, ...]
+    origin: OriginEntry | None = None
+    bytes_copied: Count = 0
+
+    @property
+    def bytes_written(self) -> int:
+        """Stored bytes of all that was written."""
+        origin = 0 if self.origin is None else self.origin.check.length
+        return origin + sum(entry.bytes for entry in self.outputs)
+
+
+def plan_jobs(
+    log: Log, base: Snapshot, plan: CompactionPlan, order_by: Sequence[int] = ()
+) -> Iterator[CompactionJob]:
+    """The jobs of a plan that was made on `base`, one after another.
+
+    Reads the entries of a group's RowSets when it is its turn. Raises StoreError, CorruptionError,
+    and ConflictError for a plan that was made on another state.
+    """
+    table = base.tables[TableId(plan.table)]
+    for group in plan.groups:
+        live = log.find_rowsets(table, group.rowsets)
+        if len(live) < len(group.rowsets):
+            raise ConflictError(
+                f"Table {table.name!r} has other RowSets at epoch {base.epoch} than when its"
+                " compaction was planned; plan it again."
+            )
+        count = max(1, round(group.bytes_out / plan.policy.target_bytes))
+        yield CompactionJob(
+            url=log.store.url,
+            table=table.id,
+            name=table.name,
+            prefix=table.prefix,
+            table_schema=table.schema,
+            schema_id=table.schema_id,
+            sort_key=table.sort_key,
+            order_by=tuple(order_by),
+            base=base.epoch,
+            transaction=new_transaction_id(),
+            job=new_job_id(),
+            group=group,
+            # A little more, lest what is left over makes a small RowSet of its own.
+            target_bytes=group.bytes_out * 21 // (20 * count) + 1,
+            sources=tuple(
+                SourceRowSet(
+                    id=rowset,
+                    # The bounds have done their work; a task needs only where the bytes are.
+                    entry=live[rowset].entry.model_copy(update={"statistics": {}}),
+                    vector=live[rowset].vector,
+                )
+                for rowset in group.rowsets
+            ),
+        )

@@ -1,0 +1,126 @@
+"""Sorted RowSets side by side: their rows in the order of the sort key, as streams.
+
+What is loaded of each RowSet is sorted together, up to the lowest last row of those that have more
+to load: whatever is still to come is not before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+
+from manifests.store import ObjectStore
+from tableformat.compaction.inputs import WINDOW_BYTES, Rows, Source, open_sources
+from tableformat.compaction.job import CompactionJob
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.sort import sort_indices
+
+
+def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> Rows:
+    """Write what is left of the RowSets of a job in order; where each row comes from.
+
+    Requires: each RowSet is in the order of the sort key, and so are the rows that leaves. Holds a
+    stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError, StoreError.
+    """
+    merging = _Merge(job)
+    window = max(1, WINDOW_BYTES // len(job.sources))
+    runs = [run for s in open_sources(job, store) if (run := _Run.of(s, window)).load()]
+    origins: list[Rows] = [np.zeros(0, np.int64)]
+    while runs:
+        rows, columns = merging.next(runs)
+        writer.write_storage(columns)
+        origins.append(rows)
+        runs = [run for run in runs if len(run.rows) or run.load()]
+    return np.concatenate(origins)
+
+
+@dataclass(slots=True)
+class _Run:
+    """One RowSet: the rows that are loaded and not written yet, and `left` stretches to load."""
+
+    batches: Iterator[tuple[Rows, list[pa.Array]]]
+    source: Source
+    left: int
+    rows: Rows = field(default_factory=lambda: np.zeros(0, np.int64))
+    columns: list[pa.Array] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, source: Source, window_bytes: int) -> _Run:
+        left = int((source.deleted < np.diff(source.cuts)).sum())
+        return cls(source.batches(window_bytes), source, left)
+
+    def load(self) -> bool:
+        """Load the next stretch; False where there is none."""
+        batch = next(self.batches, None)
+        if batch is None:
+            return False
+        self.left -= 1
+        self.rows, self.columns = self.source.origin(batch[0]), batch[1]
+        return True
+
+    def take(self, count: int) -> tuple[Rows, list[pa.Array]]:
+        """Remove the first rows."""
+        taken = self.rows[:count], [column.slice(0, count) for column in self.columns]
+        self.rows = self.rows[count:]
+        self.columns = [column.slice(count) for column in self.columns]
+        return taken
+
+
+class _Merge:
+    """Knows the order of a table."""
+
+    def __init__(self, job: CompactionJob) -> None:
+        places = {column.id: i for i, column in enumerate(job.table_schema.fields)}
+        self._sort_key = job.sort_key
+        self._keys = [places[key.column] for key in job.sort_key]
+
+    def next(self, runs: Sequence[_Run]) -> tuple[Rows, list[pa.Array]]:
+        """Remove the rows that come next from the runs, in order."""
+        limit = self._limit(runs)
+        taking = runs if limit is None else self._not_after(runs, limit)
+        if len(taking) == 1:
+            return taking[0].take(len(taking[0].rows))
+        order = self._order([run.columns for run in taking])
+        starts = np.cumsum([0, *(len(run.rows) for run in taking)])
+        if limit is not None:
+            last = starts[1 + taking.index(limit)] - 1
+            order = order[: 1 + int(np.flatnonzero(order == last)[0])]
+        owners = np.searchsorted(starts, order, side="right") - 1
+        counts = np.bincount(owners, minlength=len(taking))
+        parts = [run.take(int(count)) for run, count in zip(taking, counts, strict=True)]
+        # The rows that stay are left out from what is put together, so that places move.
+        moved = np.cumsum([0, *counts[:-1]]) - starts[:-1]
+        places = order + moved[owners]
+        columns = [_gather([part[1][i] for part in parts], places) for i in range(len(parts[0][1]))]
+        return np.concatenate([part[0] for part in parts])[places], columns
+
+    def _limit(self, runs: Sequence[_Run]) -> _Run | None:
+        """The run with the lowest last row of those that have more to load."""
+        more = [run for run in runs if run.left]
+        if len(more) < 2:
+            return more[0] if more else None
+        lasts = self._order([[column.slice(len(column) - 1) for column in r.columns] for r in more])
+        return more[int(lasts[0])]
+
+    def _not_after(self, runs: Sequence[_Run], limit: _Run) -> list[_Run]:
+        """The runs whose first row is not after the last one of `limit`, itself among them."""
+        ends = [[column.slice(0, 1) for column in run.columns] for run in runs]
+        ends.append([column.slice(len(column) - 1) for column in limit.columns])
+        order = self._order(ends)
+        before = set(order[: int(np.flatnonzero(order == len(runs))[0])].tolist())
+        return [run for i, run in enumerate(runs) if i in before or run is limit]
+
+    def _order(self, parts: Sequence[Sequence[pa.Array]]) -> Rows:
+        """The order of rows that stand in parts, by their places when these are put together."""
+        keys = {
+            key.column: pa.concat_arrays([part[place] for part in parts])
+            for key, place in zip(self._sort_key, self._keys, strict=True)
+        }
+        return np.asarray(sort_indices(keys, self._sort_key), np.int64)
+
+
+def _gather(parts: list[pa.Array], places: Rows) -> pa.Array:
+    return pa.concat_arrays(parts).take(pa.array(places))

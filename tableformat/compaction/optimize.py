@@ -1,0 +1,156 @@
+"""`table.optimize()`: what people call to have a table compacted."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from manifests.compaction.facts import facts_of
+from manifests.compaction.picker import plan_compaction, plan_order
+from manifests.compaction.plan import CompactionPlan
+from manifests.compaction.policy import parse_policy
+from manifests.errors import InvalidInputError
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from tableformat.column import Order, check_names, column_of
+from tableformat.compaction.execute import CompactionReport, Run, execute_plan
+from tableformat.compaction.run import run_job
+from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.predicate.expressions import conjunction
+from tableformat.scan_plan import rowset_filter
+
+Where = str | Predicate | ColumnBuilder
+_THREADS = 4
+"""At most so many jobs at once in one process, since each takes memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a run is about: `where` chooses RowSets, `options` come before table properties."""
+
+    where: Predicate | None = None
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def plan_table(
+    log: Log, base: Snapshot, table: TableState, chosen: Chosen, order_by: Sequence[str] = ()
+) -> tuple[CompactionPlan, tuple[int, ...]]:
+    """The plan for a table as of `base`, and the ids of the columns that its rows are ordered by.
+
+    Reads the log alone. Raises NotFoundError or InvalidInputError naming the column, property or
+    part of the condition at fault.
+    """
+    policy = parse_policy(table.properties, dict(chosen.options))
+    facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
+    if not order_by:
+        return plan_compaction(table, base.epoch, facts, policy), ()
+    ids = _order_columns(table, order_by)
+    names = ", ".join(table.schema.by_id(column).name for column in ids)
+    return plan_order(table, base.epoch, facts, policy, names), ids
+
+
+def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
+    fields = [table.schema.field(name) for name in check_names(names, "z-order columns")]
+    if table.sort_key:
+        raise InvalidInputError(
+            f"Table {table.name!r} has a sort key, in whose order its rows stay; compact it, or"
+            " create it without one."
+        )
+    for field in fields:
+        if column_of(field).order is Order.NONE:
+            raise InvalidInputError(
+                f"Column {field.name!r} of type {field.type!r:.60} has no order to sort by."
+            )
+    if len({field.id for field in fields}) < len(fields) or len(fields) > 8:
+        raise InvalidInputError(
+            f"A z-order is by one to eight columns, each once, not {list(names)}."
+        )
+    return tuple(field.id for field in fields)
+
+
+class Optimize:
+    """A compaction that is being described; nothing is written before `execute…`.
+
+    Methods that describe it return another one, so that they can be chained.
+    """
+
+    def __init__(
+        self,
+        log: Log,
+        newest: Callable[[], tuple[Snapshot, TableState]],
+        see: Callable[[Snapshot], object],
+        *,
+        run: Run | None = None,
+        workers: int | None = None,
+        chosen: Chosen | None = None,
+    ) -> None:
+        """`newest` reads the state to plan on, and `see` is told of the state after it.
+
+        `run` runs a job, here unless another place is given, and at most `workers` at once.
+        """
+        self._log = log
+        self._newest = newest
+        self._see = see
+        self._run = run or (lambda job: run_job(job, log.store))
+        self._workers = workers or min(_THREADS, os.cpu_count() or 1)
+        self._chosen = chosen or Chosen()
+
+    def where(self, condition: Where) -> Optimize:
+        """Only RowSets that may hold rows for which `condition` is true; several add up."""
+        parsed = parse_predicate(condition)
+        before = self._chosen.where
+        both = parsed if before is None else conjunction([before, parsed])
+        return self._with(replace(self._chosen, where=both))
+
+    def option(self, name: str, value: str | float) -> Optimize:
+        """Set a property of the policy, such as `deleted-share`, for this run alone."""
+        options = (*self._chosen.options, (name, str(value)))
+        parse_policy({}, dict(options))
+        return self._with(replace(self._chosen, options=options))
+
+    def plan(self) -> CompactionPlan:
+        """What `executeCompaction` would do now, and why. Reads the log alone."""
+        base, table = self._newest()
+        return plan_table(self._log, base, table, self._chosen)[0]
+
+    def executeCompaction(self) -> CompactionReport:
+        """Merge small RowSets and those that overlap, and leave out deleted rows, by the policy.
+
+        Each group becomes an epoch when it is done. Never makes another writer fail; a group
+        whose RowSets another compaction rewrote first is dropped. Takes memory for a few stretches
+        a thread. Raises InvalidInputError or NotFoundError naming what does not fit the table,
+        CorruptionError, StoreError; groups that were done stay.
+        """
+        return self._execute(())
+
+    def executeZOrderBy(self, *columns: str | Sequence[str]) -> CompactionReport:
+        """Rewrite all RowSets so that rows that are near in several columns are near.
+
+        Takes memory for two buckets of about 32 MiB stored bytes a thread and 8 bytes a row of a
+        group, and room for a group among temporary files. Raises as `executeCompaction`.
+        """
+        names = [n for each in columns for n in ((each,) if isinstance(each, str) else each)]
+        if not names:
+            raise InvalidInputError("A z-order is by one to eight columns; name them.")
+        return self._execute(names)
+
+    def _execute(self, order_by: Sequence[str]) -> CompactionReport:
+        self._log.store.require_writable()
+        base, table = self._newest()
+        plan, ids = plan_table(self._log, base, table, self._chosen, order_by)
+        head, report = execute_plan(
+            self._log, base, plan, ids, run=self._run, workers=self._workers
+        )
+        self._see(head)
+        return report
+
+    def _with(self, chosen: Chosen) -> Optimize:
+        return Optimize(
+            self._log,
+            self._newest,
+            self._see,
+            run=self._run,
+            workers=self._workers,
+            chosen=chosen,
+        )

@@ -1,0 +1,218 @@
+"""All rows of some RowSets in z-order of several columns.
+
+A sample tells how the values of each column are spread. The place of a row in each column's
+quantiles, bit by bit in turn, is its z-value: rows that are near in all columns are near in it.
+Rows are first put into buckets by z-value, on disk where they are too many, and each bucket is
+sorted by itself.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.errors import StoreError
+from manifests.store import ObjectStore
+from tableformat.column import Column, Order, column_of
+from tableformat.compaction.inputs import Rows, Source, open_sources
+from tableformat.compaction.job import CompactionJob
+from tableformat.encodings import narrowed
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_options import MIB
+
+BUCKET_BYTES = 32 * MIB
+"""Stored bytes whose rows are sorted at once; decoded they take a few times as much."""
+
+_SAMPLED_STRETCHES = 64
+_SAMPLED_ROWS = 100_000
+_COLUMN_BITS = 12
+_ALL_BITS = 63
+_PIECE_ROWS = 65_536
+
+ZValues = NDArray[np.uint64]
+
+
+def zorder(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> Rows:
+    """Write what is left of the RowSets of a job in z-order; where each row comes from.
+
+    Takes memory for one bucket and 8 bytes a row, and room for the decoded rows among temporary
+    files where there are several buckets. Raises CorruptionError, StoreError.
+    """
+    buckets = -(-job.group.bytes_out // BUCKET_BYTES)
+    curve = _sample(job, store, buckets)
+    origins: list[Rows] = [np.zeros(0, np.int64)]
+    with tempfile.TemporaryDirectory(prefix="colonnade-zorder-") as folder:
+        shelf = _Memory() if buckets == 1 else _Files(Path(folder), buckets)
+        try:
+            for source in open_sources(job, store):
+                for rows, columns in source.batches():
+                    _put(shelf, curve, curve.values(columns), source.origin(rows), columns)
+            for bucket in range(buckets):
+                origins += _write_bucket(shelf.take(bucket), writer)
+        except OSError as error:
+            raise StoreError(
+                f"Sorting table {job.name!r} needs room among temporary files, in"
+                f" {tempfile.gettempdir()}: {error}."
+            ) from error
+    return np.concatenate(origins)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """Z-values of rows. `cuts` are the quantiles of each column, `ends` the buckets' last values.
+
+    `places` are where the columns stand among those of the table.
+    """
+
+    columns: Sequence[Column]
+    places: Sequence[int]
+    cuts: Sequence[NDArray[Any]]
+    ends: ZValues
+
+    def values(self, columns: Sequence[pa.Array]) -> ZValues:
+        """The z-values of rows with all columns of the table."""
+        return interleave(
+            [
+                _ranks(columns[place], column, cuts)
+                for column, place, cuts in zip(self.columns, self.places, self.cuts, strict=True)
+            ]
+        )
+
+
+def interleave(ranks: Sequence[NDArray[np.uint64]]) -> ZValues:
+    """The bits of several numbers in turn, the first number's highest bit first."""
+    bits = min(_COLUMN_BITS, _ALL_BITS // len(ranks))
+    found = np.zeros(len(ranks[0]), np.uint64)
+    for bit in range(bits - 1, -1, -1):
+        for rank in ranks:
+            found = (found << np.uint64(1)) | ((rank >> np.uint64(bit)) & np.uint64(1))
+    return found
+
+
+def _sample(job: CompactionJob, store: ObjectStore, buckets: int) -> _Curve:
+    """Read some stretches of the columns to order by."""
+    ids = [column.id for column in job.table_schema.fields]
+    fields = [job.table_schema.by_id(column) for column in job.order_by]
+    columns = [column_of(field) for field in fields]
+    found: list[list[pa.Array]] = [[pa.nulls(0, column.type)] for column in columns]
+    each = -(-_SAMPLED_STRETCHES // len(job.sources))
+    for source in open_sources(job, store):
+        for arrays in _some_stretches(replace(source, fields=fields), each):
+            for parts, array in zip(found, arrays, strict=True):
+                parts.append(array)
+    sampled = [pa.concat_arrays(parts) for parts in found]
+    step = 1 + len(sampled[0]) // _SAMPLED_ROWS
+    sampled = [array.take(pa.array(np.arange(0, len(array), step))) for array in sampled]
+    count = 1 << min(_COLUMN_BITS, _ALL_BITS // len(columns))
+    cuts = [_quantiles(_comparable(a, c), count) for a, c in zip(sampled, columns, strict=True)]
+    places = [ids.index(column) for column in job.order_by]
+    curve = _Curve(columns, range(len(columns)), cuts, np.zeros(0, np.uint64))
+    ends = _quantiles(curve.values(sampled), buckets) if buckets > 1 else curve.ends
+    return replace(curve, places=places, ends=ends)
+
+
+def _some_stretches(source: Source, count: int) -> Iterator[list[pa.Array]]:
+    total = len(source.cuts) - 1
+    chosen = np.zeros(total, np.bool_)
+    chosen[np.linspace(0, total - 1, min(count, total)).astype(np.int64)] = True
+    for stretch in source.stretches(chosen):
+        yield source.decode(stretch)[1]
+
+
+def _quantiles(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """At most `count` - 1 values that divide all into parts of about one size."""
+    if not len(values):
+        return values
+    places = np.linspace(0, len(values) - 1, count + 1).astype(np.int64)[1:-1]
+    quantiles: NDArray[Any] = np.unique(np.sort(values)[places])
+    return quantiles
+
+
+def _ranks(array: pa.Array, column: Column, cuts: NDArray[Any]) -> NDArray[np.uint64]:
+    """Among which quantiles values lie; NULL is among the lowest."""
+    ranks = np.zeros(len(array), np.uint64)
+    valid = np.flatnonzero(np.asarray(array.is_valid()))
+    ranks[valid] = np.searchsorted(cuts, _comparable(array, column), side="right")
+    return ranks
+
+
+def _comparable(array: pa.Array, column: Column) -> NDArray[Any]:
+    """The values that are not NULL as numpy compares them; long decimals nearly so."""
+    present = array.drop_null()
+    if column.order is Order.INTEGER:
+        integers = narrowed.as_integers(present) if narrowed.applies(column.type) else present
+        return np.asarray(integers.cast(pa.int64()))
+    if column.order in (Order.FLOAT, Order.DECIMAL):
+        return np.asarray(present.cast(pa.float64()))
+    return np.asarray(present.to_numpy(zero_copy_only=False), object)
+
+
+def _put(
+    shelf: _Memory | _Files, curve: _Curve, values: ZValues, origin: Rows, columns: list[pa.Array]
+) -> None:
+    """Divide rows among the buckets."""
+    arrays = [*columns, pa.array(values), pa.array(origin)]
+    batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
+    buckets = np.searchsorted(curve.ends, values, side="right")
+    for bucket in np.unique(buckets).tolist():
+        rows = np.flatnonzero(buckets == bucket)
+        shelf.put(bucket, batch if len(rows) == len(batch) else batch.take(pa.array(rows)))
+
+
+def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> list[Rows]:
+    if not batches:
+        return []
+    rows = pa.Table.from_batches(batches).combine_chunks()
+    *columns, values, origin = (column.chunk(0) for column in rows.columns)
+    order = np.argsort(np.asarray(values), kind="stable")
+    for start in range(0, len(order), _PIECE_ROWS):
+        piece = pa.array(order[start : start + _PIECE_ROWS])
+        writer.write_storage([column.take(piece) for column in columns])
+    return [np.asarray(origin)[order]]
+
+
+class _Memory:
+    """The only bucket."""
+
+    def __init__(self) -> None:
+        self._batches: list[pa.RecordBatch] = []
+
+    def put(self, bucket: int, batch: pa.RecordBatch) -> None:
+        assert bucket == 0
+        self._batches.append(batch)
+
+    def take(self, bucket: int) -> list[pa.RecordBatch]:
+        assert bucket == 0
+        return self._batches
+
+
+class _Files:
+    """Buckets as files, removed once they are read."""
+
+    def __init__(self, folder: Path, buckets: int) -> None:
+        self._paths = [folder / f"{bucket}.arrow" for bucket in range(buckets)]
+        self._writers: dict[int, pa.RecordBatchStreamWriter] = {}
+        self._options = pa.ipc.IpcWriteOptions(compression="lz4")
+
+    def put(self, bucket: int, batch: pa.RecordBatch) -> None:
+        if bucket not in self._writers:
+            self._writers[bucket] = pa.ipc.new_stream(
+                str(self._paths[bucket]), batch.schema, options=self._options
+            )
+        self._writers[bucket].write_batch(batch)
+
+    def take(self, bucket: int) -> list[pa.RecordBatch]:
+        if bucket not in self._writers:
+            return []
+        self._writers[bucket].close()
+        with pa.OSFile(str(self._paths[bucket])) as file, pa.ipc.open_stream(file) as reader:
+            batches: list[pa.RecordBatch] = list(reader)
+        self._paths[bucket].unlink()
+        return batches

@@ -1,0 +1,129 @@
+"""Tables in memory whose RowSets have cuts and deleted rows as a test wants them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from pyroaring import BitMap
+
+from manifests.change import Change, RowsGone
+from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
+from manifests.compaction.policy import CompactionPolicy
+from manifests.entries import AddRowSet
+from manifests.ids import new_job_id, new_transaction_id
+from manifests.log import Log, create_database
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, Snapshot
+from manifests.store import MemoryStore, ObjectStore
+from tableformat.compaction.job import CompactionJob, plan_jobs
+from tableformat.location import Location
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.table import ArrowTable
+from tableformat.write_job import commit_write, new_table, plan_write, write_options
+from tableformat.write_settings import WriteSettings
+
+POLICY = CompactionPolicy()
+
+
+def new(
+    schema: TableSchema, sort_key: Sequence[str] = (), store: ObjectStore | None = None
+) -> ArrowTable:
+    """An empty table in memory whose writers never wait."""
+    store = store or MemoryStore()
+    location = Location(store, "t", exists=True)
+    log = Log(store, pause=lambda _: None)
+    base = create_database(store, lone_table=False)
+    job = plan_write(location, base, "append", create=new_table("t", schema, sort_key))
+    return ArrowTable(location, log, commit_write(job, (), log, base))
+
+
+def another(table: ArrowTable) -> ArrowTable:
+    """A second writer of the same table, at the same epoch."""
+    return ArrowTable(table._location, table._log, table.snapshot)
+
+
+def add(
+    table: ArrowTable,
+    rows: pa.RecordBatch,
+    block_rows: int = 65_536,
+    **options: int,
+) -> None:
+    """Add rows as they stand as one RowSet with a cut every `block_rows`."""
+    state = table.state
+    chosen = write_options(state.schema, state.sort_key, WriteSettings())
+    chosen = replace(chosen, block_rows=block_rows, **options)  # type: ignore[arg-type]
+    store = table._location.store
+    with RowSetWriter(store, state.prefix, new_job_id(), state.schema, (), chosen) as writer:
+        writer.write(rows)
+        [entry] = writer.close()
+    entry = entry.model_copy(update={"schema_id": state.schema_id})
+    change = Change(new_transaction_id(), "append", (AddRowSet(table=state.id, rowset=entry),))
+    table._log.commit(change, table.snapshot)
+    table.refresh()
+
+
+def live(table: ArrowTable) -> list[LiveRowSet]:
+    """The RowSets of the newest epoch."""
+    table.refresh()
+    return table._log.read_rowsets(table.state)
+
+
+def take(table: ArrowTable, gone: Iterable[Iterable[int]]) -> None:
+    """Delete rows, given by RowSet."""
+    rows = tuple(
+        RowsGone(table.state.id, rowset, "delete", BitMap(numbers))
+        for rowset, numbers in zip(live(table), gone, strict=True)
+        if BitMap(numbers)
+    )
+    if rows:
+        table._log.commit(Change(new_transaction_id(), "delete", (), rows=rows), table.snapshot)
+        table.refresh()
+
+
+def jobs(
+    table: ArrowTable, kind: GroupKind, order_by: Sequence[int] = (), groups: int = 1
+) -> tuple[Snapshot, list[CompactionJob]]:
+    """Jobs that rewrite all RowSets of a table, in groups of neighbours, and their base."""
+    rowsets = live(table)
+    size = -(-len(rowsets) // groups)
+    made = tuple(
+        CompactionGroup(
+            kind=kind,
+            reason="a test wants it",
+            rowsets=tuple(each.id for each in part),
+            rows=sum(each.entry.rows for each in part),
+            deleted_rows=sum(each.entry.rows - each.row_count for each in part),
+            bytes_in=sum(each.entry.bytes for each in part),
+            bytes_out=sum(each.entry.bytes for each in part),
+        )
+        for start in range(0, len(rowsets), size)
+        for part in [rowsets[start : start + size]]
+    )
+    plan = CompactionPlan(
+        table=table.state.id,
+        name="t",
+        epoch=table.epoch,
+        rowset_count=len(rowsets),
+        policy=POLICY,
+        groups=made,
+    )
+    found = plan_jobs(table._log, table.snapshot, plan, order_by)
+    return table.snapshot, [CompactionJob.model_validate_json(j.model_dump_json()) for j in found]
+
+
+def rows_of(table: ArrowTable) -> list[bytes]:
+    """The rows, in their order, as bytes that tell all values apart, NaN and -0.0 included."""
+    table.refresh()
+    return [
+        batch.take(pa.array([row])).serialize().to_pybytes()
+        for batch in table.scan().to_arrow().to_batches()
+        for row in range(len(batch))
+    ]
+
+
+def bag(rows: Iterable[bytes]) -> Counter[bytes]:
+    """Rows whatever their order."""
+    return Counter(rows)

@@ -1,0 +1,309 @@
+"""`table.optimize()` beside writers, other compactions, failures and deaths."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from manifests.compaction.plan import GroupKind
+from manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from manifests.log import Log
+from manifests.schema import ArrayType, SchemaField, TableSchema
+from manifests.store import MemoryStore
+from tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from tableformat.compaction import execute
+from tableformat.compaction.commit import commit_job
+from tableformat.compaction.run import run_job
+from tableformat.location import Location
+from tableformat.table import ArrowTable
+from tests.compaction_tables import another, jobs, live, new
+from tests.faults import Fault, FaultyStore, Stopped
+
+SCHEMA = TableSchema(
+    fields=(SchemaField(name="id", type="long"), SchemaField(name="n", type="long"))
+)
+KINDS: list[GroupKind] = ["copy", "merge", "zorder"]
+
+
+def rows(start: int, count: int) -> pa.Table:
+    ids = list(range(start, start + count))
+    return pa.table({"id": ids, "n": [(i * 7919) % 101 for i in ids]})
+
+
+def filled(
+    rowsets: int = 9, count: int = 10, kind: GroupKind = "copy", store: Any = None
+) -> ArrowTable:
+    table = new(SCHEMA, ["n", "id"] if kind == "merge" else (), store)
+    for i in range(rowsets):
+        table.append(rows(i * count, count))
+    return table
+
+
+def numbers(step: int, first: int = 0) -> str:
+    return ", ".join(map(str, range(first, 120, step)))
+
+
+def content(table: ArrowTable) -> dict[int, int]:
+    table.refresh()
+    found = table.scan().to_arrow().to_pylist()
+    assert len(found) == len({row["id"] for row in found})
+    return {row["id"]: row["n"] for row in found}
+
+
+def test_small_rowsets_become_one_and_history_says_why() -> None:
+    table = filled()
+    table.delete("id < 5")
+    before = content(table)
+    plan = table.optimize().plan()
+    report = table.optimize().executeCompaction()
+    assert content(table) == before
+    [rowset] = live(table)
+    assert rowset.entry.rows == 85
+    assert rowset.vector is None
+    newest = table.history(1)[0]
+    assert newest.operation == "compact"
+    assert newest.parameters == {"kind": plan.groups[0].kind, "reason": plan.groups[0].reason}
+    assert newest.metrics == {
+        "rowsets_removed": 9,
+        "rowsets_added": 1,
+        "rows_dropped": 5,
+        "bytes_read": plan.bytes_in,
+        "bytes_copied": 0,
+        "bytes_written": rowset.entry.bytes,
+    }
+    assert (report.groups, report.epoch) == (1, table.epoch)
+    assert str(report).startswith("t: 9 RowSets became 1 in 1 groups; 5 deleted rows dropped")
+    again = table.optimize().executeCompaction()
+    assert (again.groups, str(again)) == (0, "t: nothing to compact.")
+
+
+def test_properties_and_options_say_what_is_compacted() -> None:
+    table = filled(3)
+    assert not table.optimize().plan().groups
+    assert len(table.optimize().option("min-rowsets", 2).plan().groups) == 1
+    table.alter(AlterProperties(set={"compaction.min-rowsets": "3"}))
+    assert len(table.optimize().plan().groups) == 1
+    assert not table.optimize().option("compaction.min-rowsets", "4").plan().groups
+    with pytest.raises(InvalidInputError, match=r"'compaction\.min-rowsets' is a whole number"):
+        table.alter(AlterProperties(set={"compaction.min-rowsets": "few"}))
+    with pytest.raises(InvalidInputError, match=r"no property 'compaction\.speed'"):
+        table.optimize().option("speed", 11)
+
+
+def test_a_condition_chooses_rowsets_and_several_add_up() -> None:
+    table = filled(12)
+    narrowed = table.optimize("id >= 20").where("id < 80").option("min-rowsets", 2)
+    assert narrowed.plan().groups[0].rowsets == tuple(range(2, 8))
+    with pytest.raises(InvalidInputError, match="nope"):
+        table.optimize("nope = 1").plan()
+    with pytest.raises(InvalidInputError):
+        table.optimize("id = ")
+
+
+def test_a_table_whose_rows_are_all_deleted_in_one_group_is_left_empty() -> None:
+    table = filled(1)
+    table.delete("id < 9")
+    table.optimize().executeCompaction()
+    assert [r.entry.rows for r in live(table)] == [1]
+    table.delete()
+    assert str(table.optimize().plan()) == "t: nothing to compact (0 RowSets)."
+
+
+def test_a_z_order_is_refused_where_it_cannot_be() -> None:
+    with pytest.raises(InvalidInputError, match="has a sort key"):
+        filled(kind="merge").optimize().executeZOrderBy("id")
+    table = filled()
+    for columns, problem in (((), "name them"), (("id", "ID"), "each once"), (("x",), "'x'")):
+        with pytest.raises((InvalidInputError, NotFoundError), match=problem):
+            table.optimize().executeZOrderBy(*columns)
+    element = SchemaField(name="element", type="long")
+    table.alter(AddColumn(SchemaField(name="list", type=ArrayType(element=element))))
+    with pytest.raises(InvalidInputError, match="'list' .* no order"):
+        table.optimize().executeZOrderBy(["id", "list"])
+    report = table.optimize().executeZOrderBy("id", "n")
+    assert (report.rowsets_removed, report.rowsets_added) == (9, 1)
+    assert len(content(table)) == 90
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("late", [False, True])
+def test_rows_that_others_change_meanwhile_are_carried_over(
+    kind: GroupKind, late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = filled(kind=kind)
+    table.delete("id = 3")
+    base, planned = jobs(table, kind, (1, 2) if kind == "zorder" else (), groups=2)
+    other = another(table)
+    expected = content(table)
+    outcomes = [run_job(job, table._location.store) for job in planned]
+    if late:  # the writer plans before the compaction commits, and lands after it
+        deleting, landing = other._log.commit_change, threading.Event()
+
+        def first_ours(change: Any, at: Any) -> Any:
+            if not landing.is_set():
+                landing.set()
+                for job, outcome in zip(planned, outcomes, strict=True):
+                    commit_job(table._log, base, job, outcome)
+            return deleting(change, at)
+
+        monkeypatch.setattr(other._log, "commit_change", first_ours)
+    other.delete(f"id IN ({numbers(11)})")
+    other.update({"n": 1000}, f"id IN ({numbers(13)})")
+    other.append(rows(200, 2))
+    if not late:
+        for job, outcome in zip(planned, outcomes, strict=True):
+            commit_job(table._log, base, job, outcome)
+    expected = {i: 1000 if i % 13 == 0 else n for i, n in expected.items() if i % 11}
+    assert content(table) == expected | {200: 200 * 7919 % 101, 201: 201 * 7919 % 101}
+    assert table.refresh().epoch == base.epoch + 5
+
+
+def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
+    table = filled()
+    before = content(table)
+    base, planned = jobs(table, "copy", groups=3)
+    other = another(table)
+    other.optimize("id < 20").option("min-rowsets", 2).executeCompaction()
+    taken = iter(planned)
+
+    plan = table.optimize().plan()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(execute, "plan_jobs", lambda *_: taken)
+        head, report = execute.execute_plan(
+            table._log, base, plan, run=lambda job: run_job(job, table._location.store), workers=2
+        )
+    assert (report.groups, len(report.conflicts)) == (2, 1)
+    assert "RowSets that it rewrites of table 't' changed" in str(report)
+    assert head.epoch == base.epoch + 3
+    assert content(table) == before
+
+
+def test_columns_that_came_and_went_meanwhile_stand_in_nobodys_way() -> None:
+    table = filled()
+    base, [job] = jobs(table, "copy")
+    outcome = run_job(job, table._location.store)
+    another(table).alter(DropColumn(("n",)), AddColumn(SchemaField(name="n", type="long")))
+    commit_job(table._log, base, job, outcome)
+    table.refresh()
+    assert {row["n"] for row in table.scan().to_arrow().to_pylist()} == {None}
+
+
+def test_a_commit_that_is_sent_again_lands_once() -> None:
+    table = filled()
+    base, [job] = jobs(table, "copy")
+    outcome = run_job(job, table._location.store)
+    first, epoch = commit_job(table._log, base, job, outcome)
+    again, same = commit_job(table._log, base, job, outcome)
+    assert (first.epoch, epoch) == (again.epoch, same)
+
+
+def test_one_failing_group_leaves_what_the_others_finished() -> None:
+    table = filled(12)
+    before = content(table)
+    base, planned = jobs(table, "copy", groups=4)
+
+    def run(job: Any) -> Any:
+        if job is planned[1]:
+            raise CorruptionError("one block is damaged")
+        return run_job(job, table._location.store)
+
+    taken = iter(planned)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(execute, "plan_jobs", lambda *_: taken)
+        with pytest.raises(CorruptionError, match="one block"):
+            execute.execute_plan(table._log, base, table.optimize().plan(), run=run, workers=2)
+    assert content(table) == before
+    assert len(live(table)) < 12
+
+
+def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_one_goes_on() -> None:
+    number = 1
+    while True:
+        number += 3
+        machine = MemoryStore()
+        expected = content(filled(9, kind="merge", store=machine))
+        store = FaultyStore(machine, {number: Fault.STOP_BEFORE})
+        try:
+            table = reopened(store)
+            table.delete("n = 50")
+            table.optimize().executeCompaction()
+        except Stopped:
+            assert store.fired
+        table = reopened(machine)
+        found = content(table)
+        assert found in (expected, {i: n for i, n in expected.items() if n != 50})
+        table.optimize().executeCompaction()
+        assert content(table) == found
+        assert len(live(table)) == 1
+        if not store.fired:
+            assert number > 20
+            return
+
+
+def reopened(store: Any) -> ArrowTable:
+    """A table in a store that somebody made."""
+    log = Log(store, pause=lambda _: None)
+    return ArrowTable(Location(store, "t", exists=True), log, log.read_head())
+
+
+def test_writers_and_compactions_side_by_side_lose_no_row(tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    schema = pa.schema([("id", pa.int64()), ("n", pa.int64())])
+    colonnade.create(path, schema, properties={"compaction.min-rowsets": "2"})
+    failures: list[BaseException] = []
+
+    def guarded(work: Any) -> threading.Thread:
+        def run() -> None:
+            try:
+                work(colonnade.open(path))
+            except BaseException as error:
+                failures.append(error)
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        return thread
+
+    def write(table: ArrowTable) -> None:
+        for i in range(12):
+            table.append(rows(i * 10, 10))
+            table.delete(f"id = {i * 10 + 3}")
+
+    def update(table: ArrowTable) -> None:
+        for _ in range(6):
+            table.update({"n": -1}, f"id IN ({numbers(10, 4)})")
+
+    def compact(table: ArrowTable) -> None:
+        for _ in range(8):
+            table.optimize().executeCompaction()
+
+    for thread in [guarded(write), guarded(update), guarded(compact), guarded(compact)]:
+        thread.join()
+    assert not failures
+    table = colonnade.open(path)
+    table.update({"n": -1}, f"id IN ({numbers(10, 4)})")
+    expected = {i: -1 if i % 10 == 4 else (i * 7919) % 101 for i in range(120) if i % 10 != 3}
+    assert content(table) == expected
+
+
+def test_a_store_that_cannot_be_written_is_said_before_any_work() -> None:
+    class ReadOnly(MemoryStore):
+        def require_writable(self) -> None:
+            raise InvalidInputError("This store is read only.")
+
+    store = ReadOnly()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ReadOnly, "require_writable", MemoryStore.require_writable)
+        table = filled(store=store)
+    with pytest.raises(InvalidInputError, match="read only"):
+        table.optimize().executeCompaction()
+    assert table.optimize().plan().groups
+    assert len(live(table)) == 9

@@ -1,0 +1,247 @@
+"""Jobs of every kind: the same rows come out, as they would be written fresh."""
+
+from __future__ import annotations
+
+import base64
+import random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests.compaction.plan import GroupKind
+from manifests.errors import CorruptionError, StoreError
+from manifests.ids import new_job_id
+from manifests.rebase.origin import read_origin
+from manifests.schema import SchemaField, TableSchema, assign_ids
+from manifests.store import MemoryStore
+from tableformat.alteration import AddColumn, DropColumn
+from tableformat.column import Order, column_of
+from tableformat.compaction import concatenate, inputs, zorder
+from tableformat.compaction.commit import commit_job
+from tableformat.compaction.job import CompactionOutcome
+from tableformat.compaction.run import run_job
+from tableformat.rowset_reader import RowSetReader
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.sort import sort_indices
+from tableformat.table import ArrowTable
+from tableformat.write_job import write_options
+from tableformat.write_settings import WriteSettings
+from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
+from tests.strategies import make_batch, schemas
+
+KINDS: list[GroupKind] = ["copy", "merge", "zorder"]
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a few rows are worth copying, and a read-ahead holds little."""
+    monkeypatch.setattr(concatenate, "COPIED_ROWS", 5)
+    monkeypatch.setattr(concatenate, "_COPIED_BYTES", 10**9)
+    monkeypatch.setattr(inputs, "WINDOW_BYTES", 300)
+    monkeypatch.setattr(zorder, "BUCKET_BYTES", 2_000)
+
+
+def ordered(schema: TableSchema) -> list[SchemaField]:
+    return [field for field in schema.fields if column_of(field).order is not Order.NONE]
+
+
+def compacted(
+    table: ArrowTable, kind: GroupKind, order_by: tuple[int, ...] = ()
+) -> CompactionOutcome:
+    """Rewrite a table in one group."""
+    base, [job] = jobs(table, kind, order_by)
+    outcome = run_job(job, table._location.store)
+    outcome = CompactionOutcome.model_validate_json(outcome.model_dump_json())
+    after, epoch = commit_job(table._log, base, job, outcome)
+    assert epoch is not None
+    assert after.epoch == base.epoch + 1
+    table.refresh()
+    return outcome
+
+
+def fill(table: ArrowTable, seed: int) -> None:
+    """Up to five RowSets with cuts of their own, of which some rows are deleted."""
+    order = random.Random(seed)
+    schema, keys = table.state.schema, table.state.sort_key
+    for _ in range(order.randint(1, 5)):
+        batch = make_batch(schema, order.randint(1, 40), order.randrange(2**32))
+        columns = dict(zip([f.id for f in schema.fields], batch.columns, strict=True))
+        if keys:
+            batch = batch.take(sort_indices(columns, keys))
+        add(table, batch, order.randint(3, 20))
+    gone = []
+    for rowset in live(table):
+        share = order.choice([0, 0, 0.1, 0.9, 1])
+        numbers = [i for i in range(rowset.entry.rows) if order.random() < share]
+        gone.append(numbers[1:] if len(numbers) == rowset.entry.rows else numbers)
+    take(table, gone)
+
+
+@given(schemas(), st.integers(0, 2**32), st.sampled_from(KINDS), st.booleans())
+@settings(max_examples=40)
+def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_with(
+    schema: TableSchema, seed: int, kind: GroupKind, descending: bool
+) -> None:
+    keys = ordered(schema)[:2]
+    if not keys:
+        kind = "copy"
+    direction = " desc" if descending else ""
+    table = new(schema, [f"{f.name}{direction}" for f in keys] if kind == "merge" else ())
+    fill(table, seed)
+    before = rows_of(table)
+    outcome = compacted(table, kind, tuple(f.id for f in keys) if kind == "zorder" else ())
+    after = rows_of(table)
+    if kind == "copy":
+        assert after == before
+    assert bag(after) == bag(before)
+    check_sorted(table)
+    for entry in outcome.outputs:
+        reader = RowSetReader(table._location.store, table.state.prefix, entry)
+        rows = [batch for _, batch in reader.read(table.state.schema.fields)]
+        fresh = written(table, rows)
+        assert entry.statistics == fresh.statistics
+        assert (entry.rows, entry.schema_id) == (fresh.rows, table.state.schema_id)
+
+
+def written(table: ArrowTable, batches: list[pa.RecordBatch]) -> Any:
+    options = write_options(table.state.schema, table.state.sort_key, WriteSettings())
+    with RowSetWriter(MemoryStore(), "", new_job_id(), table.state.schema, (), options) as writer:
+        for batch in batches:
+            writer.write(batch)
+        [entry] = writer.close()
+    return entry
+
+
+def check_sorted(table: ArrowTable) -> None:
+    """All rows of a table that one compaction wrote stand in its order."""
+    keys = table.state.sort_key
+    if not keys:
+        return
+    names = {field.id: field.name for field in table.state.schema.fields}
+    rows = table.scan().to_arrow().combine_chunks()
+    columns = {key.column: rows[names[key.column]].combine_chunks() for key in keys}
+    columns = {i: c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for i, c in columns.items()}
+    order = np.asarray(sort_indices(columns, keys))
+    assert np.array_equal(order, np.arange(len(order)))
+
+
+@pytest.mark.parametrize("kind", ["merge", "zorder"])
+def test_the_origin_names_the_row_that_each_row_was(kind: GroupKind) -> None:
+    schema = assign_ids(TableSchema(fields=(SchemaField(name="id", type="long"),)), 1)[0]
+    table = new(schema, ["id"] if kind == "merge" else ())
+    order = np.random.default_rng(1)
+    ids = [np.sort(part) for part in np.split(order.permutation(3_000), 3)]
+    for part in ids:
+        add(table, pa.record_batch({"id": part}), 100)
+    take(table, [[0, 5], [], range(0, 1000, 2)])
+    outcome = compacted(table, kind, (1,) if kind == "zorder" else ())
+    assert outcome.origin is not None
+    origin = read_origin(table._location.store, table.state.prefix, outcome.origin, 2_498)
+    found = table.scan().to_arrow()["id"].to_pylist()
+    assert found == [int(ids[o >> 32][o & (2**32 - 1)]) for o in origin.tolist()]
+
+
+def test_full_blocks_are_copied_and_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    schema = TableSchema(
+        fields=(SchemaField(name="id", type="long"), SchemaField(name="s", type="string"))
+    )
+    table = new(schema)
+    for start in (0, 30):
+        ids = list(range(start, start + 30))
+        batch = pa.record_batch({"id": ids, "s": [f"text {i * i}" for i in ids]})
+        add(table, batch, 10, packed_bytes=0)
+    before, rowsets = rows_of(table), live(table)
+    store, prefix = table._location.store, table.state.prefix
+    segments = [store.get(f"{prefix}{r.entry.object}/2.col") for r in rowsets]
+    base, [job] = jobs(table, "copy")
+    with monkeypatch.context() as patched:
+        patched.setattr(RowSetReader, "decode", None)
+        outcome = run_job(job, store)
+    [entry] = outcome.outputs
+    assert entry.cuts == 10
+    assert outcome.bytes_copied == sum(map(len, segments)) + sum(
+        len(store.get(f"{prefix}{r.entry.object}/1.col")) for r in rowsets
+    )
+    assert b"".join(segments) in base64.b64decode(entry.data or "")
+    commit_job(table._log, base, job, outcome)
+    assert rows_of(table) == before
+
+
+def test_only_stretches_that_lost_rows_or_are_small_are_decoded() -> None:
+    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
+    for start in (0, 100, 200):
+        add(table, pa.record_batch({"id": list(range(start, start + 22))}), 10)
+    take(table, [[3], [], []])
+    outcome = compacted(table, "copy")
+    # The tails of two rows have no neighbour to be joined with, but for the last: there is none.
+    assert outcome.outputs[0].cuts == (9, 19, 21, 31, 41, 43, 53, 63, 65)
+    again = compacted(table, "copy")
+    assert again.outputs[0].cuts == outcome.outputs[0].cuts
+
+
+def test_columns_that_came_or_went_since_are_written_as_the_table_has_them() -> None:
+    fields = (SchemaField(name="a", type="long"), SchemaField(name="b", type="string"))
+    table = new(TableSchema(fields=fields))
+    add(table, pa.record_batch({"a": list(range(20)), "b": ["x"] * 20}), 10)
+    table.alter(DropColumn(("b",)), AddColumn(SchemaField(name="c", type="double")))
+    add(table, pa.record_batch({"a": list(range(20)), "c": [0.5] * 20}), 10)
+    before = rows_of(table)
+    outcome = compacted(table, "copy")
+    assert rows_of(table) == before
+    assert set(outcome.outputs[0].statistics) == {1, 3}
+    assert outcome.outputs[0].statistics[3].nulls == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damage_is_reported_and_never_written_on(kind: GroupKind) -> None:
+    table = new(
+        TableSchema(fields=(SchemaField(name="id", type="long"),)),
+        ["id"] if kind == "merge" else (),
+    )
+    for start in (0, 5_000):
+        ids = np.random.default_rng(1).permutation(5_000) + start
+        add(
+            table,
+            pa.record_batch({"id": np.sort(ids) if kind == "merge" else ids}),
+            1_000,
+            inline_bytes=0,
+        )
+    store = table._location.store
+    name = f"{table.state.prefix}{live(table)[1].entry.object}.rowset"
+    data = bytearray(store.get(name))
+    data[700] ^= 1
+    store.delete(name)
+    store.put(name, bytes(data), sync=True)
+    names = {item.name for item in store.list("")}
+    _, [job] = jobs(table, kind, (1,) if kind == "zorder" else ())
+    with pytest.raises(CorruptionError, match=r"Column 'id' .* block 0 \(rows 0 to 999\)"):
+        run_job(job, store)
+    assert {item.name for item in store.list("")} == names
+
+
+def test_no_room_among_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
+    add(table, pa.record_batch({"id": np.random.default_rng(1).permutation(9_000)}))
+    _, [job] = jobs(table, "zorder", (1,))
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pa.ipc, "new_stream", full)
+    with pytest.raises(StoreError, match="'t' needs room among temporary files.*No space left"):
+        run_job(job, table._location.store)
+
+
+def test_z_order_keeps_rows_together_that_are_near_in_both_columns() -> None:
+    a, b = (
+        np.repeat(np.arange(64, dtype=np.uint64), 64),
+        np.tile(np.arange(64, dtype=np.uint64), 64),
+    )
+    values = zorder.interleave([a << np.uint64(6), b << np.uint64(6)])
+    order = np.argsort(values)
+    for part in np.split(order, 16):
+        assert np.ptp(a[part]) == np.ptp(b[part]) == 15
