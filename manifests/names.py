@@ -4,6 +4,7 @@
       _manifest/
         00000000000000000012.json          epoch 12
         hint.json                          where the newest checkpoint is; may be stale or missing
+        maintenance.jsonl                  what rounds of maintenance did, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
       <table id>/                          nothing in front of it for a lone table: its
         <object id>/                       objects lie at the root of the database
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
+JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
 
 

@@ -10,13 +10,16 @@ from typing import Annotated, Any
 import typer
 
 from colonnade.cli import look
+from colonnade.cli.compact import compact
 from colonnade.cli.doctor import doctor
 from colonnade.cli.epochs import restore, tag
 from colonnade.cli.exit_codes import explain
 from colonnade.cli.export_rows import export
 from colonnade.cli.import_rows import import_
+from colonnade.cli.maintain import maintain
 from colonnade.cli.output import Output
 from colonnade.cli.read_rows import count, head
+from colonnade.cli.vacuum import vacuum
 from colonnade.cli.write_report import report
 from manifests.version import VERSION
 
@@ -27,6 +30,9 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Rows": (head, count, import_, export),
     "Epochs": (tag, restore),
     "Care": (
+        compact,
+        vacuum,
+        maintain,
         report,
         doctor,
     ),

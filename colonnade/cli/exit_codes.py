@@ -49,14 +49,14 @@ def explain(error: BaseException) -> tuple[ExitCode, str]:
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED, "Interrupted; what was not committed has not happened."
     if isinstance(error, ColonnadeError):
-        return _code(error.kind), error.message
+        return code_of(error.kind), error.message
     if isinstance(error, OSError) and error.strerror:
         place = f": {error.filename}" if error.filename else ""
         return ExitCode.STORE, f"{error.strerror}{place}."
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     if found := _KIND_IN_TEXT.search(text):
         # Spark hands an error of ours on as text.
-        return _code(found[1]), text[found.end() :]
+        return code_of(found[1]), text[found.end() :]
     if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
         return ExitCode.ERROR, f"Spark failed: {text}"
     return (
@@ -66,7 +66,8 @@ def explain(error: BaseException) -> tuple[ExitCode, str]:
     )
 
 
-def _code(kind: str) -> ExitCode:
+def code_of(kind: str) -> ExitCode:
+    """The exit code of an error's stable kind."""
     if kind == "PLANNER":
         return ExitCode.MISSING
     return ExitCode[kind] if kind in ExitCode.__members__ else ExitCode.ERROR

@@ -37,6 +37,14 @@ class Output:
         for each in view:
             self._results.print(each)
 
+    def show_line(self, facts: object, *view: RenderableType) -> None:
+        """Like `show`, for commands that go on: each JSON document is a line of its own."""
+        if self.as_json:
+            sys.stdout.write(to_json(facts, indent=False).decode() + "\n")
+            sys.stdout.flush()
+        else:
+            self.show(facts, *view)
+
     def note(self, text: str) -> None:
         """Tell people what is going on."""
         self.notes.print(Text(text, style="dim"))
@@ -57,11 +65,10 @@ def _console(*, stderr: bool) -> Console:
     return console
 
 
-def to_json(facts: object) -> bytes:
-    """A JSON document, indented. Bytes become base64; decimals and what JSON lacks become text."""
-    return orjson.dumps(
-        facts, default=_jsonable, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
-    )
+def to_json(facts: object, *, indent: bool = True) -> bytes:
+    """A JSON document. Bytes become base64; decimals and what JSON lacks become text."""
+    option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
+    return orjson.dumps(facts, default=_jsonable, option=option)
 
 
 def _jsonable(value: Any) -> object:

@@ -10,11 +10,15 @@ from pathlib import Path
 
 import orjson
 import pytest
+from manifests.vacuum.result import VacuumResult
+from tableformat.compaction.execute import CompactionReport
 
 import manifests.errors as errors
 from colonnade.cli import doctor, epochs, export_rows, facts, import_rows, read_rows, write_report
 from colonnade.cli.app import COMMANDS, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
+from colonnade.maintain.round import Round
+from manifests.compaction.plan import CompactionPlan
 from tableformat.history import HistoryEntry
 from tests.cli.runner import Run
 
@@ -100,7 +104,7 @@ def test_the_documented_exit_codes_are_those_that_there_are() -> None:
 
 def test_the_documented_json_is_what_is_printed() -> None:
     modules = (doctor, epochs, export_rows, facts, import_rows, read_rows, write_report)
-    classes: list[type] = [HistoryEntry]
+    classes: list[type] = [HistoryEntry, Round]
     for module in modules:
         classes += [
             each
@@ -110,11 +114,16 @@ def test_the_documented_json_is_what_is_printed() -> None:
             and each.__module__ == module.__name__
             and not each.__name__.startswith("_")
         ]
+    fields = {each.__name__: [f.name for f in dataclasses.fields(each)] for each in classes}
+    fields |= {
+        "CompactionPlan": [*CompactionPlan.model_fields],
+        "CompactionReport": [*CompactionReport.model_fields],
+        "VacuumResult": [*VacuumResult(True, None, 0, 0, ()).to_json()],
+    }
     table = PAGE.split("## JSON")[1]
     documented = dict(re.findall(r"^\| .* \| `(\w+)` \| (.*) \|$", table, re.MULTILINE))
     assert documented == {
-        each.__name__: ", ".join(f"`{field.name}`" for field in dataclasses.fields(each))
-        for each in classes
+        name: ", ".join(f"`{field}`" for field in names) for name, names in fields.items()
     }
 
 

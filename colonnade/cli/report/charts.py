@@ -111,11 +111,11 @@ def deleted_bars(counts: Sequence[int]) -> str:
     most, height, marks = max(counts, default=0) or 1, 24, []
     for place, (label, count, kind) in enumerate(zip(labels, counts, kinds, strict=True)):
         y = TOP + place * (height + 6)
-        width = (WIDTH - 210) * count / most
+        width = (WIDTH - 234) * count / most
         marks += [
-            f'<text x="116" y="{y + 16}" text-anchor="end">{label}</text>',
-            _bar(124, y, max(width, 1 if count else 0), height, f"{count:,} RowSets", kind, gap=0),
-            f'<text x="{132 + width:.1f}" y="{y + 16}">{count:,}</text>',
+            f'<text x="140" y="{y + 16}" text-anchor="end">{label}</text>',
+            _bar(148, y, max(width, 1 if count else 0), height, f"{count:,} RowSets", kind, gap=0),
+            f'<text x="{156 + width:.1f}" y="{y + 16}">{count:,}</text>',
         ]
     return _drawing("RowSets by deleted share", marks)
 

@@ -1,0 +1,124 @@
+"""`maintain`: rounds of maintenance, once or again and again."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from colonnade.cli.arguments import DatabaseArgument, JsonOption
+from colonnade.cli.compact import compactor
+from colonnade.cli.exit_codes import code_of
+from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.places import open_database
+from colonnade.maintain.journal import write_line
+from colonnade.maintain.round import Round, read_plan, run_round
+from manifests.errors import ColonnadeError, InvalidInputError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def maintain(
+    database: DatabaseArgument,
+    every: Annotated[
+        str | None, typer.Option("--every", metavar="TIME", help="Repeat: 30s, 10m, 6h or 1d.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what there is to compact.")
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Compact what the tables' policies ask for, vacuum, and write a checkpoint.
+
+    Fit for cron, and to run beside any reader and writer. With --every it stays, and an error is
+    said and tried again at the next round; without, it is the exit code. Each round leaves a line
+    in the database: _manifest/maintenance.jsonl.
+    """
+    output = Output(json)
+    seconds = None if every is None else parse_interval(every)
+    if dry_run:
+        place = open_database(database)
+        plans = read_plan(place.log, place.head).compactions
+        text = "\n\n".join(map(str, plans)) or "Nothing to compact."
+        output.show([plan.model_dump() for plan in plans], Text(text))
+        return
+
+    def one_round() -> Round:
+        place = open_database(database)
+        found = place.database
+        done = run_round(found, place.log, compactor(place, output))
+        write_line(place.location.store, done)
+        output.show_line(done, *_view(done))
+        return done
+
+    if seconds is None:
+        done = one_round()
+        if done.errors:
+            raise typer.Exit(int(code_of(done.errors[0].kind)))
+    else:
+        repeat(one_round, seconds, output)
+
+
+def repeat(
+    work: Callable[[], object],
+    seconds: float,
+    output: Output,
+    *,
+    rounds: int | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> None:
+    """Begin `work` every so many seconds, at once when it took longer; errors of ours are said.
+
+    Ends after `rounds`, without a number never.
+    """
+    done, begun = 0, 0.0
+    while rounds is None or done < rounds:
+        if done:
+            sleep(max(0.0, begun + seconds - time.monotonic()))
+        begun = time.monotonic()
+        try:
+            work()
+        except ColonnadeError as error:
+            output.fail(error.kind, error.message)
+        done += 1
+
+
+def parse_interval(text: str) -> float:
+    """Seconds from text such as `10m`. Raises InvalidInputError."""
+    match = re.fullmatch(r"(\d{1,6})\s*([smhd])", text.strip().lower(), re.ASCII)
+    if match is None or int(match[1]) == 0:
+        raise InvalidInputError(f"{text!r} is no time between rounds; write it like 30s or 10m.")
+    return float(int(match[1]) * _UNITS[match[2]])
+
+
+def _view(done: Round) -> list[Table | Text]:
+    tables = rows_table(
+        ("table", "groups", "RowSets", "read", "written", "seconds", "left to do"),
+        [
+            (
+                each.table,
+                each.groups,
+                f"-{each.rowsets_removed} +{each.rowsets_added}",
+                size(each.bytes_read),
+                size(each.bytes_written),
+                round(each.seconds, 1),
+                "" if not each.left or not each.left.groups else size(each.left.bytes),
+            )
+            for each in done.tables
+        ],
+    )
+    said = [f"epoch {done.epoch}, {done.seconds:.1f} s"]
+    if done.vacuum is not None and (done.vacuum.files or done.vacuum.epochs):
+        said.append(
+            f"vacuum removed {done.vacuum.files:,} files ({size(done.vacuum.bytes)}) and"
+            f" {done.vacuum.epochs:,} epochs"
+        )
+    if done.checkpoint is not None:
+        said.append(f"checkpoint of epoch {done.checkpoint}")
+    errors = [Text(f"{each.step}: {each.message}", style="bold red") for each in done.errors]
+    return [tables, Text("; ".join(said) + "."), *errors]

@@ -1,0 +1,52 @@
+"""`vacuum`: remove what no kept epoch needs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from colonnade.cli.arguments import JsonOption, PathArgument, YesOption
+from colonnade.cli.ask import require_yes
+from colonnade.cli.output import Output, rows_table, size
+from colonnade.cli.places import open_place
+
+SHOWN_FILES = 50
+
+
+def vacuum(
+    path: PathArgument,
+    retention_hours: Annotated[
+        float | None,
+        typer.Option("--retention-hours", min=0, help="Keep epochs for so long; else properties."),
+    ] = None,
+    retain_epochs: Annotated[
+        int | None, typer.Option("--retain-epochs", min=1, help="Keep so many epochs at least.")
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Trust this clock though the log is a day ahead.")
+    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Remove epochs that retention lets go, and files that only they or failed jobs name.
+
+    Of a table: its retention alone is replaced by the options, and what other tables of the
+    database ask for is kept. Tags and pins keep their epochs. Safe beside readers and writers.
+    """
+    output, place = Output(json), open_place(path)
+    target = place.table if place.is_table else place.database
+    result = target.vacuum(retention_hours, retain_epochs=retain_epochs, dry_run=True, force=force)
+    if not dry_run:
+        if result.files or result.epochs_removed:
+            what = f"{len(result.files):,} files ({size(result.bytes_removed)})"
+            question = (
+                f"Remove {what} and {result.epochs_removed:,} epochs of {place.location.url}?"
+            )
+            require_yes(question, yes)
+        result = target.vacuum(retention_hours, retain_epochs=retain_epochs, force=force)
+    shown = [(each.name, size(each.bytes)) for each in result.files[:SHOWN_FILES]]
+    files = [rows_table(("file", "size"), shown)] if dry_run and shown else []
+    output.show(result.to_json(), *files, Text(str(result)))

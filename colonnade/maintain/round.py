@@ -1,0 +1,157 @@
+"""A round of maintenance, carried out. Whatever becomes of one step, the others are tried.
+
+Rounds of several schedulers on one database do no harm: of two compactions of the same RowSets
+one is dropped, and vacuums are safe beside each other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+
+from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.optimize import Chosen, plan_table
+
+from colonnade.maintain.plan import Distance, RoundPlan, distance, plan_round
+from manifests.checkpoint_reader import read_hint
+from manifests.checkpoint_writer import write_checkpoint
+from manifests.compaction.plan import CompactionPlan
+from manifests.errors import ColonnadeError
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from tableformat.database import Database
+
+Compact = Callable[[Database, CompactionPlan], CompactionReport]
+"""Compacts one table by its policy, here or elsewhere; the plan says what there is to do."""
+
+
+@dataclass(slots=True)
+class TableRound:
+    """What was done to one table, and what its policy still asks for."""
+
+    table: str
+    groups: int = 0
+    conflicts: int = 0
+    rowsets_removed: int = 0
+    rowsets_added: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+    seconds: float = 0.0
+    left: Distance | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumRound:
+    """What vacuum removed; `floor` is the oldest epoch that can be read since."""
+
+    files: int
+    bytes: int
+    epochs: int
+    floor: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepError:
+    """Why one step of a round failed."""
+
+    step: str
+    kind: str
+    message: str
+
+
+@dataclass(slots=True)
+class Round:
+    """One round: what it did, how long it took, and how far the tables are from their policy.
+
+    `checkpoint` is the epoch of the one that it wrote, `vacuum` is None where that failed.
+    """
+
+    time: datetime
+    database: str
+    epoch: int
+    seconds: float = 0.0
+    tables: list[TableRound] = field(default_factory=list)
+    vacuum: VacuumRound | None = None
+    checkpoint: int | None = None
+    errors: list[StepError] = field(default_factory=list)
+
+
+def read_plan(log: Log, head: Snapshot) -> RoundPlan:
+    """What a round would do now. Reads the log alone.
+
+    Raises InvalidInputError naming the property of a table that asks for what cannot be.
+    """
+    hint = read_hint(log.store)
+    plans = [_plan(log, head, table) for table in head.tables.values()]
+    return plan_round(plans, head.epoch, None if hint is None else hint[0].epoch)
+
+
+def run_round(database: Database, log: Log, compact: Compact) -> Round:
+    """Compact, vacuum, write a checkpoint; says what became of each. Changes no row.
+
+    Raises InvalidInputError before anything is done where the store is read only. Errors of a step
+    are in what it returns, and the next round tries it again.
+    """
+    log.store.require_writable()
+    started = time.monotonic()
+    done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
+    with _step(done, "plan"):
+        plan = read_plan(log, database.snapshot)
+        for wanted in plan.compactions:
+            with _step(done, f"compact {wanted.name}"):
+                done.tables.append(_table_round(compact(database, wanted)))
+    with _step(done, "vacuum"):
+        result = database.vacuum()
+        done.vacuum = VacuumRound(
+            len(result.files), result.bytes_removed, result.epochs_removed, result.floor
+        )
+    with _step(done, "checkpoint"):
+        head = database.refresh()
+        if read_plan(log, head).checkpoint:
+            write_checkpoint(log.store, head)
+            done.checkpoint = head.epoch
+    with _step(done, "look again"):
+        _look_again(done, log, database.refresh())
+    done.seconds = round(time.monotonic() - started, 3)
+    return done
+
+
+def _plan(log: Log, head: Snapshot, table: TableState) -> CompactionPlan:
+    return plan_table(log, head, table, Chosen())[0]
+
+
+def _table_round(report: CompactionReport) -> TableRound:
+    return TableRound(
+        report.table,
+        groups=report.groups,
+        conflicts=len(report.conflicts),
+        rowsets_removed=report.rowsets_removed,
+        rowsets_added=report.rowsets_added,
+        bytes_read=report.bytes_read,
+        bytes_written=report.bytes_written,
+        seconds=report.seconds,
+    )
+
+
+def _look_again(done: Round, log: Log, head: Snapshot) -> None:
+    """Note how far each table is from its policy now, also those that nothing was done to."""
+    done.epoch = head.epoch
+    rounds = {each.table: each for each in done.tables}
+    for state in sorted(head.tables.values(), key=lambda state: state.name):
+        each = rounds.get(state.name)
+        if each is None:
+            each = TableRound(state.name)
+            done.tables.append(each)
+        each.left = distance(_plan(log, head, state))
+
+
+@contextmanager
+def _step(done: Round, name: str) -> Iterator[None]:
+    """Note an error of ours and go on; whatever else goes wrong is a fault and ends the round."""
+    try:
+        yield
+    except ColonnadeError as error:
+        done.errors.append(StepError(name, error.kind, error.message))

@@ -1,0 +1,111 @@
+"""Tables are compacted without a question, and files removed only when somebody agrees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import fsspec
+
+import colonnade
+from tests.cli.runner import Run, order_rows
+
+
+def test_compaction_is_planned_printed_and_done(run: Run, shop: Path) -> None:
+    orders = shop / "orders"
+    plan = run("compact", orders, "--dry-run", "--option", "min-rowsets=2")
+    assert "3 small RowSets" in plan.out
+    groups = run("compact", orders, "--dry-run", "--option", "min-rowsets=2", "--json").json[
+        "groups"
+    ]
+    assert [group["rowsets"] for group in groups] == [[2, 1, 0]]
+    done = run("compact", orders, "--option", "min-rowsets=2", "--json").json
+    assert (done["rowsets_removed"], done["rowsets_added"], done["rows_dropped"]) == (3, 1, 2)
+    assert run("count", orders).out == "28\n"
+    assert "nothing to compact" in run("compact", orders).out
+
+
+def test_some_of_a_table_is_compacted_by_a_predicate(run: Run, shop: Path) -> None:
+    part = run("compact", shop / "orders", "--where", "id >= 10", "--option", "min-rowsets=2")
+    assert "2 RowSets became 1" in part.out
+    assert run("show", shop / "orders", "--json").json["rowsets"] == 2
+
+
+def test_rows_are_put_in_z_order(run: Run, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", order_rows(0, 1).schema)
+    for start in (0, 10):
+        table.append(order_rows(start, 10))
+    done = run("compact", tmp_path / "t", "--zorder", "id,day", "--json").json
+    assert (done["rowsets_removed"], done["rowsets_added"]) == (2, 1)
+
+
+def test_what_the_policy_does_not_know_is_refused(run: Run, shop: Path) -> None:
+    orders = shop / "orders"
+    assert "no option" in run("compact", orders, "--option", "min-rowsets").err
+    assert run("compact", orders, "--option", "nonsense=1").code == 2
+    assert run("compact", orders, "--where", "nothing = 1").code == 2
+    assert run("compact", orders, "--zorder", "id", "--dry-run").code == 2
+    assert run("compact", orders, "--zorder", "nothing").code in (2, 3)
+
+
+def test_vacuum_says_what_would_go_and_asks(run: Run, shop: Path) -> None:
+    orders = colonnade.open(shop / "orders")
+    orders.overwrite(order_rows(0, 5))
+    options = (shop, "--retention-hours", "0")
+    plan = run("vacuum", *options, "--dry-run", "--json").json
+    assert plan["dry_run"]
+    assert plan["epochs_removed"] > 0
+    assert "Would remove" in run("vacuum", *options, "--dry-run").out
+    declined = run("vacuum", *options, answer="n\n")
+    assert declined.code == 11
+    assert f"{plan['epochs_removed']} epochs of {shop}?" in declined.err
+    assert run("vacuum", *options, "--dry-run", "--json").json == plan
+    done = run("vacuum", *options, "--yes", "--json").json
+    assert done["epochs_removed"] == plan["epochs_removed"]
+    assert run("count", shop / "orders").out == "5\n"
+    assert run("count", shop / "orders", "--epoch", 3).code == 3
+    again = run("vacuum", *options)
+    assert again.code == 0, "asked although there was nothing to remove"
+
+
+def test_vacuum_keeps_what_is_tagged_and_what_is_not_old(run: Run, shop: Path) -> None:
+    run("tag", shop, "loaded", "--epoch", 4)
+    colonnade.open(shop / "orders").overwrite(order_rows(0, 5))
+    assert run("vacuum", shop).code == 0
+    assert run("vacuum", shop, "--retention-hours", "0", "--yes").code == 0
+    assert run("count", shop / "orders", "--tag", "loaded").out == "30\n"
+    assert run("vacuum", shop, "--retention-hours", "-1").code == 2
+
+
+def test_a_store_that_can_only_be_read_is_looked_at_and_left_alone(run: Run, shop: Path) -> None:
+    memory = fsspec.filesystem("memory")
+    memory.put(str(shop), "/read-only-shop", recursive=True)
+    remote = "memory://read-only-shop"
+    try:
+        before = memory.find("/read-only-shop")
+        assert run("count", f"{remote}/orders").out == "28\n"
+        checks = {each["what"]: each for each in run("doctor", remote, "--json").json}
+        assert checks["store"]["status"] == "absent"
+        for command in (
+            ("compact", f"{remote}/orders"),
+            ("vacuum", remote, "--yes"),
+            ("maintain", remote),
+            ("tag", remote, "x"),
+            ("restore", remote, "--epoch", "3", "--yes"),
+        ):
+            ran = run(*command)
+            assert (ran.code, ran.err.count("\n")) == (2, 1), command
+            assert "read" in ran.err
+        assert memory.find("/read-only-shop") == before
+    finally:
+        memory.rm("/read-only-shop", recursive=True)
+
+
+def test_a_damaged_log_stops_what_would_remove_and_keeps_every_file(run: Run, shop: Path) -> None:
+    epoch = next((shop / "_manifest").glob("*3.json"))
+    epoch.write_bytes(epoch.read_bytes().replace(b"append", b"appemd"))
+    before = sorted(shop.rglob("*"))
+    for command in ("vacuum", "maintain"):
+        ran = run(command, shop)
+        assert ran.code == 8
+        assert str(epoch) in ran.err
+    assert sorted(shop.rglob("*")) == before

@@ -1,0 +1,172 @@
+"""A round leaves tables as their policy wants them, and a line that says so; it loses no row."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.cli.compact import compactor
+from colonnade.cli.maintain import parse_interval, repeat
+from colonnade.cli.output import Output
+from colonnade.cli.places import open_database
+from colonnade.maintain.journal import read_lines, write_line
+from colonnade.maintain.plan import Distance
+from colonnade.maintain.round import Round, run_round
+from manifests.errors import ConflictError, InvalidInputError
+from manifests.names import JOURNAL
+from manifests.store import LocalStore, MemoryStore
+from tests.cli.runner import run_command
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    """`trips` in twenty RowSets, and `zones` in one."""
+    database = colonnade.create_database(tmp_path / "lake")
+    trips = database.create_table("trips", SCHEMA)
+    for number in range(20):
+        trips.append(pa.table({"id": [number]}))
+    database.create_table("zones", SCHEMA).append(pa.table({"id": [1]}))
+    return tmp_path / "lake"
+
+
+def ids_of(lake: Path) -> list[int]:
+    return sorted(colonnade.open(lake / "trips").scan().to_arrow()["id"].to_pylist())
+
+
+def one_round(lake: Path) -> Round:
+    place = open_database(str(lake))
+    return run_round(place.database, place.log, compactor(place, Output()))
+
+
+def test_a_round_brings_tables_to_their_policy_and_writes_a_checkpoint(lake: Path) -> None:
+    done = one_round(lake)
+    assert done.errors == []
+    trips, zones = done.tables
+    assert (trips.table, trips.rowsets_removed, trips.rowsets_added) == ("trips", 20, 1)
+    assert (zones.table, zones.groups) == ("zones", 0)
+    assert trips.left == zones.left == Distance(0, 0)
+    assert done.checkpoint == done.epoch
+    assert done.vacuum is not None
+    assert ids_of(lake) == [*range(20)]
+    again = one_round(lake)
+    assert again.epoch == done.epoch, "a round with nothing to do changed the log"
+    assert (again.checkpoint, again.errors) == (None, [])
+
+
+def test_two_schedulers_at_once_do_no_harm(lake: Path) -> None:
+    rounds: list[Round] = []
+    both = threading.Barrier(2)
+
+    def scheduler() -> None:
+        both.wait()
+        rounds.append(one_round(lake))
+
+    threads = [threading.Thread(target=scheduler) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [each.errors for each in rounds] == [[], []]
+    assert sum(table.rowsets_removed for each in rounds for table in each.tables) == 20
+    assert ids_of(lake) == [*range(20)]
+    assert colonnade.open(lake / "trips").state.rowsets.rowset_count == 1
+
+
+def test_a_step_that_fails_does_not_keep_the_others_from_being_tried(lake: Path) -> None:
+    place = open_database(str(lake))
+
+    def fails(*_: object) -> None:
+        raise ConflictError("Somebody was faster.")
+
+    done = run_round(place.database, place.log, fails)  # type: ignore[arg-type]
+    (error,) = done.errors
+    assert (error.step, error.kind) == ("compact trips", "CONFLICT")
+    assert done.vacuum is not None
+    assert done.checkpoint is not None
+    assert [each.left and each.left.groups for each in done.tables] == [1, 0]
+
+
+def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
+    lake: Path,
+) -> None:
+    for _ in range(2):
+        assert run_command("maintain", lake, "--json").code == 0
+    store = LocalStore(str(lake))
+    first, second = read_lines(store)
+    assert (first["tables"][0]["table"], first["tables"][0]["rowsets_removed"]) == ("trips", 20)
+    assert second["tables"][0]["left"] == {"groups": 0, "bytes": 0}
+    colonnade.open_database(lake).vacuum(0, retain_epochs=1, force=True)
+    assert len([*read_lines(store)]) == 2
+    with (lake / JOURNAL).open("ab") as file:
+        file.write(b'{"torn')
+    assert len([*read_lines(store)]) == 2
+    assert ids_of(lake) == [*range(20)]
+    (lake / JOURNAL).unlink()
+    assert [*read_lines(store)] == []
+    assert run_command("maintain", lake).code == 0
+
+
+def test_lines_that_are_written_at_once_stay_whole(lake: Path) -> None:
+    store = LocalStore(str(lake))
+
+    def write(name: str) -> None:
+        for number in range(50):
+            write_line(store, {"name": name, "number": number, "long": name * 2000})
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lines = [*read_lines(store)]
+    assert len(lines) == 200
+    assert all(set(line["long"]) == {line["name"]} for line in lines)
+
+
+def test_a_store_without_files_has_no_journal() -> None:
+    write_line(MemoryStore(), {"a": 1})
+
+
+def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(lake: Path) -> None:
+    plan = run_command("maintain", lake, "--dry-run")
+    assert "trips at epoch" in plan.out
+    done = run_command("maintain", lake)
+    assert done.code == 0
+    assert "-20 +1" in done.out
+    assert run_command("maintain", lake, "--dry-run").out == "Nothing to compact.\n"
+    assert run_command("maintain", lake / "trips").code == 2
+    colonnade.open(lake / "trips")
+    column = next((lake / "_manifest").glob("0*15.json"))
+    column.write_bytes(column.read_bytes()[:-1])
+    assert run_command("maintain", lake).code == 8
+
+
+def test_rounds_begin_at_their_time_and_go_on_after_an_error() -> None:
+    slept: list[float] = []
+    rounds = []
+
+    def work() -> None:
+        rounds.append(1)
+        if len(rounds) == 1:
+            raise ConflictError("Somebody was faster.")
+
+    repeat(work, 3600, Output(), rounds=3, sleep=slept.append)
+    assert len(rounds) == 3
+    assert all(3590 < seconds <= 3600 for seconds in slept)
+    assert len(slept) == 2
+    slow: list[float] = []
+    repeat(lambda: None, 0, Output(), rounds=2, sleep=slow.append)
+    assert slow == [0.0]
+
+
+def test_intervals_are_read_with_their_units() -> None:
+    assert [parse_interval(text) for text in ("30s", "10m", "2h", "1 D")] == [30, 600, 7200, 86400]
+    for text in ("10", "0m", "-1m", "soon"):
+        with pytest.raises(InvalidInputError, match="write it like"):
+            parse_interval(text)
