@@ -6,10 +6,6 @@ from typing import Annotated
 
 import typer
 from rich.text import Text
-from tableformat.compaction.execute import CompactionReport
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.optimize import Optimize
-from tableformat.compaction.run import run_job
 
 from colonnade.cli.arguments import JsonOption, TableArgument, WhereOption, split_names
 from colonnade.cli.output import Output
@@ -19,6 +15,10 @@ from colonnade.maintain.round import Compact
 from manifests.compaction.plan import CompactionPlan
 from manifests.errors import InvalidInputError
 from manifests.snapshot import Snapshot, TableState
+from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.job import CompactionJob, CompactionOutcome
+from tableformat.compaction.optimize import Optimize
+from tableformat.compaction.run import run_job
 from tableformat.database import Database
 from tableformat.table import ArrowTable
 

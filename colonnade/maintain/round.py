@@ -12,9 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from tableformat.compaction.execute import CompactionReport
-from tableformat.compaction.optimize import Chosen, plan_table
-
 from colonnade.maintain.plan import Distance, RoundPlan, distance, plan_round
 from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
@@ -22,6 +19,8 @@ from manifests.compaction.plan import CompactionPlan
 from manifests.errors import ColonnadeError
 from manifests.log import Log
 from manifests.snapshot import Snapshot, TableState
+from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.optimize import Chosen, plan_table
 from tableformat.database import Database
 
 Compact = Callable[[Database, CompactionPlan], CompactionReport]

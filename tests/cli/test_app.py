@@ -10,8 +10,6 @@ from pathlib import Path
 
 import orjson
 import pytest
-from manifests.vacuum.result import VacuumResult
-from tableformat.compaction.execute import CompactionReport
 
 import manifests.errors as errors
 from colonnade.cli import doctor, epochs, export_rows, facts, import_rows, read_rows, write_report
@@ -19,6 +17,8 @@ from colonnade.cli.app import COMMANDS, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.maintain.round import Round
 from manifests.compaction.plan import CompactionPlan
+from manifests.vacuum.result import VacuumResult
+from tableformat.compaction.execute import CompactionReport
 from tableformat.history import HistoryEntry
 from tests.cli.runner import Run
 
