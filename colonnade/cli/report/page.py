@@ -27,4 +27,5 @@ def render(report: ReportFacts) -> str:
     latest = [*reversed(report.steps)][:LATEST]
     groups = sum(len(page.plan.groups) for page in report.tables)
     template = environment.get_template("page.html")
-    return template.render(report=report, latest=latest, groups=groups)
+    page: str = template.render(report=report, latest=latest, groups=groups)
+    return page
