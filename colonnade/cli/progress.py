@@ -20,19 +20,22 @@ class _Rate(ProgressColumn):
     """What is done of what there is, and how much of it in a second."""
 
     def render(self, task: Task) -> Text:
+        in_bytes = task.fields["unit"] == "bytes"
+
         def amount(count: float) -> str:
-            whole = int(count)
-            return decimal(whole) if task.fields["unit"] == "bytes" else f"{whole:,} rows"
+            return decimal(int(count)) if in_bytes else f"{int(count):,}"
 
         total = "" if task.total is None else f" of {amount(task.total)}"
         speed = task.finished_speed or task.speed
-        return Text(amount(task.completed) + total + (f", {amount(speed)}/s" if speed else ""))
+        rate = f", {amount(speed)}/s" if speed else ""
+        unit = "" if in_bytes else " rows"
+        return Text(f"{amount(task.completed)}{total}{unit}{rate}", no_wrap=True)
 
 
 @contextmanager
 def progress(output: Output, title: str, unit: Unit, total: int | None) -> Iterator[Advance]:
     """Show how far work is; the work calls what this yields with each amount that is done."""
-    columns = (TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(24), _Rate(), TimeRemainingColumn())
     console = output.notes
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +14,8 @@ import pytest
 import colonnade
 from colonnade.cli.engine import choose_engine, parse_size
 from colonnade.cli.exit_codes import MissingError
+from colonnade.cli.output import Output
+from colonnade.cli.progress import progress
 from tests.cli.runner import SCHEMA, Run, order_rows
 
 
@@ -183,3 +186,26 @@ def test_sizes_are_read_with_their_units() -> None:
     assert [parse_size(text) for text in ("7", "2k", "3 MB", "1GiB", "1t")] == [
         *(7, 2048, 3 * 2**20, 2**30, 2**40),
     ]
+
+
+def test_progress_shows_what_is_done_of_what_there_is_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = io.StringIO()
+    output = Output()
+    output.notes.file = shown
+    with progress(output, "import", "rows", 2_000_000) as advance:
+        advance(500_000)
+        advance(1_500_000)
+    with progress(output, "import", "bytes", None) as advance:
+        advance(3_000_000)
+    assert "2,000,000 of 2,000,000 rows" in shown.getvalue()
+    assert "3.0 MB" in shown.getvalue()
+    monkeypatch.delenv("FORCE_COLOR")
+    quiet = Output()
+    quiet.notes.file = nothing = io.StringIO()
+    with progress(quiet, "import", "rows", 1) as advance:
+        advance(1)
+    assert nothing.getvalue() == ""
