@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pyspark
@@ -18,20 +18,32 @@ HOME = Path(pyspark.__file__).parent
 
 
 @contextmanager
-def running(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process in a session and in the folder of its log; nothing of it is left afterwards."""
+def running(
+    command: list[str],
+    log: Path,
+    *,
+    given: Path | None = None,
+    output: Path | None = None,
+    **environment: str,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A process in a session and in the folder of its log; nothing of it is left afterwards.
+
+    It reads `given`, and prints to `output`, or else to the log.
+    """
     environment = {
         **os.environ,
         "SPARK_HOME": str(HOME),
         "SPARK_LOCAL_DIRS": str(log.parent),  # killed, Spark leaves its temporary files behind
         **environment,
     }
-    with log.open("wb") as out:
+    with ExitStack() as files:
+        errors = files.enter_context(log.open("wb"))
         process = subprocess.Popen(
             command,
             cwd=log.parent,
-            stdout=out,
-            stderr=out,
+            stdin=files.enter_context(given.open("rb")) if given else None,
+            stdout=files.enter_context(output.open("wb")) if output else errors,
+            stderr=errors,
             env=environment,
             start_new_session=True,
         )

@@ -1,6 +1,7 @@
 """The whole road once, for test_clusters.py: `python road.py MASTER FOLDER`.
 
-A process of its own, because one process has one Spark. MASTER is that of a cluster, or `connect`.
+First with the source in Python, then, in the same session, with the jar. A process of its own,
+because one process has one Spark. MASTER is that of a cluster, or `connect`.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, SparkSession
 
 import colonnade
+from tests.spark_ext.statements import REFUSAL, REFUSED, ROAD, line
 
 
 def session(master: str) -> SparkSession:
@@ -45,10 +47,10 @@ def walk(spark: SparkSession, path: str) -> None:
     assert before.join(load(where="id > 5"), "id").count() == 4
     assert before.union(table.toDF()).count() == 1010
 
-    fails(lambda: load(epoch="99").collect(), "NOT_FOUND")
-    fails(lambda: append(spark.range(1), path), "INVALID_INPUT")
+    fails(lambda: load(epoch="99").collect(), "[COLONNADE_NOT_FOUND] ")
+    fails(lambda: append(spark.range(1), path), "[COLONNADE_INVALID_INPUT] ")
     null = spark.sql("SELECT CAST(NULL AS BIGINT) AS id, 'a' AS name")
-    fails(lambda: append(null, path), "INVALID_INPUT")
+    fails(lambda: append(null, path), "[COLONNADE_INVALID_INPUT] ")
     assert [row.version for row in table.history().collect()] == [3, 2, 1]
     assert table.detail().first()["numRows"] == 10  # type: ignore[index]
     assert table.toDF().count() == 10
@@ -56,17 +58,41 @@ def walk(spark: SparkSession, path: str) -> None:
     assert database.tables() == []
 
 
+def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
+    """The same with the Spark source: statements, then every way to save a frame, in `folder`."""
+    colonnade.enable(spark)
+    spark.conf.set("spark.sql.catalog.colonnade.warehouse", f"{folder}/warehouse")
+    for statement, expected in ROAD:
+        found = tuple(map(line, spark.sql(statement).collect()))
+        assert found == expected, (statement, found)
+    fails(lambda: spark.sql(REFUSED).collect(), REFUSAL)
+
+    path = f"{folder}/frames"
+    rows = spark.range(100).repartition(2).selectExpr("id", "CAST(id AS STRING) AS name")
+    rows.write.format("colonnade").save(path)
+    fails(lambda: rows.write.format("colonnade").save(path), "ALREADY_EXISTS")
+    append(rows.where("id < 10"), path)
+    rows.limit(3).write.format("colonnade").mode("overwrite").save(path)
+    read = spark.read.format("colonnade")
+    assert [read.load(path).count(), read.option("epoch", 2).load(path).count()] == [3, 110]
+    null = spark.sql("SELECT CAST(unhex('fffe') AS STRING) AS name, 1L AS id")
+    fails(lambda: append(null, path), "[COLONNADE_INVALID_INPUT] Column 'name' holds no valid")
+    rows.writeTo("colonnade.shop.frames").create()
+    rows.writeTo("colonnade.shop.frames").append()
+    assert spark.table("colonnade.shop.frames").groupBy("id").count().count() == 100
+
+
 def append(frame: DataFrame, path: str) -> None:
     """Add rows to the table at `path`."""
     frame.write.format("colonnade").mode("append").save(path)
 
 
-def fails(action: Callable[[], object], kind: str) -> None:
-    """Requires an error of ours, as one sentence."""
+def fails(action: Callable[[], object], part: str) -> None:
+    """Requires an error with `part` in what it says, and without a traceback of Python's."""
     try:
         action()
     except Exception as error:
-        if f"[COLONNADE_{kind}] " not in str(error) or "Traceback (most" in str(error):
+        if part not in str(error) or "Traceback (most" in str(error):
             raise
     else:
         raise AssertionError("what cannot work was accepted")
@@ -78,10 +104,11 @@ def main(master: str, folder: str) -> None:
     spark = session(master)
     try:
         if master == "connect":
-            fails(lambda: append(spark.range(1), "lost"), "INVALID_INPUT")
+            fails(lambda: append(spark.range(1), "lost"), "[COLONNADE_INVALID_INPUT] ")
             walk(spark, os.path.abspath("shop/orders"))
         else:
             walk(spark, "shop/orders")
+        walk_with_the_jar(spark, folder)
         print("the whole road: ok")
     finally:
         spark.stop()
