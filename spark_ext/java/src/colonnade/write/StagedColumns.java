@@ -2,6 +2,7 @@ package colonnade.write;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.BooleanType;
@@ -27,6 +28,33 @@ import org.apache.spark.sql.types.YearMonthIntervalType;
 
 /** The staged form of each type, and which of Spark's types may be stored as which. */
 final class StagedColumns {
+  private static final Map<Class<? extends DataType>, String> NAMES =
+      Map.of(
+          StringType.class, "string",
+          DecimalType.class, "decimal",
+          ArrayType.class, "array",
+          MapType.class, "map",
+          StructType.class, "struct",
+          IntegerType.class, "int",
+          YearMonthIntervalType.class, "interval year to month",
+          DayTimeIntervalType.class, "interval day to second",
+          TimeType.class, "time");
+
+  /** Those that Spark calls what a table calls them. */
+  private static final List<Class<? extends DataType>> NAMED_ALIKE =
+      List.of(
+          BooleanType.class,
+          ByteType.class,
+          ShortType.class,
+          LongType.class,
+          FloatType.class,
+          DoubleType.class,
+          BinaryType.class,
+          DateType.class,
+          TimestampType.class,
+          TimestampNTZType.class,
+          VariantType.class);
+
   private StagedColumns() {}
 
   /**
@@ -110,48 +138,11 @@ final class StagedColumns {
 
   /** The type of a table as which Spark's rows hold a type; null where there is none. */
   private static String base(DataType type) {
-    if (type instanceof StringType) {
-      return "string";
+    for (Map.Entry<Class<? extends DataType>, String> each : NAMES.entrySet()) {
+      if (each.getKey().isInstance(type)) {
+        return each.getValue();
+      }
     }
-    if (type instanceof DecimalType) {
-      return "decimal";
-    }
-    if (type instanceof ArrayType) {
-      return "array";
-    }
-    if (type instanceof MapType) {
-      return "map";
-    }
-    if (type instanceof StructType) {
-      return "struct";
-    }
-    if (type instanceof IntegerType) {
-      return "int";
-    }
-    if (type instanceof YearMonthIntervalType) {
-      return "interval year to month";
-    }
-    if (type instanceof DayTimeIntervalType) {
-      return "interval day to second";
-    }
-    if (type instanceof TimeType) {
-      return "time";
-    }
-    return isNamedAlike(type) ? type.typeName() : null;
-  }
-
-  /** Whether Spark calls a type what a table calls it. */
-  private static boolean isNamedAlike(DataType type) {
-    return type instanceof BooleanType
-        || type instanceof ByteType
-        || type instanceof ShortType
-        || type instanceof LongType
-        || type instanceof FloatType
-        || type instanceof DoubleType
-        || type instanceof BinaryType
-        || type instanceof DateType
-        || type instanceof TimestampType
-        || type instanceof TimestampNTZType
-        || type instanceof VariantType;
+    return NAMED_ALIKE.stream().anyMatch(each -> each.isInstance(type)) ? type.typeName() : null;
   }
 }

@@ -263,15 +263,10 @@ abstract class StagedNumbers extends Staged {
     }
   }
 
-  /** {@code float}, as bits. */
-  static final class Floats extends StagedNumbers {
-    Floats(TableField field, String path) {
-      super(field, path, ArrowType.floating(32), 4);
-    }
-
-    @Override
-    long read(SpecializedGetters from, int ordinal) {
-      return Float.floatToRawIntBits(from.getFloat(ordinal));
+  /** Bits of a float, which have another order and other constants than numbers. */
+  private abstract static class FloatBits extends StagedNumbers {
+    FloatBits(TableField field, String path, int bits) {
+      super(field, path, ArrowType.floating(bits), bits / 8);
     }
 
     @Override
@@ -285,25 +280,27 @@ abstract class StagedNumbers extends Staged {
     }
   }
 
+  /** {@code float}, as bits. */
+  static final class Floats extends FloatBits {
+    Floats(TableField field, String path) {
+      super(field, path, 32);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return Float.floatToRawIntBits(from.getFloat(ordinal));
+    }
+  }
+
   /** {@code double}, as bits. */
-  static final class Doubles extends StagedNumbers {
+  static final class Doubles extends FloatBits {
     Doubles(TableField field, String path) {
-      super(field, path, ArrowType.floating(64), 8);
+      super(field, path, 64);
     }
 
     @Override
     long read(SpecializedGetters from, int ordinal) {
       return Double.doubleToRawLongBits(from.getDouble(ordinal));
-    }
-
-    @Override
-    EncodedBlock encode(BlockEncoder encoder, int from, int to) {
-      return FloatingPoint.encode(encoder, this, from, to);
-    }
-
-    @Override
-    Comparable<?> sortValue(int row) {
-      return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
     }
   }
 }
