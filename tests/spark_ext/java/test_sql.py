@@ -173,6 +173,18 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     spark.sql("DROP TABLE t1")
 
 
+def test_a_view_shows_the_newest_epoch_or_the_one_it_names(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE seen USING colonnade AS SELECT 1 AS a")
+    spark.sql("CREATE VIEW newest AS SELECT * FROM seen WHERE a IN (SELECT id FROM colonnade.db.t)")
+    spark.sql("CREATE VIEW first AS SELECT * FROM seen VERSION AS OF 1")
+    spark.sql("INSERT INTO seen VALUES (2)")
+    assert spark.sql("SELECT * FROM newest ORDER BY a") == [[1], [2]]
+    assert spark.sql("SELECT * FROM first") == [[1]]
+    for view in ("newest", "first"):
+        spark.sql(f"DROP VIEW {view}")
+    spark.sql("DROP TABLE seen")
+
+
 def test_a_table_at_a_location_keeps_its_rows_when_its_name_is_dropped(spark: SparkShell) -> None:
     place = f"{spark.folder}/warehouse/db/t"
     spark.sql(f"CREATE TABLE named USING colonnade LOCATION '{place}'")

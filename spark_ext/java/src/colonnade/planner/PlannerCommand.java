@@ -3,7 +3,8 @@ package colonnade.planner;
 import java.io.File;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.RuntimeConfig;
+import org.apache.spark.sql.SparkSession;
 
 /**
  * Which Python runs the planner, and where it finds Colonnade: one planner process for each.
@@ -20,10 +21,11 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
 
   /** As the session of this thread configures it, or else the environment of the driver. */
   static PlannerCommand configured() throws ColonnadeException {
-    SQLConf conf = SQLConf.get();
-    String path = conf.getConfString(PATH, "");
-    int startSeconds = wholeSeconds(conf.getConfString(START_SECONDS, "60"));
-    String python = conf.getConfString(PYTHON, "");
+    // While Spark reads a view, SQLConf.get() has the settings that the view was created with.
+    RuntimeConfig conf = SparkSession.active().conf();
+    String path = conf.get(PATH, "");
+    int startSeconds = wholeSeconds(conf.get(START_SECONDS, "60"));
+    String python = conf.get(PYTHON, "");
     if (!python.isEmpty()) {
       return new PlannerCommand(python, PYTHON, path, startSeconds);
     }
