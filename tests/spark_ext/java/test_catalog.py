@@ -48,6 +48,7 @@ def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
         ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
         ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "Colonnade tables only"),
         ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "Colonnade tables only"),
+        ("SELECT * FROM colonnade.none", "none does not exist; a path has a slash"),
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (a)", "has no partitions"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
         ("CREATE TABLE colonnade.db.t (_row INT)", "'_row' is reserved"),
@@ -163,6 +164,9 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
         *("history", "checkpoint")
     }
+    for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
+        call = f"CALL colonnade.system.checkpoint('{table}')"
+        assert f"Table {table} does not exist" in spark.refusal(call)
     assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
 
 
@@ -172,7 +176,14 @@ def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:
         spark.sql("CREATE OR REPLACE TABLE plain AS SELECT 1 AS a")
         assert spark.sql("SELECT * FROM plain") == [[1]]
         assert spark.sql("SELECT * FROM colonnade.plain") == [[1]]
-        assert spark.sql("SELECT count(*) FROM default.plain.history") == [[1]]
+        for name in ("plain", "default.plain"):
+            assert spark.sql(f"SELECT count(*) FROM {name}.history") == [[1]]
+            assert spark.sql(f"CALL colonnade.system.checkpoint('{name}')") == [[1, 1]]
+        spark.sql("USE colonnade.db")
+        spark.sql("CREATE TABLE t AS SELECT 1 AS a")
+        assert spark.sql("SELECT count(*) FROM t.history") == [[1]]
+        assert len(spark.sql("CALL colonnade.system.history('t')")) == 1
+        assert "NOT_FOUND" in spark.refusal("SELECT * FROM t.nothing")
     finally:
         spark.sql("USE spark_catalog.default")
     assert (spark.folder / "warehouse" / "default").is_dir()

@@ -165,6 +165,7 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     assert spark.sql("SELECT name FROM t1.columns WHERE NOT nullable") == [["a"]]
     for name in ("t1.nothing", "default.t1.nothing", "none.history"):
         assert "TABLE_OR_VIEW_NOT_FOUND" in spark.refusal(f"SELECT * FROM {name}")
+    assert spark.sql("CALL colonnade.system.checkpoint('spark_catalog.default.t1')") == [[3, 1]]
     assert spark.run("colonnade.Table.forName(spark, 't1').history().count()") == 3
     assert spark.run("colonnade.Table.forName(spark, 'colonnade.db.t').toDF().count()") == 2
     spark.sql("DROP TABLE t1")
@@ -212,6 +213,8 @@ def test_tables_of_other_formats_pass_through(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE other USING parquet AS SELECT 1 AS a")
     spark.sql("INSERT INTO other VALUES (2)")
     assert "NOT_FOUND" in spark.refusal("SELECT * FROM other.history")
+    call = "CALL colonnade.system.checkpoint('spark_catalog.default.other')"
+    assert "is of another format" in spark.refusal(call)
     assert rows(spark, "other") == [[1], [2]]
     text = spark.refusal("CREATE OR REPLACE TABLE other USING colonnade AS SELECT 3 AS a")
     assert "is of another format; drop it" in text

@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
-import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
 import org.apache.spark.sql.connector.catalog.ProcedureCatalog;
@@ -26,7 +25,6 @@ import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The catalog {@code colonnade}: databases in a warehouse folder, and tables at any path, as in
@@ -76,7 +74,35 @@ public final class ColonnadeCatalog
       return new NewTable(named.path());
     }
     Table about = Tables.about(named);
-    return about != null ? about : Tables.load(identifier, named, Map.of());
+    if (about != null) {
+      return about;
+    }
+    try {
+      return Tables.load(identifier, named, Map.of());
+    } catch (NoSuchTableException missing) {
+      return notOfThatName(identifier, missing);
+    }
+  }
+
+  /** What {@code table.history} is in the current database; else a name is refused. */
+  private Table notOfThatName(Identifier identifier, NoSuchTableException missing)
+      throws NoSuchTableException {
+    String[] namespace = identifier.namespace();
+    if (namespace.length == 0) {
+      // Spark would go on to say that it cannot read files of the format `colonnade`.
+      String sentence =
+          String.format(
+              "Table %1$s.%2$s does not exist; a path has a slash in it, as in %1$s.`/data/%2$s`.",
+              name, identifier.name());
+      throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+    }
+    String[] parts = {NamedTable.currentDatabase(name), namespace[0], identifier.name()};
+    Table about =
+        namespace.length == 1 ? Tables.about(TableName.of(warehouse.path(), List.of(parts))) : null;
+    if (about == null) {
+      throw missing;
+    }
+    return about;
   }
 
   /** For a statement that writes, and perhaps creates the table that is not there. */
@@ -265,27 +291,8 @@ public final class ColonnadeCatalog
       throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
     }
     return new ColonnadeProcedure(
-        identifier.name(), known.get(identifier.name()), this::pathOfTable);
-  }
-
-  /** The path of the table that a procedure's argument names, with or without the catalog. */
-  private String pathOfTable(String text) {
-    if (TableName.isPath(text) && text.indexOf('`') < 0) {
-      return text;
-    }
-    List<String> parts =
-        new ArrayList<>(
-            CollectionConverters.asJava(
-                CatalystSqlParser$.MODULE$.parseMultipartIdentifier(text)));
-    if (parts.size() > 1 && parts.get(0).equals(name)) {
-      parts.remove(0);
-    }
-    String path = TableName.of(warehouse.path(), parts).path();
-    if (path == null) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_NOT_FOUND",
-          "Table " + text + " does not exist: give database.table or a path.");
-    }
-    return path;
+        identifier.name(),
+        known.get(identifier.name()),
+        table -> NamedTable.path(name, warehouse.path(), table));
   }
 }

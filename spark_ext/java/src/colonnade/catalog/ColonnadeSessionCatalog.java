@@ -4,7 +4,6 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
 import java.util.Map;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
@@ -55,8 +54,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (above.length < 1 || above.length > 2) {
       return null;
     }
-    String database =
-        above.length == 2 ? above[0] : SparkSession.active().catalog().currentDatabase();
+    String database = above.length == 2 ? above[0] : NamedTable.currentDatabase(name());
     Identifier owner = Identifier.of(new String[] {database}, above[above.length - 1]);
     String path;
     try {

@@ -1,0 +1,76 @@
+package colonnade.catalog;
+
+import colonnade.planner.ColonnadeException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
+import org.apache.spark.sql.classic.SparkSession;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** The table that a text names, as the argument {@code table} of a procedure does. */
+final class NamedTable {
+  private static final String SESSION_CATALOG = "spark_catalog";
+
+  private NamedTable() {}
+
+  /**
+   * Its path. The text is a path, a name in the catalog {@code catalog} with or without the
+   * catalog's own, or one that starts with {@code spark_catalog}.
+   */
+  static String path(String catalog, String warehouse, String text) {
+    if (TableName.isPath(text) && text.indexOf('`') < 0) {
+      return text;
+    }
+    List<String> parts =
+        new ArrayList<>(
+            CollectionConverters.asJava(
+                CatalystSqlParser$.MODULE$.parseMultipartIdentifier(text)));
+    if (parts.size() > 1 && parts.get(0).equalsIgnoreCase(SESSION_CATALOG)) {
+      return sessionPath(text, parts.subList(1, parts.size()));
+    }
+    if (parts.size() > 1 && parts.get(0).equals(catalog)) {
+      parts.remove(0);
+    } else if (parts.size() == 1 && !TableName.isPath(parts.get(0))) {
+      parts.add(0, currentDatabase(catalog));
+    }
+    String path = TableName.of(warehouse, parts).path();
+    return path == null ? refuse(text, "give database.table or a path") : path;
+  }
+
+  private static String sessionPath(String text, List<String> parts) {
+    if (parts.size() > 2) {
+      return refuse(text, "give spark_catalog.database.table");
+    }
+    String database = parts.size() == 1 ? currentDatabase(SESSION_CATALOG) : parts.get(0);
+    TableIdentifier name =
+        new TableIdentifier(parts.get(parts.size() - 1), Option.apply(database));
+    CatalogTable table;
+    try {
+      table = SparkSession.active().sessionState().catalog().getTableMetadata(name);
+    } catch (AnalysisException missing) {
+      return refuse(text, "give spark_catalog.database.table");
+    }
+    if (!table.provider().exists(TableDesign.PROVIDER::equalsIgnoreCase)) {
+      String sentence = "Table " + text + " is of another format, not Colonnade's.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    return Warehouse.localPath(table.location().toString());
+  }
+
+  private static String refuse(String text, String advice) {
+    String sentence = "Table " + text + " does not exist: " + advice + ".";
+    throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+  }
+
+  /** The database of USE where that was in this catalog, else the catalog's default. */
+  static String currentDatabase(String catalog) {
+    org.apache.spark.sql.catalog.Catalog current = SparkSession.active().catalog();
+    return current.currentCatalog().equals(catalog)
+        ? CatalystSqlParser$.MODULE$.parseMultipartIdentifier(current.currentDatabase()).last()
+        : TableName.DEFAULT_DATABASE;
+  }
+}
