@@ -169,6 +169,7 @@ _REFUSALS = {
     " type.",
     "set_default": "Column {column!r} cannot have a default value.",
     "cluster_by": "The sort key of a table cannot be changed after its creation.",
+    "location": "The location of a table cannot be changed: it is where the table's files are.",
     "other": "Colonnade tables have no {what}.",
 }
 

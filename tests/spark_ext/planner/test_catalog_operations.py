@@ -190,6 +190,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "not null": ({"kind": "set_not_null", "column": ["id"]}, "'id' cannot be made NOT NULL"),
     "default": ({"kind": "set_default", "column": ["a", "b"]}, "'a.b' cannot have a default"),
     "sort key": ({"kind": "cluster_by"}, "sort key of a table cannot be changed"),
+    "location": ({"kind": "location"}, "The location of a table cannot be changed"),
     "constraint": ({"kind": "other", "what": "constraints"}, "tables have no constraints"),
 }
 

@@ -36,6 +36,9 @@ final class Alterations {
     if (name.equals(TableCatalog.PROP_COMMENT)) {
       return alteration("comment", "comment", value);
     }
+    if (name.equals(TableCatalog.PROP_LOCATION)) {
+      return alteration("location");
+    }
     Map<String, String> set = value == null ? Map.of() : Map.of(name, value);
     List<String> remove = value == null ? List.of(name) : List.of();
     return alteration("properties", "set", set, "remove", remove);

@@ -70,6 +70,7 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   @Override
   public void commitStagedChanges() {
     if (planned == null) {
+      design.requireNoOptions();
       WriteRequest empty = WriteRequest.append(path, design.schema(), Map.of());
       planned = empty.creating(design.forPlanner(replace)).plan();
     }

@@ -6,6 +6,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.NamedReference;
@@ -20,17 +22,20 @@ import org.apache.spark.sql.types.StructType;
  * @param clusterBy columns of CLUSTER BY
  * @param properties those of the user
  * @param location of the statement, or null
+ * @param options of the statement, which concern the rows that it writes
  */
 record TableDesign(
     StructType schema,
     List<String> clusterBy,
     Map<String, String> properties,
     String comment,
-    String location) {
+    String location,
+    Set<String> options) {
   static final String PROVIDER = "colonnade";
 
   private static final String CLUSTER_BY = "cluster_by";
   private static final String OPTION = TableCatalog.OPTION_PREFIX;
+  private static final String HIVE = "hive.";
   private static final Set<String> NOT_OURS =
       Set.of(
           TableCatalog.PROP_LOCATION,
@@ -50,6 +55,7 @@ record TableDesign(
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
+    refuseHive(given.keySet());
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
@@ -58,7 +64,25 @@ record TableDesign(
         clusterBy(info.partitions()),
         properties,
         given.get(TableCatalog.PROP_COMMENT),
-        given.get(TableCatalog.PROP_LOCATION));
+        given.get(TableCatalog.PROP_LOCATION),
+        options(given.keySet()));
+  }
+
+  /** The path is one for those who call {@code spark.catalog.createTable}. */
+  private static Set<String> options(Set<String> properties) {
+    return properties.stream()
+        .filter(key -> key.startsWith(OPTION) && !key.equals(OPTION + "path"))
+        .map(key -> key.substring(OPTION.length()))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** Refuses options where no rows are written: a table keeps none. */
+  void requireNoOptions() {
+    if (!options.isEmpty()) {
+      throw refusal(
+          "A table keeps no options, here " + String.join(", ", options) + "; give them to each"
+              + " read or write.");
+    }
   }
 
   private static void refuseOther(String provider) {
@@ -67,6 +91,14 @@ record TableDesign(
     if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
       throw refusal(
           "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
+    }
+  }
+
+  /** STORED AS and ROW FORMAT reach catalogs as options of these names. */
+  private static void refuseHive(Set<String> properties) {
+    if (properties.stream().anyMatch(key -> key.startsWith(HIVE))) {
+      throw refusal(
+          "A Colonnade table has no file format to choose; leave out STORED AS and ROW FORMAT.");
     }
   }
 
