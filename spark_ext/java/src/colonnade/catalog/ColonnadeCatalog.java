@@ -165,7 +165,7 @@ public final class ColonnadeCatalog
   public Table alterTable(Identifier identifier, TableChange... changes)
       throws NoSuchTableException {
     String path = requirePath(identifier);
-    Planner.call("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
     return ColonnadeTable.load(path, Map.of());
   }
 
@@ -181,7 +181,7 @@ public final class ColonnadeCatalog
   public boolean dropTable(Identifier identifier) {
     String path = named(identifier).path();
     return path != null
-        && Planner.call("drop_table", Map.of("path", path)).get("dropped").asBoolean();
+        && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();
   }
 
   @Override
@@ -198,7 +198,7 @@ public final class ColonnadeCatalog
           "Table " + named(from) + " cannot move to another place; give only its new name.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-    Planner.call("rename_table", Map.of("path", path, "name", to.name()));
+    Planner.callOnce("rename_table", Map.of("path", path, "name", to.name()));
   }
 
   @Override

@@ -89,7 +89,8 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
       arguments.put(argument, value);
       at++;
     }
-    JsonNode result = Planner.call("call_procedure", Map.of("name", name, "arguments", arguments));
+    Map<String, Object> args = Map.of("name", name, "arguments", arguments);
+    JsonNode result = Planner.callOnce("call_procedure", args);
     StructType schema = StructType.fromDDL(description.get("schema").asText());
     return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
   }

@@ -181,7 +181,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     }
     boolean dropped = super.dropTable(identifier);
     if (dropped && ours) {
-      Planner.call("drop_table", Map.of("path", path));
+      Planner.callOnce("drop_table", Map.of("path", path));
     }
     return dropped;
   }
@@ -193,7 +193,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (path == null) {
       return super.alterTable(identifier, changes);
     }
-    Planner.call("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
     return ColonnadeTable.load(path, Map.of());
   }
 

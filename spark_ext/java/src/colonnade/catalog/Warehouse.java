@@ -71,7 +71,7 @@ public record Warehouse(String path) {
   String requireForTable(String... namespace) throws NoSuchNamespaceException {
     String database = require(namespace);
     if (isDefault(namespace) && !isDatabase(database)) {
-      Planner.call("create_database", Map.of("path", database));
+      Planner.callOnce("create_database", Map.of("path", database));
     }
     return database;
   }
@@ -99,7 +99,7 @@ public record Warehouse(String path) {
       throw new NamespaceAlreadyExistsException(namespace);
     }
     requireOneName(namespace);
-    Planner.call("create_database", Map.of("path", databasePath(namespace)));
+    Planner.callOnce("create_database", Map.of("path", databasePath(namespace)));
   }
 
   private static void requireOneName(String... namespace) {
@@ -116,7 +116,7 @@ public record Warehouse(String path) {
       throw new NoSuchNamespaceException(namespace);
     }
     Map<String, Object> args = Map.of("path", databasePath(namespace), "cascade", cascade);
-    if (!Planner.call("drop_database", args).get("dropped").asBoolean()) {
+    if (!Planner.callOnce("drop_database", args).get("dropped").asBoolean()) {
       throw new NonEmptyNamespaceException(namespace);
     }
     return true;

@@ -9,8 +9,9 @@ import java.util.Objects;
  * The driver's way to the Python that decides: a process of {@code spark_ext.planner}, started
  * with the first request and kept. Requests of several threads run at once.
  *
- * <p>A process that ends is replaced and its requests are sent again: every operation may be
- * carried out twice (a commit carries its own transaction id and base; docs/spec/epoch-log.md).
+ * <p>A process that ends is replaced and its requests are sent again, but for those of {@link
+ * #callOnce}: all others may be carried out twice (a commit carries its own transaction id and
+ * base; docs/spec/epoch-log.md).
  */
 public final class Planner {
   /** The version of this jar; the Python package must be the same. */
@@ -36,8 +37,22 @@ public final class Planner {
     }
   }
 
+  /** As {@link #call}, for what must not be done twice: it is not sent again. */
+  public static JsonNode callOnce(String op, Map<String, ?> args) {
+    try {
+      return request(op, args, false);
+    } catch (ColonnadeException error) {
+      throw error.unchecked();
+    }
+  }
+
   /** The result of one operation of the planner, or its error with the same code and sentence. */
   public static JsonNode request(String op, Map<String, ?> args) throws ColonnadeException {
+    return request(op, args, true);
+  }
+
+  private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
+      throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
@@ -45,6 +60,14 @@ public final class Planner {
         return result(process.request(op, args));
       } catch (PlannerProcess.Gone gone) {
         forget(command, process);
+        if (gone.wasAsked() && !repeatable) {
+          String sentence =
+              String.format(
+                  "The planner ended while it ran %s%s: see whether that was done before you run"
+                      + " it again.",
+                  op, LOG.tail(0));
+          throw new ColonnadeException("COLONNADE_PLANNER", sentence, gone);
+        }
         if (attempt == ATTEMPTS) {
           String sentence =
               String.format(

@@ -24,8 +24,16 @@ import java.util.concurrent.atomic.AtomicLong;
 final class PlannerProcess {
   /** The process ended before it replied: the request may or may not have been carried out. */
   static final class Gone extends Exception {
-    Gone(Throwable cause) {
+    private final boolean asked;
+
+    Gone(boolean asked, Throwable cause) {
       super("the planner process ended", cause);
+      this.asked = asked;
+    }
+
+    /** Whether the request had reached it, so that what was asked for may be done. */
+    boolean wasAsked() {
+      return asked;
     }
   }
 
@@ -114,9 +122,9 @@ final class PlannerProcess {
       send(Json.write(Map.of("id", id, "op", op, "args", args)));
       return reply.get();
     } catch (IOException error) {
-      throw new Gone(error);
+      throw new Gone(false, error);
     } catch (ExecutionException error) {
-      throw new Gone(error.getCause());
+      throw new Gone(true, error.getCause());
     } finally {
       waiting.remove(id);
     }
@@ -126,7 +134,7 @@ final class PlannerProcess {
     synchronized (requests) {
       // Asked after the call was entered into `waiting`: the reader fails it there, or we do here.
       if (gone) {
-        throw new Gone(null);
+        throw new Gone(false, null);
       }
       requests.write(line);
       requests.write('\n');
@@ -147,7 +155,7 @@ final class PlannerProcess {
     } finally {
       gone = true;
       process.destroyForcibly();
-      Gone told = new Gone(end);
+      Gone told = new Gone(true, end);
       hello.completeExceptionally(told);
       waiting.values().forEach(reply -> reply.completeExceptionally(told));
     }

@@ -1,0 +1,104 @@
+"""A planner that ends while it does something: that is done once, or the user is told to look."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = pytest.mark.spark
+
+ENDS = """\
+import os, pathlib, runpy, sys
+from spark_ext.planner import operations
+
+op, moment, ended = sys.argv[1:]
+real = operations.OPS[op]
+
+def ends_once(args):
+    if moment == "before":
+        end_once()
+    result = real(args)
+    end_once()
+    return result
+
+def end_once():
+    try:
+        pathlib.Path(ended).touch(exist_ok=False)
+    except FileExistsError:
+        return
+    os._exit(9)
+
+operations.OPS[op] = ends_once
+runpy.run_module("spark_ext.planner", run_name="__main__")
+"""
+
+Ending = Callable[[str, str], None]
+
+
+@pytest.fixture
+def ending(spark_shell: SparkShell, tmp_path: Path) -> Iterator[Ending]:
+    """Lets the planner end `before` or `after` it does something for the first time from now on.
+
+    The table `colonnade.db.t` has the row 1.
+    """
+    spark_shell.sql("CREATE DATABASE colonnade.db")
+    spark_shell.sql("CREATE TABLE colonnade.db.t AS SELECT 1 AS a")
+    yield lambda op, moment: use(spark_shell, tmp_path, op, moment)
+    spark_shell.run(f"spark.conf.set('spark.colonnade.python', '{sys.executable}')")
+    spark_shell.sql("DROP DATABASE colonnade.db CASCADE")
+
+
+def use(spark: SparkShell, folder: Path, op: str, moment: str) -> None:
+    code, python = folder / "ends.py", folder / "python"
+    code.write_text(ENDS)
+    python.write_text(f"#!/bin/sh\nexec {sys.executable} {code} {op} {moment} {folder}/ended\n")
+    python.chmod(0o755)
+    spark.run(f"spark.conf.set('spark.colonnade.python', '{python}')")
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+@pytest.mark.parametrize(
+    ("op", "statement", "expected"),
+    [
+        ("load", "SELECT a FROM colonnade.db.t", [1]),
+        ("scan", "SELECT a FROM colonnade.db.t WHERE a = 1", [1]),
+        ("plan_write", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
+        ("commit_write", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
+        ("commit_write", "INSERT OVERWRITE colonnade.db.t SELECT a + 1 FROM colonnade.db.t", [2]),
+        ("commit_write", "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a", [7]),
+    ],
+)
+def test_a_statement_does_not_notice(
+    spark_shell: SparkShell,
+    ending: Ending,
+    tmp_path: Path,
+    op: str,
+    moment: str,
+    statement: str,
+    expected: list[int],
+) -> None:
+    table = colonnade.open(spark_shell.folder / "warehouse" / "db" / "t")
+    before = table.epoch
+    ending(op, moment)
+    spark_shell.sql(statement)
+    assert (tmp_path / "ended").exists()
+    assert spark_shell.sql("SELECT a FROM colonnade.db.t ORDER BY a") == [[a] for a in expected]
+    assert table.refresh().epoch == before + (op not in ("load", "scan"))
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_what_cannot_be_repeated_is_left_to_the_user(
+    spark_shell: SparkShell, ending: Ending, moment: str
+) -> None:
+    ending("alter_table", moment)
+    text = spark_shell.refusal("ALTER TABLE colonnade.db.t ADD COLUMN b INT")
+    assert text.startswith("[COLONNADE_PLANNER] The planner ended while it ran alter_table")
+    assert "see whether that was done before you run it again" in text
+    columns = [row[0] for row in spark_shell.sql("DESCRIBE colonnade.db.t")]
+    assert columns == {"before": ["a"], "after": ["a", "b"]}[moment]
