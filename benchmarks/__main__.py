@@ -14,6 +14,7 @@ BENCHMARKS = {
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
+    "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }

@@ -40,6 +40,8 @@ from tableformat.kept_epochs import PinnedEpoch
 from tableformat.predicate import Predicate, col
 from tableformat.statements.statement import RowCounts
 from tableformat.table import ArrowTable
+from tableformat.verify.findings import Finding, VerifyReport
+from tableformat.verify.run import verify_path
 from tableformat.write_settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ create = ArrowTable.create
 open = ArrowTable.open
 create_database = ArrowDatabase.create
 open_database = ArrowDatabase.open
+verify = verify_path
 
 # Without the Spark half: a star import must work, and be fast, where there is no pyspark.
 __all__ = [
@@ -69,6 +72,7 @@ __all__ = [
     "CompactionReport",
     "ConflictError",
     "CorruptionError",
+    "Finding",
     "HistoryEntry",
     "InvalidInputError",
     "MapType",
@@ -83,6 +87,7 @@ __all__ = [
     "TableSchema",
     "UnsupportedFormatError",
     "VacuumResult",
+    "VerifyReport",
     "WriteSettings",
     "__version__",
     "col",
@@ -90,6 +95,7 @@ __all__ = [
     "create_database",
     "open",
     "open_database",
+    "verify",
 ]
 
 _NEEDS_SPARK = {

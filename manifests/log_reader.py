@@ -159,6 +159,10 @@ class LogReader:
             return floor.epoch
         return low
 
+    def read_anchored(self, stub: Stub) -> Snapshot:
+        """The oldest state that can be read, which a stub stands for. Raises CorruptionError."""
+        return self._read_anchored(stub)[0]
+
     def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
         """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
         for anchor in head.anchors:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 import pyarrow as pa
@@ -37,6 +37,8 @@ from tableformat.restore import restore_database
 from tableformat.table import ArrowTable, as_table_schema
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.transaction import Transaction
+from tableformat.verify.findings import VerifyReport
+from tableformat.verify.run import Progress, verify
 from tableformat.write_job import commit_write, new_table, plan_write
 from tableformat.write_settings import CommitSettings
 
@@ -219,6 +221,29 @@ class Database:
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         self._snapshot = restore_database(self._log, base, then, commit)
         return self._snapshot.epoch
+
+    def verify(
+        self,
+        depth: int = 3,
+        *,
+        tables: Collection[str] | None = None,
+        epoch: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        """Look for damage, and say which file, column, block and rows it touches; changes nothing.
+
+        Depth 1 reads the log since its floor, anchors and checkpoints, and looks whether every file
+        of a live RowSet is there; 2 reads their vectors, footers and indexes too; 3 compares each
+        block with its checksum; 4 decodes each and compares it with its statistics. Of `tables`
+        (None: all), as of an epoch (None: the newest that can be reached). Damage is no error: the
+        report lists it. `colonnade.verify` does the same where the head cannot be read. Raises
+        InvalidInputError for another depth, NotFoundError for a table or epoch that is unknown,
+        StoreError.
+        """
+        return verify(
+            self._log, depth, tables=tables, epoch=epoch, threads=threads, progress=progress
+        )
 
     def vacuum(
         self,

@@ -80,6 +80,18 @@ class RowSetSource:
             for (part, start), (_, length) in zip(place, ranges, strict=True)
         ]
 
+    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
+        """Fill a buffer from an object. Raises as `read`."""
+        if self._entry.place == "inline":
+            buffer[:] = self._fetch(name, [(offset, len(buffer))])[0]
+            return
+        try:
+            self._store.read_into(name, offset, buffer)
+        except NotFoundError as error:
+            raise CorruptionError(
+                f"{self.locate(name)} is missing, though the log names it."
+            ) from error
+
     def _fetch(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         if self._entry.place == "inline":
             data = self._inline

@@ -128,6 +128,13 @@ class ObjectStore(abc.ABC):
         Raises: NotFoundError; CorruptionError when the object ends before the end of one.
         """
 
+    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
+        """Fill a buffer with the bytes of an object from `offset` on; saves making new ones.
+
+        Raises: NotFoundError; CorruptionError when the object ends before that.
+        """
+        buffer[:] = self.get_range(name, offset, len(buffer))
+
     @abc.abstractmethod
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         """Create a small object, whole and durable, unless its name is taken.

@@ -109,6 +109,16 @@ class LocalStore(ObjectStore):
                     raise truncated(self.locate(name), size, offset, length)
             return [self._read(name, file, offset, length) for offset, length in ranges]
 
+    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
+        check_ranges([(offset, len(buffer))])
+        with self._reading(name) as (file, size):
+            done = 0
+            while done < len(buffer):  # one call reads 2 GiB at most
+                count = os.preadv(file, [buffer[done:]], offset + done)
+                if not count:
+                    raise truncated(self.locate(name), size, offset, len(buffer))
+                done += count
+
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):

@@ -6,7 +6,7 @@ Spec: docs/spec/vacuum.md#run
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manifests.change import Change
 from manifests.entries import Anchor, Lease, Operation, Unpin, Vacuum
@@ -105,6 +105,12 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
             if attempt == TRIES - 1:
                 raise
     raise AssertionError("unreachable")
+
+
+def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
+    """What a vacuum would do; writes nothing, so a store may be read-only. Raises as `vacuum`."""
+    found = _look(log, replace(request, dry_run=True))
+    return _result(found, None, found.removal, dry_run=True)
 
 
 def _look(log: Log, request: VacuumRequest) -> _Found:

@@ -73,6 +73,26 @@ def names(store: ObjectStore, prefix: str = "") -> list[str]:
     return sorted(info.name for info in store.list(prefix))
 
 
+def test_a_buffer_is_filled_with_exactly_the_bytes_asked_for(store: ObjectStore) -> None:
+    store.put("a/b", b"0123456789", sync=False)
+    buffer = bytearray(b"....")
+    store.read_into("a/b", 3, memoryview(buffer))
+    assert buffer == b"3456"
+    with pytest.raises(CorruptionError, match="truncated"):
+        store.read_into("a/b", 7, memoryview(buffer))
+    with pytest.raises(NotFoundError):
+        store.read_into("a/c", 0, memoryview(buffer))
+
+
+def test_no_object_is_called_unfinished(store: ObjectStore) -> None:
+    store.put("a/b", b"x", sync=False)
+    store.put("c", b"x", sync=False)
+    assert list(store.list_unfinished()) == []
+    with pytest.raises(InvalidInputError):
+        store.delete_unfinished("a/b")
+    assert names(store) == ["a/b", "c"]
+
+
 def test_a_store_that_writes_says_so(store: ObjectStore) -> None:
     store.require_writable()
     assert not store.read_only

@@ -1,0 +1,10 @@
+"""Looking for damage, and saying exactly what it touches. Changes nothing.
+
+    findings.py      what was found: values, for people and for programs
+    log_check.py     depth 1: every epoch since the floor, anchors, checkpoints, and what is missing
+    rowset_check.py  depths 2 to 4 of one RowSet: indexes, checksums of blocks, values
+    block_check.py   the values of one block against what its index says
+    run.py           a whole database, on threads
+
+Spec: docs/verify.md
+"""

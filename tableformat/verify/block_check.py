@@ -1,0 +1,50 @@
+"""The values of one block against what its index says of them.
+
+Spec: docs/spec/rowset.md#bounds
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tableformat.block import BlockEntry, decode_block
+from tableformat.block_statistics import Statistics, measure
+from tableformat.column import Column, Order
+from tableformat.encodings import narrowed
+
+
+def check_block(data: pa.Buffer, entry: BlockEntry, column: Column) -> str | None:
+    """What is wrong with a block, if anything: its bytes, its rows, or what is said of them."""
+    try:
+        array = decode_block(data, entry, column)
+        array.validate(full=True)
+    except (ValueError, pa.ArrowException) as error:
+        return str(error)
+    return contradiction(entry.statistics, _measured(array, column.order))
+
+
+def contradiction(said: Statistics, found: Statistics) -> str | None:
+    """How what is said of some values is wrong, given what is known of them, if it is.
+
+    Bounds that are too wide are right; those of values that `found` has no bounds of say nothing.
+    """
+    if (said.nulls, said.nans) != (found.nulls, found.nans):
+        return (
+            f"it has {found.nulls} NULL and {found.nans} NaN where {said.nulls} and {said.nans} are"
+            " stated"
+        )
+    if said.low is None or said.high is None or found.low is None or found.high is None:
+        return None
+    if found.low < said.low or found.high > said.high:  # type: ignore[operator]
+        return "it has values outside of the bounds that are stated"
+    if said.exact and found.exact and (said.low, said.high) != (found.low, found.high):
+        return "the bounds that are stated as exact do not occur"
+    return None
+
+
+def _measured(array: pa.Array, order: Order) -> Statistics:
+    if order is not Order.INTEGER:
+        return measure(array, order, array.null_count)
+    bounds = pc.min_max(narrowed.as_integers(array))
+    return Statistics(array.null_count, 0, bounds["min"].as_py(), bounds["max"].as_py())

@@ -1,0 +1,77 @@
+"""What a verification found: values, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
+"""What each depth looks at, beside all that those before it do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is not as it should be.
+
+    `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
+    suffers, and `repair` makes it anew. `file` is a name in the database; absent for what the log
+    holds itself. `rows` are the first and last row concerned, as the RowSet stores them.
+    """
+
+    kind: Literal["damage", "cache"]
+    problem: str
+    file: str | None = None
+    table: str | None = None
+    rowset: int | None = None
+    column: str | None = None
+    block: int | None = None
+    rows: tuple[int, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.problem}"
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """What was looked at, and what was found.
+
+    `epoch` is the one whose RowSets were read: the newest that can be reached where the log is
+    damaged, None where none can. `bytes` and `rows` count what was read of data, `leftovers` the
+    files that vacuum would remove, with their sizes; None where the log is too damaged to tell.
+    """
+
+    depth: int
+    epoch: int | None
+    findings: tuple[Finding, ...]
+    tables: int
+    rowsets: int
+    rows: int
+    bytes: int
+    seconds: float
+    leftovers: Mapping[str, int] | None = field(default_factory=dict)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing is damaged; caches may be."""
+        return not any(each.kind == "damage" for each in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain value that turns into JSON."""
+        plain = asdict(self)
+        plain["leftovers"] = None if self.leftovers is None else dict(self.leftovers)
+        return {**plain, "looked_at": DEPTHS[self.depth], "sound": self.is_sound}
+
+    def __str__(self) -> str:
+        state = "no readable epoch" if self.epoch is None else f"epoch {self.epoch}"
+        said = [
+            f"Verified {state} at depth {self.depth} ({DEPTHS[self.depth]}): {self.tables} tables,"
+            f" {self.rowsets} RowSets, {self.rows} rows, {self.bytes} bytes in"
+            f" {self.seconds:.1f} s."
+        ]
+        said += [f"  {each}" for each in self.findings]
+        if self.leftovers:
+            size = sum(self.leftovers.values())
+            said.append(f"Vacuum would remove {len(self.leftovers)} files of {size} bytes.")
+        said.append("Nothing is damaged." if self.is_sound else "There is damage.")
+        return "\n".join(said)

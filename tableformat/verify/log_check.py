@@ -1,0 +1,237 @@
+"""The log: every epoch since the floor, anchors, segments, checkpoints, and what is missing.
+
+Reads on after a damage. Spec: docs/spec/epoch-log.md, checkpoint.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from manifests.checkpoint import CheckpointRef, Root, root_snapshot
+from manifests.checkpoint_reader import read_hint, read_root, read_segment
+from manifests.entries import Epoch, Stub
+from manifests.entry_table import EntryTable
+from manifests.errors import ColonnadeError, CorruptionError
+from manifests.fold import apply_epochs
+from manifests.ids import TableId
+from manifests.log_reader import LogReader
+from manifests.names import (
+    HINT,
+    MANIFEST,
+    checkpoint_name,
+    deletion_vector_name,
+    epoch_name,
+    footer_name,
+    packed_name,
+)
+from manifests.slots import FAR, check_end, read_slot
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.vacuum.floor import read_anchor
+from manifests.vacuum.objects import describe
+from tableformat.verify.findings import Finding
+
+_BATCH = 64
+
+
+@dataclass(slots=True)
+class LogCheck:
+    """Checks the log. `findings` grow on the way, `state` is the newest that can be reached."""
+
+    log: LogReader
+    findings: list[Finding] = field(default_factory=list)
+    state: Snapshot | None = None
+
+    def run(self) -> LogCheck:
+        """Look at all of it; returns itself."""
+        newest = self._read_newest()
+        self._follow(None if newest is None else newest[0].epoch, newest)
+        if self.state is not None:
+            for anchor in self.state.anchors:
+                try:
+                    read_anchor(self.log, anchor)
+                except ColonnadeError as error:
+                    self._note(error, checkpoint_name(anchor.root))
+        for ref in () if newest is None else newest[1].earlier:
+            if self.state is None or ref.epoch > self.state.floor:
+                self._check_checkpoint(ref)
+        return self
+
+    def read_rowsets(self, table: TableState) -> EntryTable | None:
+        """The RowSets of a table; None, and a finding, where its segments cannot be read."""
+        try:
+            return self.log.read_entries(table)
+        except ColonnadeError as error:
+            self._note(error, None, table=table.name)
+            return None
+
+    def _read_newest(self) -> tuple[CheckpointRef, Root] | None:
+        try:
+            found = read_hint(self.log.store)
+        except CorruptionError as error:
+            self._note(error, HINT)
+            return None
+        if found is None and self._is_listed(HINT):
+            problem = f"{self.log.store.locate(HINT)} leads to no checkpoint of this log."
+            self.findings.append(Finding("cache", problem, HINT))
+        return found
+
+    def _is_listed(self, name: str) -> bool:
+        return any(info.name == name for info in self.log.store.list(name))
+
+    def _follow(self, compare: int | None, newest: tuple[CheckpointRef, Root] | None) -> None:
+        """Fold the epochs since the floor, as far as they can be read; then only read them."""
+        store = self.log.store
+        try:
+            state = self._begin()
+        except ColonnadeError as error:
+            self._note(error, epoch_name(0))
+            return
+        pending: list[Epoch] = []
+        broken = False
+        number = state.epoch + 1
+        while True:
+            try:
+                item = read_slot(store, number)
+            except ColonnadeError as error:
+                self._note(error, epoch_name(number))
+                item, broken = None, True
+                if not self._folded(state, pending):
+                    broken = True
+                pending = []
+                state = self.state or state
+                number += 1
+                continue
+            if item is None:
+                break
+            if isinstance(item, Stub):
+                state = self.log.read_anchored(item)
+                number = state.epoch + 1
+                continue
+            if not broken:
+                pending.append(item)
+            at_checkpoint = number == compare and not broken
+            if len(pending) >= _BATCH or at_checkpoint:
+                broken = not self._folded(state, pending)
+                state, pending = self.state or state, []
+            if at_checkpoint and newest is not None and not broken:
+                self._compare(state, newest)
+            number += 1
+        self._folded(state, pending)
+        self._check_end(number)
+
+    def _begin(self) -> Snapshot:
+        """The oldest state. What is wrong with epoch 1 is for `_follow` to find."""
+        first = self.log.read_first()
+        try:
+            item = read_slot(self.log.store, 1)
+        except CorruptionError:
+            return first
+        return self.log.read_anchored(item) if isinstance(item, Stub) else first
+
+    def _folded(self, state: Snapshot, pending: Sequence[Epoch]) -> bool:
+        """Apply epochs as far as they can be; says whether all could."""
+        self.state = state
+        for epoch in pending:
+            try:
+                self.state = apply_epochs(self.state, (epoch,))
+            except ColonnadeError as error:
+                self._note(error, epoch_name(epoch.epoch))
+                return False
+        return True
+
+    def _check_end(self, number: int) -> None:
+        """What a free slot is followed by, also far behind it."""
+        listed = {
+            described.epoch
+            for info in self.log.store.list(f"{MANIFEST}/")
+            if (described := describe(info, lone_table=False)).epoch is not None
+        }
+        beyond = [epoch for epoch in listed if epoch is not None and epoch > number]
+        try:
+            check_end(self.log.store, number, FAR)
+            if beyond:
+                raise CorruptionError(
+                    f"{self.log.store.locate(epoch_name(number))} is missing, although epoch"
+                    f" {max(beyond)} is there."
+                )
+        except ColonnadeError as error:
+            self._note(error, epoch_name(number))
+
+    def _compare(self, state: Snapshot, newest: tuple[CheckpointRef, Root]) -> None:
+        """Whether the newest checkpoint is the state that the log tells."""
+        ref, root = newest
+        name = checkpoint_name(ref.root)
+        stored = self._check_checkpoint(ref)
+        if stored is None:
+            return
+        for table_id in {*stored.tables, *state.tables}:
+            try:
+                same = self._contents(stored, table_id) == self._contents(state, table_id)
+            except ColonnadeError as error:
+                self._note(error, None)
+                continue
+            if not same:
+                self._note_cache(
+                    f"{self.log.store.locate(name)} is not the state of epoch {root.checkpoint}"
+                    f" that the log tells: table {table_id} differs.",
+                    name,
+                )
+
+    def _contents(self, state: Snapshot, table_id: TableId) -> list[LiveRowSet] | None:
+        table = state.tables.get(table_id)
+        return None if table is None else self.log.read_rowsets(table)
+
+    def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
+        """Read a checkpoint whole."""
+        name = checkpoint_name(ref.root)
+        try:
+            state = root_snapshot(read_root(self.log.store, ref))
+            for table in state.tables.values():
+                for segment in table.rowsets.segments:
+                    name = checkpoint_name(segment.segment.object)
+                    read_segment(self.log.store, table, segment)
+        except ColonnadeError as error:
+            self._note_cache(error.message, name)
+            return None
+        return state
+
+    def _note(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
+        self.findings.append(Finding("damage", error.message, file, table))
+
+    def _note_cache(self, problem: str, file: str) -> None:
+        self.findings.append(Finding("cache", problem, file))
+
+
+def check_files(
+    table: TableState, rowset: LiveRowSet, sizes: Mapping[str, int], folders: Mapping[str, int]
+) -> Iterator[Finding]:
+    """Whether the files of a RowSet are there, whole. `sizes` are of files, and of all in a folder.
+
+    Inline RowSets and vectors have none.
+    """
+    prefix, entry, vector = table.prefix, rowset.entry, rowset.vector
+    wanted: list[tuple[str, int, int | None]] = []
+    if entry.place == "packed":
+        name = packed_name(prefix, entry.object)
+        wanted.append((name, entry.bytes, sizes.get(name)))
+    elif entry.place == "directory":
+        name = footer_name(prefix, entry.object)
+        wanted.append((name, entry.footer.length, sizes.get(name)))
+        folder = f"{prefix}{entry.object}"
+        if name in sizes:
+            wanted.append((folder, entry.bytes, folders.get(folder)))
+    if vector is not None and vector.data is None:
+        name = deletion_vector_name(prefix, vector.object)
+        wanted.append((name, vector.check.length, sizes.get(name)))
+    for name, stated, found in wanted:
+        if found != stated:
+            problem = "is missing" if found is None else f"has {found} bytes instead of {stated}"
+            yield Finding(
+                "damage",
+                f"{name} {problem}.",
+                name,
+                table.name,
+                rowset.id,
+                rows=(0, entry.rows - 1),
+            )

@@ -1,0 +1,247 @@
+"""One RowSet: its vector, footer and indexes, then the checksums of its blocks, then its values.
+
+Reads on after a damage, so that all of it is found. Spec: docs/spec/rowset.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from google_crc32c import value as crc32c
+
+from manifests.deletion_vector import read_deletion_vector
+from manifests.entries import ColumnStatistics
+from manifests.errors import ColonnadeError, CorruptionError
+from manifests.names import deletion_vector_name, footer_name
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore
+from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, merge, shorten
+from tableformat.column import Column, Order, column_of
+from tableformat.footer import Footer, Segment, entry_of
+from tableformat.rowset_source import RowSetSource
+from tableformat.sparse_index import SparseIndex, decode_index, index_of
+from tableformat.verify.block_check import check_block, contradiction
+from tableformat.verify.findings import Finding
+
+WINDOW_BYTES = 2**20
+"""About so many stored bytes are read at once: what a processor's cache still holds."""
+
+
+@dataclass(slots=True)
+class RowSetCheck:
+    """Checks one RowSet. `findings` and `bytes` (of data that was read) grow on the way."""
+
+    store: ObjectStore
+    table: TableState
+    rowset: LiveRowSet
+    depth: int
+    findings: list[Finding] = field(default_factory=list)
+    bytes: int = 0
+    _buffer: pa.Buffer | None = None
+
+    def buffer(self, size: int) -> pa.Buffer:
+        """Memory for some bytes, the same each time while it is large enough: new costs more."""
+        if self._buffer is None or self._buffer.size < size:
+            self._buffer = pa.py_buffer(bytearray(max(size, WINDOW_BYTES)))
+        return self._buffer
+
+    def run(self) -> RowSetCheck:
+        """Look at everything up to the depth; returns itself."""
+        self._check_vector()
+        source = RowSetSource(self.store, self.table.prefix, self.rowset.entry)
+        entry = self.rowset.entry
+        try:
+            footer = source.footer()
+        except ColonnadeError as error:
+            name = footer_name(self.table.prefix, entry.object)
+            file = name if entry.place == "directory" else source.segment_name(0)
+            self._note(error.message, file, rows=(0, entry.rows - 1))
+            return self
+        self._check_size(source, footer)
+        columns = {f.id: column_of(f) for f in self.table.schema.fields}
+        for column_id, segment in footer.columns.items():
+            _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
+        return self
+
+    def _check_vector(self) -> None:
+        vector = self.rowset.vector
+        if vector is None:
+            return
+        prefix, rows = self.table.prefix, self.rowset.entry.rows
+        try:
+            read_deletion_vector(self.store, prefix, vector, rows)
+        except ColonnadeError as error:
+            file = None if vector.data else deletion_vector_name(prefix, vector.object)
+            self._note(error.message, file, rows=(0, rows - 1))
+
+    def _check_size(self, source: RowSetSource, footer: Footer) -> None:
+        entry = self.rowset.entry
+        parts = [each.length for each in footer.columns.values()]
+        parts += [each.index.length for each in footer.columns.values() if each.index]
+        stored = sum(parts) + entry.footer.length
+        if stored != entry.bytes:
+            self._note(
+                f"RowSet {entry.object} takes {stored} bytes where the log says {entry.bytes}.",
+                source.segment_name(0) if entry.place == "packed" else None,
+            )
+
+    def _note(
+        self,
+        problem: str,
+        file: str | None,
+        column: str | None = None,
+        block: int | None = None,
+        rows: tuple[int, int] | None = None,
+    ) -> None:
+        name = None if self.rowset.entry.place == "inline" else file
+        found = Finding(
+            "damage", problem, name, self.table.name, self.rowset.id, column, block, rows
+        )
+        self.findings.append(found)
+
+
+@dataclass(slots=True)
+class _ColumnCheck:
+    """One column of a RowSet. Without a `column` the table has dropped it: nobody reads values."""
+
+    owner: RowSetCheck
+    source: RowSetSource
+    segment: Segment
+    id: int
+    column: Column | None
+
+    def run(self) -> None:
+        entry = self.owner.rowset.entry
+        try:
+            index = self._index()
+        except ValueError as error:
+            self._note(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
+            return
+        if index.first_rows[-1] != entry.rows or index.offsets[-1] != self.segment.length:
+            self._note("its index describes other rows or bytes than the footer", of_index=True)
+            return
+        self._check_cuts(index)
+        self._check_statistics(index)
+        if self.owner.depth >= 3:
+            self._check_blocks(index)
+
+    def _index(self) -> SparseIndex:
+        """Raises ValueError for one that cannot be read."""
+        extent, block = self.segment.index, self.segment.block
+        try:
+            if block is not None and extent is None:
+                kinds = () if self.column is None else self.column.bound_kinds
+                rows = self.owner.rowset.entry.rows
+                plain = self.segment
+                if self.column is None:
+                    plain = self.segment.model_copy(update={"statistics": ColumnStatistics()})
+                return index_of([entry_of(block, plain, rows, kinds)])
+            if extent is None or block is not None:
+                raise ValueError("the footer must name either an index or a block")
+            name = self.source.index_name(self.id)
+            data = bytes(self.source.read(name, [(extent.offset, extent.length)])[0])
+        except ColonnadeError as error:
+            raise ValueError(error.message) from error
+        if crc32c(data) != extent.crc32c:
+            raise ValueError("its bytes do not match their checksum")
+        if self.column is not None:
+            return decode_index(data, self.column.order)
+        return _decode_any(data)
+
+    def _check_cuts(self, index: SparseIndex) -> None:
+        rows, cuts = self.owner.rowset.entry.rows, self.owner.rowset.entry.cuts
+        ends = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1], int)
+        found = index.first_rows[np.searchsorted(index.first_rows, ends)]
+        if not np.array_equal(found, ends):
+            self._note("a block lies across a cut", of_index=True)
+
+    def _check_statistics(self, index: SparseIndex) -> None:
+        """Whether footer and log say of the column what its blocks say, if less exactly."""
+        if self.column is None:
+            return
+        kinds = self.column.bound_kinds
+        known = merge(index.statistics(), [entry.rows for entry in index.entries])
+        logged = self.owner.rowset.entry.statistics.get(self.id)
+        try:
+            problem = contradiction(from_log(self.segment.statistics, kinds), known)
+            if problem is None and logged is not None:
+                short = shorten(known, LOG_BOUND_LENGTH)
+                problem = contradiction(from_log(logged, kinds), short)
+        except CorruptionError as error:
+            problem = error.message.rstrip(".")
+        if problem is not None:
+            rows = (0, self.owner.rowset.entry.rows - 1)
+            self._note(f"what footer and log say of it: {problem}", rows=rows)
+
+    def _check_blocks(self, index: SparseIndex) -> None:
+        name = self.source.segment_name(self.id)
+        for first, end in _windows(index):
+            start, stop = int(index.offsets[first]), int(index.offsets[end])
+            buffer = self.owner.buffer(stop - start)
+            try:
+                view = memoryview(buffer).cast("B")[: stop - start]
+                self.source.read_into(name, self.segment.offset + start, view)
+            except ColonnadeError as error:
+                rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
+                self._note(error.message.rstrip("."), block=first, rows=rows)
+                continue
+            self.owner.bytes += stop - start
+            self._check_window(index, first, end, buffer)
+
+    def _check_window(self, index: SparseIndex, first: int, end: int, buffer: pa.Buffer) -> None:
+        """Blocks `first` to `end` - 1, which a buffer begins with."""
+        decode = self.column if self.owner.depth >= 4 else None
+        at = 0
+        for number in range(first, end):
+            entry = index.entries[number]
+            data = buffer.slice(at, entry.length)
+            at += entry.length
+            problem = None
+            if decode is not None:
+                problem = check_block(data, entry, decode)
+            elif entry.length and crc32c(data) != entry.crc32c:
+                problem = "its bytes do not match their checksum"
+            if problem is not None:
+                rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
+                told = f"block {number} (rows {rows[0]} to {rows[1]}): {problem}"
+                self._note(told, number, rows)
+
+    def _note(
+        self,
+        problem: str,
+        block: int | None = None,
+        rows: tuple[int, int] | None = None,
+        *,
+        of_index: bool = False,
+    ) -> None:
+        alone = of_index and self.segment.index is not None
+        file = self.source.index_name(self.id) if alone else self.source.segment_name(self.id)
+        name = f"(id {self.id})" if self.column is None else f"{self.column.name!r} (id {self.id})"
+        told = None if self.column is None else self.column.name
+        location = self.source.locate(file)
+        self.owner._note(
+            f"Column {name} in {location} is damaged: {problem}.", file, told, block, rows
+        )
+
+
+def _decode_any(data: bytes) -> SparseIndex:
+    """The index of a column whose type is forgotten. Raises ValueError."""
+    for order in Order:
+        try:
+            return decode_index(data, order)
+        except ValueError:
+            continue
+    raise ValueError("it is that of no type of column")
+
+
+def _windows(index: SparseIndex) -> Iterator[tuple[int, int]]:
+    """Neighbouring blocks, from one to before another, that take about the bytes of a window."""
+    first, count = 0, len(index.entries)
+    while first < count:
+        limit = int(index.offsets[first]) + WINDOW_BYTES
+        end = max(first + 1, int(np.searchsorted(index.offsets, limit, side="right")) - 1)
+        yield first, min(end, count)
+        first = end

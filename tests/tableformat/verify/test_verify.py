@@ -1,0 +1,235 @@
+"""Whatever is damaged is found, and said where; what is sound is not called damaged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from manifests.checkpoint_reader import read_hint
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.log import Log, create_database
+from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.store import LocalStore, MemoryStore, ObjectStore
+from tableformat import rowset_output, write_job
+from tableformat.alteration import DropColumn
+from tableformat.block import BlockEntry, encode_block
+from tableformat.block_statistics import Statistics
+from tableformat.column import Column
+from tableformat.database import Database
+from tableformat.verify.findings import VerifyReport
+from tableformat.write_options import WriteOptions
+
+SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
+ROWS = 300
+
+
+def rows(first: int = 0, count: int = ROWS) -> pa.Table:
+    ids = range(first, first + count)
+    texts = [None if i % 7 == 0 else f"text {i} " + "é" * (i % 90) for i in ids]
+    values = [float("nan") if i % 50 == 0 else i / 3 for i in ids]
+    return pa.table({"id": ids, "x": values, "s": texts}, SCHEMA)
+
+
+@pytest.fixture(params=["directory", "packed", "inline"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    packed = {"directory": 0, "packed": 2**22, "inline": 2**22}[request.param]
+    inline = 2**16 if request.param == "inline" else 0
+    options = partial(WriteOptions, block_rows=100, packed_bytes=packed, inline_bytes=inline)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    return str(request.param)
+
+
+def make(store: ObjectStore) -> Database:
+    """Two tables; `a` lost rows and a column. Epochs 4 and 8 are checkpoints."""
+    log = Log(store, checkpoint_interval=4, pause=lambda _: None)
+    db = Database(store, log, create_database(store, lone_table=False))
+    a = db.create_table("a", SCHEMA)
+    a.append(rows())
+    a.append(rows(ROWS))
+    a.delete("id IN (0, 3, 99, 250)")
+    db.create_table("b", SCHEMA, sort_key=["id desc"]).append(rows())
+    a.refresh()
+    a.alter(DropColumn(("x",)))
+    a.append(pa.table({"id": [1], "s": ["y"]}))
+    return db
+
+
+def flip(store: ObjectStore, name: str, at: int) -> None:
+    data = bytearray(store.get(name))
+    data[at] ^= 4
+    store.put(name, bytes(data), sync=False)
+
+
+def data_files(store: ObjectStore) -> Iterator[str]:
+    return (info.name for info in store.list("") if not info.name.startswith("_manifest"))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 4])
+def test_what_is_sound_is_not_called_damaged(place: str, depth: int) -> None:
+    db = make(MemoryStore())
+    report = db.verify(depth)
+    assert report.findings == ()
+    assert report.leftovers == {}
+    assert (report.tables, report.rowsets, report.rows) == (2, 4, 3 * ROWS + 1)
+    assert (report.bytes > 3000) is (depth > 2)
+    assert report.epoch == db.refresh().epoch
+    assert str(report).endswith("Nothing is damaged.")
+    db.vacuum(0)
+    assert db.verify(depth).findings == ()
+    assert json.loads(json.dumps(report.to_json()))["sound"] is True
+
+
+def test_every_bit_that_flips_in_a_data_file_is_found_and_the_file_is_named(place: str) -> None:
+    store = MemoryStore()
+    db = make(store)
+    for name in sorted(data_files(store)):
+        whole = store.get(name)
+        for at in {0, len(whole) // 3, len(whole) // 2, len(whole) - 2}:
+            flip(store, name, at)
+            found = [each.file for each in db.verify(3, threads=1).findings]
+            assert found, (name, at)
+            assert set(found) == {name}
+            store.put(name, whole, sync=False)
+    assert db.verify(4).is_sound
+
+
+def test_a_damaged_block_is_named_with_its_column_and_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    store = MemoryStore()
+    db = make(store)
+    name = next(n for n in data_files(store) if n.endswith("/3.col"))
+    flip(store, name, len(store.get(name)) - 3)
+    assert db.verify(2).is_sound
+    for depth in (3, 4):
+        report = db.verify(depth)
+        [found] = report.findings
+        assert (found.file, found.column, found.block, found.rows) == (name, "s", 2, (200, 299))
+        assert "block 2 (rows 200 to 299)" in str(report)
+        assert not report.is_sound
+
+
+def test_files_that_are_missing_or_of_another_size_are_found_by_the_log_alone(place: str) -> None:
+    store = MemoryStore()
+    db = make(store)
+    for name in sorted(data_files(store)):
+        whole = store.get(name)
+        for broken in (None, whole[:-1], whole + b"x"):
+            store.delete(name) if broken is None else store.put(name, broken, sync=False)
+            found = {each.file or "" for each in db.verify(1).findings}
+            assert any(name.startswith(each) for each in found), name
+            assert len({each.split("/")[1] for each in found}) == 1
+        store.put(name, whole, sync=False)
+
+
+LIES: dict[str, Callable[[Statistics], Statistics]] = {
+    "bounds": lambda s: Statistics(s.nulls, s.nans, s.low, s.low, s.exact),
+    "NULL": lambda s: Statistics(s.nulls + 1, s.nans, s.low, s.high, s.exact),
+}
+
+
+@pytest.mark.parametrize("word", LIES)
+def test_what_is_said_wrongly_of_sound_bytes_is_found_by_the_values(
+    place: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = encode_block
+
+    def lying(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+        entry, data = real(array, column)
+        return replace(entry, statistics=LIES[word](entry.statistics)), data
+
+    monkeypatch.setattr(rowset_output, "encode_block", lying)
+    store = MemoryStore()
+    db = Database(store, Log(store), create_database(store, lone_table=False))
+    db.create_table("a", SCHEMA).append(rows())
+    assert db.verify(3).is_sound
+    problems = [each.problem for each in db.verify(4).findings]
+    assert len(problems) >= 3
+    assert all(word in each for each in problems), problems
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 5, 8])
+def test_a_damaged_epoch_is_named_and_what_came_before_it_is_still_looked_at(
+    number: int, tmp_path: Path
+) -> None:
+    store = LocalStore(tmp_path / "db")
+    db = make(store)
+    newest = db.refresh().epoch
+    assert newest == 8
+    flip(store, epoch_name(number), 60)
+    reports: list[VerifyReport] = [db.verify(1), colonnade.verify(tmp_path / "db", 1)]
+    for report in reports:
+        assert [each.file for each in report.findings if each.kind == "damage"] == [
+            epoch_name(number)
+        ]
+        assert report.epoch == (number - 1 if number else None)
+        assert report.leftovers is None
+
+
+def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
+    store = MemoryStore()
+    db = make(store)
+    store.put(epoch_name(500), store.get(epoch_name(3)), sync=False)
+    [found] = db.verify(1).findings
+    assert found.file == epoch_name(9)
+    store.delete(epoch_name(500))
+    store.delete(epoch_name(2))
+    assert {each.file for each in db.verify(1).findings} == {epoch_name(2)}
+
+
+def test_damage_of_what_is_only_a_cache_is_told_apart() -> None:
+    store = MemoryStore()
+    db = make(store)
+    newest = read_hint(store)
+    assert newest is not None
+    segments = [s.segment.object for table in newest[1].tables for s in table.segments]
+    for object_id in (newest[0].root, *segments):
+        name = checkpoint_name(object_id)
+        whole = store.get(name)
+        flip(store, name, 50)
+        report = db.verify(1)
+        assert {each.kind for each in report.findings} == {"cache"}
+        assert report.is_sound
+        store.put(name, whole, sync=False)
+    flip(store, HINT, 40)
+    assert [(each.kind, each.file) for each in db.verify(1).findings] == [("cache", HINT)]
+
+
+def test_an_anchor_is_no_cache() -> None:
+    store = MemoryStore()
+    db = make(store)
+    db.vacuum(0)
+    [anchor] = db.snapshot.anchors
+    flip(store, checkpoint_name(anchor.root), 50)
+    assert not db.verify(1).is_sound
+
+
+def test_what_vacuum_would_remove_is_told() -> None:
+    store = MemoryStore(now_ms=lambda: 0)
+    db = make(store)
+    name = f"{next(iter(db.snapshot.tables))}/{'a' * 32}.rowset"
+    store.put(name, b"abc", sync=False)
+    report = db.verify(1)
+    assert report.leftovers == {name: 3}
+    assert "Vacuum would remove 1 files of 3 bytes" in str(report)
+
+
+def test_tables_depths_and_epochs_are_chosen(place: str) -> None:
+    db = make(MemoryStore())
+    told: list[tuple[int, int]] = []
+    report = db.verify(2, tables=["b"], epoch=7, progress=lambda *done: told.append(done))
+    assert (report.epoch, report.tables, report.rowsets) == (7, 1, 1)
+    assert told[-1][0] == told[-1][1] > 0
+    with pytest.raises(InvalidInputError, match="depth"):
+        db.verify(5)
+    with pytest.raises(NotFoundError, match="the tables are"):
+        db.verify(1, tables=["c"])
