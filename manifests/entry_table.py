@@ -72,10 +72,15 @@ class EntryTable(Sequence[LiveRowSet]):
 
     def to_list(self) -> list[LiveRowSet]:
         """All of them, made at once."""
-        rowsets: list[LiveRowSet | None] = [None] * len(self)
+        return self.at(np.arange(len(self)))
+
+    def at(self, indexes: Integers) -> list[LiveRowSet]:
+        """Those at these indexes, made at once."""
+        rowsets: list[LiveRowSet | None] = [None] * len(indexes)
         for number, part in enumerate(self._parts):
-            places = np.flatnonzero(self._part == number)
-            for place, rowset in zip(places.tolist(), part.live(self._row[places]), strict=True):
+            places = np.flatnonzero(self._part[indexes] == number)
+            found = part.live(self._row[indexes[places]])
+            for place, rowset in zip(places.tolist(), found, strict=True):
                 rowsets[place] = rowset
         return [rowset for rowset in rowsets if rowset is not None]
 

@@ -255,7 +255,7 @@ class LogReader:
             return {}
         live = self.read_entries(table, ids=ids)
         wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
-        return {rowset.id: rowset for rowset in (live[int(place)] for place in wanted)}
+        return {rowset.id: rowset for rowset in live.at(wanted)}
 
     def read_entries(
         self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None

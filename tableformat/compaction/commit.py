@@ -59,9 +59,16 @@ def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
 def _later_base(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot | None:
     """The newest state, where all that the job has read is as it was: it saves following epochs."""
     head = log.refresh(base)
+    if head.epoch == base.epoch:
+        return None
     table = head.tables.get(TableId(job.table))
     if table is None or table.schema_id != job.schema_id:
         return None
-    live = log.find_rowsets(table, [each.id for each in job.sources])
-    same = all(each.id in live and live[each.id].vector == each.vector for each in job.sources)
+    live = log.read_entries(table, ids=[each.id for each in job.sources])
+    # A vector only grows: one of as many rows deletes the same ones.
+    deleted = dict(zip(live.ids.tolist(), live.deleted.tolist(), strict=True))
+    same = all(
+        deleted.get(each.id) == (0 if each.vector is None else each.vector.cardinality)
+        for each in job.sources
+    )
     return head if same else None
