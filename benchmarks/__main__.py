@@ -13,6 +13,7 @@ BENCHMARKS = {
     "append": "a thousand appends of ten rows without Spark",
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
+    "compaction": "compaction beside writing the same rows at once, with and without Spark",
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",

@@ -12,6 +12,7 @@ from pyspark.sql import types as spark
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
+from spark_ext.optimize import OptimizeBuilder
 from spark_ext.types import from_spark
 from tableformat.history import HistoryEntry
 from tableformat.table import ArrowTable
@@ -88,6 +89,10 @@ class Table:
         snapshot, _ = self._newest()
         reader = self._spark.read.format("colonnade")
         return reader.option("epoch", snapshot.epoch).load(self._table.path)
+
+    def optimize(self) -> OptimizeBuilder:
+        """Begin to describe a compaction, which runs on the session's executors."""
+        return OptimizeBuilder.begin(self._spark, self._table)
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""

@@ -203,10 +203,12 @@ class RowSetReader:
         index = self._index(column, segment)
         if index.first_rows[-1] != self.entry.rows or index.offsets[-1] != segment.length:
             self._damaged(column, "its index describes other rows or bytes than the footer")
+        name = self._source.segment_name(column.id)
+        if len(index.entries) == len(self._cuts) - 1 == 1:
+            return _Blocks(column, name, segment.offset, index, np.arange(2))
         at_cut = np.searchsorted(index.first_rows, self._cuts)
         if not np.array_equal(index.first_rows[at_cut], self._cuts):
             self._damaged(column, "a block lies across a cut")
-        name = self._source.segment_name(column.id)
         return _Blocks(column, name, segment.offset, index, at_cut)
 
     def _index(self, column: Column, segment: Segment) -> SparseIndex:

@@ -25,6 +25,7 @@ from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import Alteration, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.compaction.auto import compact_after
 from tableformat.compaction.optimize import Optimize
 from tableformat.history import HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
@@ -222,7 +223,7 @@ class ArrowTable(RowMethods):
             self._log, self.state, batches_of(data), predicate, job, settings, str(where)
         )
         change = make_change(statement, self.state, job, commit)
-        return self._see(self._log.commit(change, base)).epoch
+        return self._written(self._log.commit(change, base))
 
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties or the comment, all in one epoch, and return it.
@@ -311,7 +312,13 @@ class ArrowTable(RowMethods):
         entries = write_rows(job, batches_of(data), self._location.store)
         if not entries and mode == "append" and (commit is None or commit.batch is None):
             return base.epoch
-        return self._see(commit_write(job, entries, self._log, base)).epoch
+        return self._written(commit_write(job, entries, self._log, base))
+
+    def _written(self, after: Snapshot) -> int:
+        """See the state after a write, and compact where that is asked for; the write's epoch."""
+        table = self._location.require(after).id
+        self._see(compact_after(self._log, after, table))
+        return after.epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         self._location.store.require_writable()
@@ -324,8 +331,7 @@ class ArrowTable(RowMethods):
             return make_change(statement, table, job, commit)
 
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
-        self._see(snapshot)
-        return RowCounts(snapshot.epoch, **((epoch and epoch.metrics) or {}))
+        return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))
 
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch

@@ -27,7 +27,8 @@ class CompactionPolicy(InputModel):
     size: each tier begins at 1/`min_rowsets` of the next, and a tier is merged once it has
     `min_rowsets` of them. A RowSet is rewritten once more than `deleted_share` of its rows are
     deleted, and RowSets of a sorted table are merged once more than `max_overlap` of them may hold
-    one key. One run reads at most `run_bytes` (None: no limit).
+    one key. One run reads at most `run_bytes` (None: no limit). `auto`: a writer compacts a small
+    group after its commit.
     """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * MIB
@@ -35,6 +36,7 @@ class CompactionPolicy(InputModel):
     deleted_share: Annotated[float, Field(ge=0, le=1)] = 0.1
     max_overlap: Annotated[int, Field(ge=1)] = 8
     run_bytes: Annotated[int, Field(ge=1)] | None = None
+    auto: bool = False
 
 
 def parse_policy(
@@ -83,6 +85,12 @@ def _bytes_or_none(text: str) -> int | None:
     return None if text.casefold() == "none" else _bytes(text)
 
 
+def _flag(text: str) -> bool:
+    if text.casefold() not in ("true", "false"):
+        raise ValueError(text)
+    return text.casefold() == "true"
+
+
 _SIZE = re.compile(r"(?P<count>\d{1,15}) ?(?P<unit>[kmgt]i?b?)?b?", re.ASCII | re.IGNORECASE)
 
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
@@ -91,6 +99,7 @@ _PARSERS: Mapping[str, Callable[[str], Any]] = {
     "deleted_share": float,
     "max_overlap": int,
     "run_bytes": _bytes_or_none,
+    "auto": _flag,
 }
 
 _EXPECTED: Mapping[str, str] = {
@@ -99,4 +108,5 @@ _EXPECTED: Mapping[str, str] = {
     "deleted_share": "a number from 0 to 1",
     "max_overlap": "a whole number from 1",
     "run_bytes": "a size such as 10gb, or none",
+    "auto": "true or false",
 }

@@ -12,6 +12,7 @@ from typing import Any
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import InvalidInputError
 from manifests.log import Log
+from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
 from spark_ext.planner.metadata import Row, plain_rows
 from spark_ext.table import HISTORY_SCHEMA, history_row
 from tableformat.location import locate_existing
@@ -44,6 +45,11 @@ class Procedure:
 
 
 _TABLE = Parameter("table", "string", False, "database.table or a path")
+_COMPACTED = (
+    _TABLE,
+    Parameter("where", "string", True, "only RowSets that may hold such rows"),
+    Parameter("options", "string", True, "the policy for this run, such as deleted-share=0"),
+)
 
 
 def procedures(args: Args) -> dict[str, Any]:
@@ -98,6 +104,15 @@ PROCEDURES = {
         (_TABLE,),
         "epoch long, rowsets long",
         _checkpoint,
+    ),
+    "compact": Procedure(
+        "Puts few large RowSets in the place of small ones, and of those with deleted rows.",
+        (*_COMPACTED, Parameter("zorder_by", "string", True, "columns to order all rows by")),
+        COMPACT_SCHEMA,
+        compact,
+    ),
+    "plan_compaction": Procedure(
+        "What compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction
     ),
 }
 

@@ -31,7 +31,7 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) ->
     """
     copied = 0
     for source, chosen in _with_choice(open_sources(job, store)):
-        wanted = source.deleted < np.diff(source.cuts)
+        wanted = source.deleted < source.rows
         for stretch, copy in zip(source.stretches(wanted), chosen[wanted].tolist(), strict=True):
             if copy:
                 copied += _copy(source, stretch, writer)
@@ -49,18 +49,18 @@ def _copy(source: Source, stretch: Stretch, writer: RowSetWriter) -> int:
 
 def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
     """Each RowSet with which of its stretches to copy."""
-    before = False  # whether the stretch before is decoded
-    source = next(sources, None)
-    while source is not None:
-        following = next(sources, None)
-        loose = _loose(source)
-        after = following is not None and bool(_loose(following)[0])
-        neighbours = np.concatenate([[before], loose[:-1]]) | np.concatenate([loose[1:], [after]])
+    before = False  # whether the stretch before is loose
+    found = ((source, _loose(source)) for source in sources)
+    current = next(found, None)
+    while current is not None:
+        source, loose = current
+        current = next(found, None)
+        after = current is not None and bool(current[1][0])
+        near = np.array([before, *loose, after])
         # Small, but whole and with nothing to join it with.
-        copy = ~loose | (~neighbours & (source.deleted == 0))
-        yield source, copy
-        before = not copy[-1]
-        source = following
+        alone = ~(near[:-2] | near[2:]) & (source.deleted == 0)
+        yield source, ~loose | alone
+        before = bool(loose[-1])
 
 
 def _loose(source: Source) -> NDArray[np.bool_]:

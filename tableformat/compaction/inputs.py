@@ -25,7 +25,10 @@ WINDOW_BYTES = 32 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A RowSet of a job; `gone` are the rows to leave out, `cuts` where its stretches end."""
+    """A RowSet of a job; `gone` are the rows to leave out, `cuts` what its stretches lie between.
+
+    `deleted` says how many rows of each stretch are gone.
+    """
 
     index: int
     rowset: SourceRowSet
@@ -33,11 +36,12 @@ class Source:
     fields: Sequence[SchemaField]
     gone: Rows
     cuts: Rows
+    deleted: Rows
 
     @property
-    def deleted(self) -> Rows:
-        """How many rows of each stretch are gone."""
-        return np.diff(np.searchsorted(self.gone, self.cuts))
+    def rows(self) -> Rows:
+        """How many rows each stretch has, deleted ones included."""
+        return self.cuts[1:] - self.cuts[:-1]
 
     def stretches(
         self, wanted: NDArray[np.bool_], window_bytes: int = WINDOW_BYTES
@@ -50,6 +54,8 @@ class Source:
     def live_rows(self, stretch: Stretch) -> Rows:
         """The rows of a stretch that are left, by number in the RowSet."""
         end = stretch.first_row + stretch.rows
+        if not len(self.gone):
+            return np.arange(stretch.first_row, end)
         low, high = np.searchsorted(self.gone, (stretch.first_row, end))
         gone = self.gone[low:high] - stretch.first_row
         return np.delete(np.arange(stretch.first_row, end), gone).astype(np.int64, copy=False)
@@ -65,7 +71,7 @@ class Source:
 
     def batches(self, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[Rows, list[pa.Array]]]:
         """All rows that are left, decoded, about a block at a time."""
-        for stretch in self.stretches(self.deleted < np.diff(self.cuts), window_bytes):
+        for stretch in self.stretches(self.deleted < self.rows, window_bytes):
             yield self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
@@ -85,4 +91,6 @@ def open_sources(job: CompactionJob, store: ObjectStore) -> Iterator[Source]:
             gone = np.asarray(vector.rows.to_array(), np.int64)
         reader = RowSetReader(store, job.prefix, rowset.entry)
         cuts = np.array(cut_rows(rowset.entry), np.int64)
-        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts)
+        before = np.searchsorted(gone, cuts)
+        deleted = before[1:] - before[:-1]
+        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts, deleted)

@@ -49,7 +49,7 @@ class _Run:
 
     @classmethod
     def of(cls, source: Source, window_bytes: int) -> _Run:
-        left = int((source.deleted < np.diff(source.cuts)).sum())
+        left = int((source.deleted < source.rows).sum())
         return cls(source.batches(window_bytes), source, left)
 
     def load(self) -> bool:

@@ -109,6 +109,10 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
+    def elsewhere(self, run: Run, workers: int) -> Optimize:
+        """Have jobs run by `run`, at most `workers` at once, instead of on threads here."""
+        return self._with(self._chosen, run, workers)
+
     def plan(self) -> CompactionPlan:
         """What `executeCompaction` would do now, and why. Reads the log alone."""
         base, table = self._newest()
@@ -145,12 +149,12 @@ class Optimize:
         self._see(head)
         return report
 
-    def _with(self, chosen: Chosen) -> Optimize:
+    def _with(self, chosen: Chosen, run: Run | None = None, workers: int | None = None) -> Optimize:
         return Optimize(
             self._log,
             self._newest,
             self._see,
-            run=self._run,
-            workers=self._workers,
+            run=run or self._run,
+            workers=workers or self._workers,
             chosen=chosen,
         )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
@@ -137,3 +139,42 @@ def test_a_database_creates_lists_and_drops_tables(spark: SparkSession, tmp_path
     with pytest.raises(colonnade.AlreadyExistsError):
         Database.create(spark, path)
     assert Database.createIfNotExists(spark, path).tables() == ["orders"]
+
+
+@pytest.mark.spark_compat
+def test_a_table_is_compacted_by_executors(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    arrow = colonnade.create(path, pa.schema([("id", pa.int64()), ("n", pa.int64())]))
+    for i in range(9):
+        arrow.append(pa.table({"id": [i, i + 100], "n": [i, -i]}))
+    arrow.delete("id = 3")
+    table = Table.forPath(spark, str(path))
+    [row] = table.optimize().where("id < 1000").executeCompaction().collect()
+    assert row["path"] == str(path)
+    assert row["metrics"].asDict() | {"seconds": 0, "numBytesRead": 0, "numBytesAdded": 0} == {
+        **{"numFilesAdded": 1, "numFilesRemoved": 9, "numGroups": 1, "numGroupsWaiting": 0},
+        **{"numDroppedRows": 1, "numBytesRead": 0, "numBytesCopied": 0, "numBytesAdded": 0},
+        **{"conflicts": [], "seconds": 0, "epoch": 12},
+    }
+    assert table.history(1).collect()[0]["operation"] == "compact"
+    table.optimize().option("deleted-share", 0).executeZOrderBy("id", "n")
+    assert table.toDF().count() == 17
+
+
+def test_what_goes_wrong_in_an_executor_is_one_sentence(
+    spark: SparkSession, tmp_path: Path, error_of: Callable[[Callable[[], object]], str]
+) -> None:
+    path = tmp_path / "t"
+    arrow = colonnade.create(path, pa.schema([("text", pa.string())]))
+    for seed in range(2):
+        noise = np.random.default_rng(seed).integers(0, 2**62, 10_000)
+        arrow.append(pa.table({"text": [str(number) for number in noise]}))
+    [damaged, _] = sorted(path.glob("*.rowset"))
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 3] ^= 1
+    damaged.write_bytes(data)
+    optimize = Table.forPath(spark, str(path)).optimize().option("min-rowsets", 2)
+    sentence = error_of(optimize.executeCompaction)
+    assert damaged.name in sentence
+    assert "'text'" in sentence
+    assert len(list(path.glob("*.rowset"))) == 2

@@ -22,8 +22,8 @@ def test_sizes_are_read_with_binary_units(text: str, count: int) -> None:
 
 def test_options_come_before_properties_and_may_leave_out_the_prefix() -> None:
     properties = {"compaction.deleted-share": "0.5", "compaction.min-rowsets": "3"}
-    policy = parse_policy(properties, {"deleted-share": "0", "compaction.max-overlap": "2"})
-    assert policy == CompactionPolicy(deleted_share=0.0, min_rowsets=3, max_overlap=2)
+    policy = parse_policy(properties, {"deleted-share": "0", "auto": "TRUE"})
+    assert policy == CompactionPolicy(deleted_share=0.0, min_rowsets=3, auto=True)
     assert parse_policy({"compaction.run-bytes": "none"}).run_bytes is None
 
 
@@ -38,10 +38,11 @@ def test_options_come_before_properties_and_may_leave_out_the_prefix() -> None:
         ("deleted-share", "nan"),
         ("max-overlap", "0"),
         ("run-bytes", "-1"),
+        ("auto", "yes"),
     ],
 )
 def test_a_value_that_cannot_be_is_refused_and_what_can_be_is_said(name: str, text: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"'{PREFIX}{name}' is a") as caught:
+    with pytest.raises(InvalidInputError, match=f"'{PREFIX}{name}' is (a|true)") as caught:
         check_policy({PREFIX + name: text})
     assert repr(text) in str(caught.value)
 

@@ -165,11 +165,16 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
         assert [row[0] for row in rows] == [2]
     assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
-        *("history", "checkpoint")
+        *("history", "checkpoint", "compact", "plan_compaction")
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
         call = f"CALL colonnade.system.checkpoint('{table}')"
         assert f"Table {table} does not exist" in spark.refusal(call)
+    options = "options => 'min-rowsets=2'"
+    planned = spark.sql(f"CALL colonnade.system.plan_compaction('db.t', {options})")
+    assert [row[:3] for row in planned] == [["rewrite", 2, 2]]
+    done = spark.sql(f"CALL colonnade.system.compact(table => 'db.t', {options}, zorder_by => 'a')")
+    assert [row[:5] for row in done] == [[3, 1, 0, 2, 1]]
     assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
 
 

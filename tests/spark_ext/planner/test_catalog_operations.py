@@ -229,6 +229,31 @@ def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
         assert json.loads(json.dumps(found)) == found
         width = len(found["schema"].replace("map<string,string>", "map").split(","))
         assert all(len(row) == width for row in found["rows"])
-    assert set(procedures.procedures({})) == {"history", "checkpoint"}
+    known = set(procedures.procedures({}))
+    assert known >= {"history", "checkpoint", "compact", "plan_compaction"}
     call = {"name": "checkpoint", "arguments": {"table": path}}
     assert procedures.call_procedure(call) == {"rows": [[1, 1]]}
+
+
+def test_compactions_are_planned_and_done_by_call(tmp_path: Path) -> None:
+    path = str(tmp_path / "t")
+    table = colonnade.create(path, pa.schema([("a", pa.int64()), ("b", pa.int64())]))
+    for i in range(4):
+        table.append(pa.table({"a": [i], "b": [-i]}))
+
+    def call(name: str, **arguments: str) -> list[list[Any]]:
+        given = dict.fromkeys(("where", "options", "zorder_by")) | {"table": path} | arguments
+        found = procedures.call_procedure({"name": name, "arguments": given})["rows"]
+        schema = procedures.procedures({})[name]["schema"]
+        assert all(len(row) == len(schema.split(", ")) for row in found)
+        return json.loads(json.dumps(found))
+
+    assert call("plan_compaction") == []
+    [group] = call("plan_compaction", options="min-rowsets = 2,", where="a > 0")
+    assert group[:4] == ["rewrite", 3, 3, 0]
+    assert group[6:] == [False, f"3 small RowSets, the largest of {group[4] // 3} B"]
+    assert call("compact")[0][:5] == [5, 0, 0, 0, 0]
+    assert call("compact", options="min-rowsets=2", where="a > 0")[0][:5] == [6, 1, 0, 3, 1]
+    assert call("compact", zorder_by="a, b")[0][:5] == [7, 1, 0, 2, 1]
+    with pytest.raises(colonnade.InvalidInputError, match="'deleted-share=0, min-rowsets=2'"):
+        call("compact", options="all")

@@ -1,0 +1,115 @@
+"""`Table.optimize()`: groups of RowSets rewritten by Spark's executors.
+
+Each group is a Spark job of one task, several beside each other; the log is read and each group
+committed where this code runs, as soon as its job is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_ext.errors import one_sentence
+from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.job import CompactionJob, CompactionOutcome
+from tableformat.compaction.optimize import Optimize, Where
+from tableformat.compaction.run import run_job
+from tableformat.table import ArrowTable
+
+REPORT_SCHEMA = (
+    "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"
+    " numGroupsWaiting: long, numDroppedRows: long, numBytesRead: long, numBytesCopied: long,"
+    " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long>"
+)
+"""What `execute…` returns: one row, by the names that Delta's OPTIMIZE has where it has one."""
+
+_CONNECT_JOBS = 8
+"""Spark Connect does not tell how many cores there are."""
+
+
+class OptimizeBuilder:
+    """A compaction that is being described; nothing is written before `execute…`."""
+
+    def __init__(self, spark: SparkSession, path: str, optimize: Optimize) -> None:
+        self._spark = spark
+        self._path = path
+        self._optimize = optimize
+
+    @classmethod
+    def begin(cls, spark: SparkSession, table: ArrowTable) -> OptimizeBuilder:
+        """Describe a compaction of a table, as its properties ask for it."""
+        return cls(spark, table.path, table.optimize().elsewhere(_runner(spark), _jobs(spark)))
+
+    def where(self, partitionFilter: Where) -> OptimizeBuilder:
+        """Only RowSets that may hold rows for which a condition is true; several add up.
+
+        The condition may be about any column; RowSets are chosen by their statistics.
+        """
+        return OptimizeBuilder(self._spark, self._path, self._optimize.where(partitionFilter))
+
+    def option(self, name: str, value: str | float) -> OptimizeBuilder:
+        """Set a property of the policy, such as `deleted-share`, for this run alone."""
+        return OptimizeBuilder(self._spark, self._path, self._optimize.option(name, value))
+
+    def executeCompaction(self) -> DataFrame:
+        """Merge small RowSets and those that overlap, and leave out deleted rows, by the policy.
+
+        Never makes another writer fail. Raises what `tableformat`'s `Optimize` does, and Spark's
+        error for what went wrong in a task.
+        """
+        return self._frame(self._optimize.executeCompaction())
+
+    def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
+        """Rewrite all RowSets so that rows that are near in several columns are near.
+
+        Raises as `executeCompaction`; InvalidInputError for a table with a sort key.
+        """
+        return self._frame(self._optimize.executeZOrderBy(*cols))
+
+    def _frame(self, report: CompactionReport) -> DataFrame:
+        metrics = (
+            report.rowsets_added,
+            report.rowsets_removed,
+            report.groups,
+            report.groups_waiting,
+            report.rows_dropped,
+            report.bytes_read,
+            report.bytes_copied,
+            report.bytes_written,
+            list(report.conflicts),
+            report.seconds,
+            report.epoch,
+        )
+        return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
+
+
+def _jobs(spark: SparkSession) -> int:
+    """How many groups run beside each other: as many as there are cores."""
+    if not hasattr(spark, "_jsc"):
+        return _CONNECT_JOBS
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
+def _runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
+    def run(job: CompactionJob) -> CompactionOutcome:
+        task = _Task(job.model_dump_json())
+        [row] = spark.range(0, 1, 1, 1).mapInArrow(task, "outcome string").collect()
+        return CompactionOutcome.model_validate_json(row["outcome"])
+
+    return run
+
+
+class _Task:
+    """Runs a job in a Python worker. A task that Spark repeats writes RowSets of its own."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+        for _ in batches:
+            with one_sentence():
+                outcome = run_job(CompactionJob.model_validate_json(self._job))
+            yield pa.RecordBatch.from_pydict({"outcome": [outcome.model_dump_json()]})

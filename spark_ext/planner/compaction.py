@@ -1,0 +1,65 @@
+"""`CALL colonnade.system.compact` and `plan_compaction`.
+
+They run where the planner runs, on threads beside the driver; `colonnade.Table.optimize()` runs
+on executors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from spark_ext.planner.metadata import Row
+from tableformat.compaction.optimize import Optimize
+from tableformat.table import ArrowTable
+
+COMPACT_SCHEMA = (
+    "epoch long, groups long, groups_waiting long, rowsets_removed long, rowsets_added long,"
+    " rows_dropped long, bytes_read long, bytes_copied long, bytes_written long, seconds double,"
+    " conflicts string"
+)
+PLAN_SCHEMA = (
+    "kind string, rowsets long, rows long, deleted_rows long, bytes_in long, bytes_out long,"
+    " waits boolean, reason string"
+)
+
+
+def compact(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Compact a table, or put it in z-order; one row about what was done."""
+    begun = _begin(arguments)
+    columns = [name.strip() for name in (arguments["zorder_by"] or "").split(",") if name.strip()]
+    report = begun.executeZOrderBy(columns) if columns else begun.executeCompaction()
+    counts = report.model_dump(exclude={"table", "conflicts"})
+    names = [each.split()[0] for each in COMPACT_SCHEMA.split(", ")]
+    return [[*(counts[name] for name in names[:-1]), "\n".join(report.conflicts)]]
+
+
+def plan_compaction(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """One row for each group that `compact` would rewrite now."""
+    plan = _begin(arguments).plan()
+    for waits, groups in ((False, plan.groups), (True, plan.waiting)):
+        for group in groups:
+            yield [
+                group.kind,
+                len(group.rowsets),
+                group.rows,
+                group.deleted_rows,
+                group.bytes_in,
+                group.bytes_out,
+                waits,
+                group.reason,
+            ]
+
+
+def _begin(arguments: Mapping[str, Any]) -> Optimize:
+    begun = ArrowTable.open(arguments["table"]).optimize(arguments["where"])
+    for each in (arguments["options"] or "").split(","):
+        name, equals, value = each.partition("=")
+        if equals:
+            begun = begun.option(name.strip(), value.strip())
+        elif name.strip():
+            raise InvalidInputError(
+                f"options are like 'deleted-share=0, min-rowsets=2', not {arguments['options']!r}."
+            )
+    return begun

@@ -1,0 +1,48 @@
+"""A small compaction by a writer, after its commit, in tables whose property asks for it.
+
+Guide: docs/compaction.md#after-a-commit
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from manifests.compaction.policy import MIB, parse_policy
+from manifests.ids import TableId
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from tableformat.compaction.execute import execute_plan
+from tableformat.compaction.optimize import Chosen, plan_table
+from tableformat.compaction.run import run_job
+
+AUTO_BYTES = 32 * MIB
+"""A group that a writer compacts has at most so many stored bytes, so that it waits a second."""
+
+_log = logging.getLogger(__name__)
+
+
+def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
+    """Compact one small group of a table that was just written, if its `compaction.auto` is true.
+
+    Returns the state after it, else `head`. What goes wrong is a warning and no error: the rows
+    are committed, and the next run of maintenance meets the same. Costs nothing without the
+    property, else the entries of the table's RowSets and what the group takes.
+    """
+    state = head.tables.get(TableId(table))
+    try:
+        if state is not None and parse_policy(state.properties).auto:
+            return _compact(log, head, state)
+    except Exception as error:
+        _log.warning("No compaction after epoch %d: %s", head.epoch, error)
+    return head
+
+
+def _compact(log: Log, head: Snapshot, table: TableState) -> Snapshot:
+    plan, _ = plan_table(log, head, table, Chosen())
+    small = [group for group in plan.groups if group.bytes_in <= AUTO_BYTES]
+    if not small:
+        return head
+    first = plan.model_copy(update={"groups": tuple(small[:1])})
+    after, _ = execute_plan(log, head, first, run=partial(run_job, store=log.store), workers=1)
+    return after
