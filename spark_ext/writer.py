@@ -18,11 +18,13 @@ from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from manifests.log import Log
+from manifests.store import open_store
 from spark_ext.empty_arrays import with_sound_arrays
 from spark_ext.errors import one_sentence
 from spark_ext.options import WriteOptions
 from spark_ext.types import from_spark, refuse_uncarried
 from spark_ext.write_plan import plan_spark_write
+from tableformat.compaction.auto import compact_after
 from tableformat.location import locate
 from tableformat.write_job import (
     WriteJob,
@@ -72,7 +74,8 @@ class ColonnadeWriter(DataSourceArrowWriter):
             reports = [message for message in messages if isinstance(message, TaskMessage)]
             entries = [entry for each in reports for entry in decode_entries(each.entries)]
             if entries or job.mode == "overwrite" or job.create is not None:
-                commit_write(job, entries)
+                log = Log(open_store(job.url))
+                compact_after(log, commit_write(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing.

@@ -13,12 +13,15 @@ from typing import Any
 from pyspark.sql.types import StructType
 
 from manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from manifests.log import Log
 from manifests.snapshot import Snapshot
+from manifests.store import open_store
 from spark_ext.options import parse_write_options, split_sort_key
 from spark_ext.planner.filters import exact_predicate
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
+from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
 from tableformat.write_job import WriteJob, commit_write, decode_entries
 
@@ -68,7 +71,10 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
         return {"epoch": job.base}
     known = args["database"]
     base = None if known is None else SNAPSHOTS.at(job.url, known, job.base)
-    return {"epoch": commit_write(job, entries, base=base).epoch}
+    log = Log(open_store(job.url))
+    after = commit_write(job, entries, log, base)
+    compact_after(log, after, job.target.table)
+    return {"epoch": after.epoch}
 
 
 def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:

@@ -9,6 +9,7 @@
     commit.py       what was written becomes an epoch, or is dropped
     execute.py      jobs beside each other, each committed as soon as it is done
     optimize.py     `table.optimize()`
+    auto.py         a small compaction by a writer, after its commit
 
 Guide: docs/compaction.md
 """

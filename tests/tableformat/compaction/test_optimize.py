@@ -20,7 +20,7 @@ from manifests.log import Log
 from manifests.schema import ArrayType, SchemaField, TableSchema
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from tableformat.compaction import execute
+from tableformat.compaction import auto, execute
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.run import run_job
 from tableformat.location import Location
@@ -307,3 +307,34 @@ def test_a_store_that_cannot_be_written_is_said_before_any_work() -> None:
         table.optimize().executeCompaction()
     assert table.optimize().plan().groups
     assert len(live(table)) == 9
+
+
+def test_a_writer_compacts_after_its_commit_where_the_table_asks_for_it() -> None:
+    table = new(SCHEMA)
+    table.alter(AlterProperties(set={"compaction.auto": "true"}))
+    for i in range(20):
+        epoch = table.append(rows(10 * i, 10))
+        assert next(e for e in table.history(2) if e.operation == "append").epoch == epoch
+        assert len(live(table)) < 8
+    assert [entry.operation for entry in table.history()].count("compact") == 2
+    counts = table.delete("id < 195")
+    assert counts.epoch == table.epoch - 1, "the statement's own epoch"
+    assert content(table).keys() == set(range(195, 200))
+
+
+def test_a_compaction_after_a_commit_that_fails_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = filled(7)
+    table.alter(AlterProperties(set={"compaction.auto": "true"}))
+
+    def failing(*_: Any, **__: Any) -> None:
+        raise CorruptionError("one block is damaged")
+
+    monkeypatch.setattr(auto, "run_job", failing)
+    epoch = table.append(rows(100, 5))
+    assert (table.epoch, len(live(table))) == (epoch, 8)
+    assert f"No compaction after epoch {epoch}: one block is damaged" in caplog.text
+    monkeypatch.setattr(auto, "AUTO_BYTES", 10)
+    table.append(rows(200, 5))
+    assert len(caplog.records) == 1, "a group that is too large is left to maintenance"
