@@ -38,6 +38,7 @@ from tableformat.database import Database as ArrowDatabase
 from tableformat.history import HistoryEntry
 from tableformat.kept_epochs import PinnedEpoch
 from tableformat.predicate import Predicate, col
+from tableformat.repair.rowsets import LostRows, RepairResult
 from tableformat.statements.statement import RowCounts
 from tableformat.table import ArrowTable
 from tableformat.verify.findings import Finding, VerifyReport
@@ -75,10 +76,12 @@ __all__ = [
     "Finding",
     "HistoryEntry",
     "InvalidInputError",
+    "LostRows",
     "MapType",
     "NotFoundError",
     "PinnedEpoch",
     "Predicate",
+    "RepairResult",
     "RowCounts",
     "Scan",
     "SchemaField",

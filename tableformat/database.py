@@ -33,6 +33,7 @@ from tableformat.location import (
     locate_existing,
     refuse_existing,
 )
+from tableformat.repair.caches import rebuild_caches
 from tableformat.restore import restore_database
 from tableformat.table import ArrowTable, as_table_schema
 from tableformat.time_travel import epoch_number, snapshot_at
@@ -244,6 +245,17 @@ class Database:
         return verify(
             self._log, depth, tables=tables, epoch=epoch, threads=threads, progress=progress
         )
+
+    def repair(self, *, give_up_lost_epochs: bool = False) -> int:
+        """Make checkpoint and hint anew from the log alone; returns the epoch of the head.
+
+        Changes nothing that a reader sees. What of the data is damaged, `ArrowTable.repair` takes
+        out. `give_up_lost_epochs`: where a checkpoint proves that newer epochs were lost, part with
+        them. Raises CorruptionError where the log itself is damaged, StoreError.
+        """
+        rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
+        self._snapshot = self._log.read_head()
+        return self._snapshot.epoch
 
     def vacuum(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal
@@ -30,6 +30,7 @@ from tableformat.compaction.optimize import Optimize
 from tableformat.history import HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.repair.rowsets import RepairResult, take_out
 from tableformat.restore import restore_table
 from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.methods import Evaluate, RowMethods, Where
@@ -252,6 +253,27 @@ class ArrowTable(RowMethods):
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
         return self._see(restore_table(self._log, base, table, then, commit)).epoch
+
+    def repair(
+        self,
+        rowsets: Collection[int],
+        *,
+        rescue: str | os.PathLike[str],
+        dry_run: bool = False,
+    ) -> RepairResult:
+        """Part with what cannot be read of damaged RowSets, in one epoch; says which rows are lost.
+
+        `rowsets` are ids, as `verify` reports them. Rows stay where every column of their stretch
+        (at most 65,536 rows) can be read; what can be read of the others is written to the new
+        Parquet file `rescue`. Deletes no file: earlier epochs still name the old ones. `dry_run`
+        only says what would be lost. Raises NotFoundError for a RowSet that is not there,
+        InvalidInputError where all can be read, AlreadyExistsError for a `rescue` that exists,
+        ConflictError when another writer changed one of them meanwhile; StoreError.
+        """
+        base = self.refresh()
+        snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)
+        self._see(snapshot)
+        return result
 
     def vacuum(
         self,

@@ -56,6 +56,11 @@ class VerifyReport:
         """Whether nothing is damaged; caches may be."""
         return not any(each.kind == "damage" for each in self.findings)
 
+    def damaged_rowsets(self, table: str) -> list[int]:
+        """The RowSets of a table that `ArrowTable.repair` can take damage out of, by id."""
+        found = {e.rowset for e in self.findings if e.kind == "damage" and e.table == table}
+        return sorted(each for each in found if each is not None)
+
     def to_json(self) -> dict[str, Any]:
         """A plain value that turns into JSON."""
         plain = asdict(self)

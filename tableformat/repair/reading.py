@@ -1,0 +1,101 @@
+"""What can still be read of a damaged RowSet, stretch by stretch and column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.deletion_vector import read_deletion_vector
+from manifests.errors import CorruptionError
+from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore
+from tableformat.rowset_reader import RowSetReader
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """The rows between two cuts: those that are not deleted, and their columns by id.
+
+    `arrays` have a value for each of `rows`, which are numbers in the RowSet; a column that cannot
+    be read is in `lost` instead. `certain` is false where the deletion vector cannot be read: then
+    rows that were deleted are among them.
+    """
+
+    rows: NDArray[np.int64]
+    arrays: dict[int, pa.Array]
+    lost: tuple[SchemaField, ...]
+    certain: bool
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of it is lost."""
+        return self.certain and not self.lost
+
+
+@dataclass(frozen=True)
+class DamagedRowSet:
+    """Reads what is left of one RowSet. Only StoreError is raised."""
+
+    store: ObjectStore
+    table: TableState
+    rowset: LiveRowSet
+
+    def stretches(self) -> Iterator[Stretch]:
+        """All stretches, in row order, with what can be read of them."""
+        entry = self.rowset.entry
+        if isinstance(entry.cuts, int):
+            ends: tuple[int, ...] = (*range(entry.cuts, entry.rows, entry.cuts), entry.rows)
+        else:
+            ends = entry.cuts
+        first = 0
+        for end in ends:
+            yield self._stretch(first, end)
+            first = end
+
+    def _stretch(self, first: int, end: int) -> Stretch:
+        alive = self._alive
+        keep = np.ones(end - first, bool) if alive is None else alive[first:end]
+        rows = np.flatnonzero(keep) + first
+        arrays: dict[int, pa.Array] = {}
+        lost: list[SchemaField] = []
+        for field in self.table.schema.fields:
+            array = self._column(field, first, end)
+            if array is None:
+                lost.append(field)
+            else:
+                arrays[field.id] = array.take(pa.array(rows - first))
+        return Stretch(rows, arrays, tuple(lost), alive is not None)
+
+    def _column(self, field: SchemaField, first: int, end: int) -> pa.Array | None:
+        if self._reader is None:
+            return None
+        try:
+            [(_, batch)] = self._reader.read([field], [(first, end)])
+        except CorruptionError:
+            return None
+        return batch.column(0)
+
+    @cached_property
+    def _reader(self) -> RowSetReader | None:
+        try:
+            return RowSetReader(self.store, self.table.prefix, self.rowset.entry)
+        except CorruptionError:
+            return None
+
+    @cached_property
+    def _alive(self) -> NDArray[np.bool_] | None:
+        """For each row whether it is still there; None where nobody knows."""
+        rows, vector = self.rowset.entry.rows, self.rowset.vector
+        if vector is None:
+            return np.ones(rows, bool)
+        try:
+            found = read_deletion_vector(self.store, self.table.prefix, vector, rows)
+        except CorruptionError:
+            return None
+        return found.keep_mask(0, rows)

@@ -1,0 +1,87 @@
+"""The file that the readable values of lost rows go to: Parquet, for people to look through."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from manifests.errors import AlreadyExistsError, StoreError
+from manifests.snapshot import LiveRowSet, TableState
+from tableformat.arrow_types import arrow_schema
+from tableformat.repair.reading import Stretch
+
+ROWSET, ROW, LOST, CERTAIN = "_rowset", "_row", "_lost_columns", "_certain"
+"""Columns beside the table's: where a row was, which of its columns cannot be read, and whether it
+is certain that it had not been deleted."""
+
+
+class Rescue:
+    """Writes to `<path>.part`, which becomes `path` when `keep` is called; never replaces a file.
+
+    A context manager, which removes what was not kept.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], table: TableState) -> None:
+        self.path = os.path.abspath(path)
+        if os.path.lexists(self.path):
+            raise AlreadyExistsError(f"{self.path} exists already; name another file.")
+        self._part = f"{self.path}.part"
+        columns = [field.with_nullable(True) for field in arrow_schema(table.schema)]
+        self._schema = pa.schema(
+            [
+                *columns,
+                pa.field(ROWSET, pa.int64()),
+                pa.field(ROW, pa.int64()),
+                pa.field(LOST, pa.list_(pa.string())),
+                pa.field(CERTAIN, pa.bool_()),
+            ]
+        )
+        self._fields = table.schema.fields
+        try:
+            self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
+        except OSError as error:
+            raise StoreError(f"{self._part} could not be written: {error}.") from error
+
+    def write(self, rowset: LiveRowSet, stretch: Stretch) -> None:
+        """Add the rows of a stretch. Raises StoreError."""
+        count = len(stretch.rows)
+        lost = [field.name for field in stretch.lost]
+        columns = [
+            stretch.arrays.get(field.id, pa.nulls(count, wanted.type))
+            for field, wanted in zip(self._fields, self._schema, strict=False)
+        ]
+        columns += [
+            pa.array([rowset.id] * count, pa.int64()),
+            pa.array(stretch.rows, pa.int64()),
+            pa.array([lost] * count, pa.list_(pa.string())),
+            pa.array([stretch.certain] * count),
+        ]
+        try:
+            self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        except OSError as error:
+            raise StoreError(f"{self._part} could not be written: {error}.") from error
+
+    def keep(self) -> None:
+        """Make the file whole and give it its name. Raises StoreError."""
+        try:
+            self._writer.close()
+            with open(self._part, "rb") as file:
+                os.fsync(file.fileno())
+            os.link(self._part, self.path)
+        except OSError as error:
+            raise StoreError(f"{self.path} could not be written: {error}.") from error
+
+    def __enter__(self) -> Rescue:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+        os.unlink(self._part)

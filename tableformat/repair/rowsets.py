@@ -1,0 +1,193 @@
+"""Damaged RowSets replaced by what is left of them, in one epoch, when told to.
+
+The rows of a stretch between two cuts stay when all their columns can be read; the others are lost
+to the table. No file is deleted: earlier epochs still name the old ones.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.bounds import BoundsTable
+from manifests.change import Change, TableRead
+from manifests.entries import AddRowSet, DropRowSet, RowSetEntry
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.ids import new_job_id, new_transaction_id
+from manifests.log import Log
+from manifests.rebase.targets import id_ranges
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from tableformat.arrow_types import arrow_schema
+from tableformat.repair.reading import DamagedRowSet, Stretch
+from tableformat.repair.rescue import Rescue
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_job import write_options
+from tableformat.write_settings import WriteSettings
+
+
+@dataclass(frozen=True, slots=True)
+class LostRows:
+    """Rows that are in no later epoch: the first and last of a stretch, and how many of it lived.
+
+    `columns` are those that could not be read. Without `certain` it could not be told which rows
+    had been deleted before.
+    """
+
+    rowset: int
+    first: int
+    last: int
+    count: int
+    columns: tuple[str, ...]
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RepairResult:
+    """What a repair did, or would do. `rescued`: the file with what could be read of lost rows."""
+
+    epoch: int | None
+    rowsets: tuple[int, ...]
+    rows_kept: int
+    lost: tuple[LostRows, ...]
+    rescued: str | None
+
+    @property
+    def rows_lost(self) -> int:
+        """All rows that are lost."""
+        return sum(each.count for each in self.lost)
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain value that turns into JSON."""
+        return {**asdict(self), "rows_lost": self.rows_lost}
+
+    def __str__(self) -> str:
+        done = "Would take" if self.epoch is None else f"Epoch {self.epoch} takes"
+        said = [
+            f"{done} {self.rows_lost} rows out of RowSets"
+            f" {', '.join(map(str, self.rowsets))}; {self.rows_kept} rows of them stay."
+        ]
+        for each in self.lost:
+            doubt = "" if each.certain else ", deleted ones among them"
+            said.append(
+                f"  RowSet {each.rowset}, rows {each.first} to {each.last}: {each.count} rows lost"
+                f"{doubt}; not readable: {', '.join(each.columns) or 'which rows were deleted'}."
+            )
+        if self.rescued is not None:
+            said.append(f"What could be read of them is in {self.rescued}.")
+        return "\n".join(said)
+
+
+def take_out(
+    log: Log,
+    table: TableState,
+    base: Snapshot,
+    rowsets: Collection[int],
+    rescue: str | os.PathLike[str],
+    *,
+    dry_run: bool = False,
+) -> tuple[Snapshot, RepairResult]:
+    """Replace RowSets by what is left of them; see `ArrowTable.repair`."""
+    log.store.require_writable()
+    chosen = _chosen(log, table, rowsets)
+    job = new_job_id()
+    settings = write_options(table.schema, table.sort_key, WriteSettings())
+    parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
+    lost: list[LostRows] = []
+    kept = 0
+    with (
+        Rescue(rescue, table) as file,
+        RowSetWriter(log.store, table.prefix, job, table.schema, table.sort_key, settings) as out,
+    ):
+        for rowset, stretch in _stretches(parts):
+            if stretch.is_whole:
+                kept += len(stretch.rows)
+                if not dry_run:
+                    out.write(_batch(table, stretch))
+            elif len(stretch.rows):
+                lost.append(_lost(rowset, stretch))
+                file.write(rowset, stretch)
+        if not lost:
+            raise InvalidInputError(
+                f"RowSets {sorted(rowsets)} of table {table.name!r} can be read whole: there is"
+                " nothing to take out."
+            )
+        if dry_run:
+            return base, RepairResult(None, _ids(chosen), kept, tuple(lost), None)
+        entries = out.close()
+        file.keep()
+        snapshot = log.commit(_change(table, chosen, entries, lost, job), base)
+    return snapshot, RepairResult(snapshot.epoch, _ids(chosen), kept, tuple(lost), file.path)
+
+
+def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
+    found = log.find_rowsets(table, rowsets)
+    missing = sorted(set(rowsets).difference(found))
+    if missing or not found:
+        raise NotFoundError(
+            f"Table {table.name!r} has no RowSet {', '.join(map(str, missing)) or 'to repair'};"
+            " `verify` names those that are damaged."
+        )
+    return [found[each] for each in sorted(found)]
+
+
+def _stretches(
+    parts: Collection[tuple[LiveRowSet, DamagedRowSet]],
+) -> Iterator[tuple[LiveRowSet, Stretch]]:
+    for rowset, damaged in parts:
+        for stretch in damaged.stretches():
+            yield rowset, stretch
+
+
+def _batch(table: TableState, stretch: Stretch) -> pa.RecordBatch:
+    arrays = [stretch.arrays[field.id] for field in table.schema.fields]
+    return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table.schema))
+
+
+def _lost(rowset: LiveRowSet, stretch: Stretch) -> LostRows:
+    return LostRows(
+        rowset.id,
+        int(stretch.rows[0]),
+        int(stretch.rows[-1]),
+        len(stretch.rows),
+        tuple(field.name for field in stretch.lost),
+        stretch.certain,
+    )
+
+
+def _ids(rowsets: Collection[LiveRowSet]) -> tuple[int, ...]:
+    return tuple(rowset.id for rowset in rowsets)
+
+
+def _change(
+    table: TableState,
+    rowsets: Collection[LiveRowSet],
+    entries: Collection[RowSetEntry],
+    lost: Collection[LostRows],
+    job: str,
+) -> Change:
+    dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
+    written = [e.model_copy(update={"schema_id": table.schema_id}) for e in entries]
+    return Change(
+        new_transaction_id(),
+        "repair",
+        (dropped, *(AddRowSet(table=table.id, rowset=each) for each in written)),
+        {
+            "lost": "; ".join(
+                f"RowSet {each.rowset} rows {each.first} to {each.last}" for each in [*lost][:100]
+            )
+        },
+        reads=(TableRead(table.id, _nothing, replaces=True),),
+        metrics={"rows_lost": sum(each.count for each in lost), "rowsets_touched": len(rowsets)},
+        job=job,
+    )
+
+
+def _nothing(bounds: BoundsTable) -> NDArray[np.bool_]:
+    """Rows that came since are not among those that a repair replaces."""
+    return np.zeros(len(bounds.rows), bool)
