@@ -49,8 +49,9 @@ Targets = Mapping[str, Mapping[int, Target]]
 class Carried:
     """A change as it would be committed after some epoch since its base. A value.
 
-    `targets` are the RowSets that it takes rows from, by table and id, `replaced` the ids of those
-    that it drops to replace them, `compactions` its own, by table.
+    `targets` are the RowSets that it takes rows from, by table and id, `replacing` the tables whose
+    rows it replaces, `replaced` the ids of RowSets that it drops for that, `compactions` its own, by
+    table.
     """
 
     change: Change
@@ -58,6 +59,7 @@ class Carried:
     log: LogReader
     vectors: Vectors
     targets: Targets
+    replacing: frozenset[str]
     replaced: Mapping[str, FrozenBitMap]
     compactions: Mapping[str, OwnCompaction]
     planned_deletes: int
@@ -88,7 +90,7 @@ class Carried:
     def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
         carried = self
         if targets := self.targets.get(table):
-            after = self._follow_targets(targets, operation, first_id)
+            after = self._follow_targets(targets, operation, first_id, table in self.replacing)
             if after is not targets:
                 carried = replace(carried, targets={**self.targets, table: after})
         if (replaced := self.replaced.get(table)) is not None:
@@ -102,7 +104,7 @@ class Carried:
         return carried
 
     def _follow_targets(
-        self, targets: Mapping[int, Target], operation: Operation, first_id: int
+        self, targets: Mapping[int, Target], operation: Operation, first_id: int, replaces: bool
     ) -> Mapping[int, Target]:
         match operation:
             case AddDeletionVector():
@@ -110,7 +112,8 @@ class Carried:
                 if target is None:
                     return targets
                 gone = self.vectors.rows(operation.table, operation.vector)
-                after = target.after(operation.kind or "delete", gone, operation.vector)
+                kind = operation.kind or "delete"
+                after = target.after(kind, gone, operation.vector, replaces=replaces)
                 return {**targets, operation.rowset: after}
             case DropRowSet():
                 ids = ids_of(operation.rowsets)
@@ -119,7 +122,8 @@ class Carried:
                         continue
                     if operation.kind is None:
                         raise Overlap(rowset, target.rows)
-                    target.after(operation.kind, all_rows(target.found.rows), None)
+                    every = all_rows(target.found.rows)
+                    target.after(operation.kind, every, None, replaces=replaces)
                 return {k: each for k, each in targets.items() if k not in ids}
             case Compaction():
                 return carry_through(operation, first_id, targets, self.vectors)
@@ -251,17 +255,18 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
         wanted = all_rows(rowset.entry.rows) if each.rows is None else FrozenBitMap(each.rows)
         fresh = wanted - target.found.gone - target.rows
         of_table[rowset.id] = replace(target, taken=(*target.taken, Taken(each.kind, fresh)))
-    replaces = {read.table for read in change.reads if read.replaces}
+    replacing = frozenset(read.table for read in change.reads if read.replaces)
     return Carried(
         change,
         base,
         log,
         vectors,
         targets,
+        replacing,
         {
             op.table: ids_of(op.rowsets)
             for op in change.ops
-            if isinstance(op, DropRowSet) and op.table in replaces
+            if isinstance(op, DropRowSet) and op.table in replacing
         },
         {op.table: OwnCompaction(op, {}) for op in change.ops if isinstance(op, Compaction)},
         _deletes(targets),

@@ -56,18 +56,23 @@ class Target:
         return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.taken))
 
     def after(
-        self, kind: RowKind, gone: FrozenBitMap, vector: DeletionVectorEntry | None
+        self,
+        kind: RowKind,
+        gone: FrozenBitMap,
+        vector: DeletionVectorEntry | None,
+        *,
+        replaces: bool = False,
     ) -> Target:
         """The same once a statement of others left the RowSet with the rows `gone`.
 
         Two deletions of a row add up. Raises Overlap where both took a row and one of them
-        moved it.
+        moved it, or the change puts other rows in its place.
         """
         theirs = gone - self.found.gone
         taken = []
         for each in self.taken:
             met = each.rows & theirs
-            if met and not each.kind == kind == "delete":
+            if met and (replaces or not each.kind == kind == "delete"):
                 raise Overlap(self.found.id, met)
             taken.append(Taken(each.kind, each.rows - met))
         return Target(replace(self.found, gone=gone, vector=vector), tuple(taken))

@@ -155,6 +155,17 @@ def test_overwrite_by_condition_replaces_rows_anywhere_in_their_rowsets() -> Non
         table.overwrite(rows(3, 9), where="id < 5")
 
 
+@pytest.mark.parametrize("deleted", ["id = 4", "id < 50"])
+def test_overwrite_by_condition_brings_no_rows_back_that_were_deleted_meanwhile(
+    deleted: str,
+) -> None:
+    table = filled()
+    late = ArrowTable(table._location, table._log, table.snapshot)
+    table.delete(deleted)
+    with pytest.raises(ConflictError, match="of table 't' changed in epoch"):
+        late.overwrite(rows(3, 4), where="id BETWEEN 2 AND 5")
+
+
 def test_a_delete_that_statistics_decide_reads_no_data() -> None:
     store = FaultyStore(MemoryStore())
     table = filled(store)
