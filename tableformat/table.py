@@ -223,6 +223,8 @@ class ArrowTable(RowMethods):
         statement = evaluate_replace(
             self._log, self.state, batches_of(data), predicate, job, settings, str(where)
         )
+        if statement.is_empty and (commit is None or commit.batch is None):
+            return base.epoch
         change = make_change(statement, self.state, job, commit)
         return self._written(self._log.commit(change, base))
 

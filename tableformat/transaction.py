@@ -147,12 +147,12 @@ class Transaction:
         the name of a new table; CommitUnknownError.
         """
         self._check_open()
-        if not self._plan.done:
+        change = self._change(self._plan)
+        batches = [op for each in self._plan.written for op in self._settings.operations(each)]
+        if not (change.ops or change.rows or batches):
             self._end = "ended without changes"
             return self._base.epoch
         self._end = "failed at its commit"
-        change = self._change(self._plan)
-        batches = [op for each in self._plan.written for op in self._settings.operations(each)]
         snapshot = self._log.commit(replace(change, ops=(*change.ops, *batches)), self._base)
         self._end = f"was committed as epoch {snapshot.epoch}"
         return snapshot.epoch

@@ -226,6 +226,16 @@ def test_a_transaction_that_ended_is_not_used_again(
     assert db.refresh().epoch == 5
 
 
+def test_statements_that_find_nothing_make_no_epoch() -> None:
+    db = database()
+    head = db.refresh().epoch
+    with db.transaction() as tx:
+        tx.table("a").delete("id > 500")
+        tx.table("b").overwrite(rows(), where="id > 500")
+    assert db.refresh().epoch == head
+    assert db.table("a").overwrite(rows(), where="id > 500") == head
+
+
 def test_a_dropped_table_is_gone_at_once_and_commit_settings_belong_to_the_whole() -> None:
     db = database()
     with db.transaction() as tx:
