@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
 from spark_ext.table import Table, TableBuilder
 from tableformat.database import Database as ArrowDatabase
+from tableformat.kept_epochs import PinnedEpoch
+from tableformat.transaction import Transaction
 
 
 class Database:
@@ -58,6 +62,58 @@ class Database:
     def dropTable(self, name: str) -> None:
         """Remove a table; its files stay until vacuum. Raises NotFoundError."""
         self._database.drop_table(name)
+
+    def transaction(self) -> Transaction:
+        """Begin a transaction over any number of tables, through Arrow; use it in a `with` block.
+
+        What it does lands in one epoch or not at all: see `colonnade.ArrowDatabase.transaction`.
+        """
+        return self._database.transaction()
+
+    def tags(self) -> dict[str, int]:
+        """Epochs by the names that they were given."""
+        return self._database.tags()
+
+    def tag(self, name: str, epoch: int | None = None) -> int:
+        """Name an epoch (None: the newest), which is kept and returned; read it by `versionAsOf`.
+
+        Raises AlreadyExistsError for a tag that exists, NotFoundError for an epoch that is gone.
+        """
+        return self._database.tag(name, epoch)
+
+    def untag(self, name: str) -> None:
+        """Remove a tag. Raises NotFoundError."""
+        self._database.untag(name)
+
+    def pins(self) -> dict[str, PinnedEpoch]:
+        """Epochs that are kept until a time, by name."""
+        return self._database.pins()
+
+    def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
+        """Keep an epoch (None: the newest) readable for some seconds; called again it renews.
+
+        Raises AlreadyExistsError for the pin of another epoch, NotFoundError for an epoch that is
+        gone.
+        """
+        return self._database.pin(name, seconds, epoch)
+
+    def unpin(self, name: str) -> None:
+        """Give a pin up before its time. Raises NotFoundError."""
+        self._database.unpin(name)
+
+    def restoreToVersion(self, version: int | str) -> int:
+        """Make all tables again what they were at an epoch or tag; returns the new epoch.
+
+        Tables that came since are dropped. Raises NotFoundError for what was never or is gone,
+        InvalidInputError where a table was dropped since, ConflictError.
+        """
+        if isinstance(version, str):
+            return self._database.restore(tag=version)
+        return self._database.restore(epoch=version)
+
+    def restoreToTimestamp(self, timestamp: datetime | str) -> int:
+        """The same for the last epoch not after a time; one without a zone is UTC."""
+        return self._database.restore(timestamp=timestamp)
 
     def __repr__(self) -> str:
         return f"Database({self._database.path!r})"

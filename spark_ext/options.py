@@ -27,14 +27,16 @@ _UNITS = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 
 class ReadOptions:
     """What a read may choose.
 
-    `epoch` (Delta's name, `versionAsOf`, means the same) or `timestamp` (`timestampAsOf`) name the
-    state to read, the newest without either. A timestamp is ISO 8601, as Spark prints it; without
+    `epoch` (Delta's name, `versionAsOf`, means the same), `tag` (`versionAsOf` with a text that is
+    no number) or `timestamp` (`timestampAsOf`) name the state to read, the newest without. A
+    timestamp is ISO 8601, as Spark prints it; without
     an offset it is UTC, because a Python data source does not learn the session's time zone.
     `where` is a predicate in SQL text; only rows for which it is true are returned.
     """
 
     path: str
     epoch: int | None = None
+    tag: str | None = None
     timestamp: str | None = None
     where: str | None = None
 
@@ -60,15 +62,17 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     if "versionasof" in given and "epoch" in given:
         raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
     epoch_option = "versionAsOf" if "versionasof" in given else "epoch"
-    epoch = _integer(epoch_option, given.get(epoch_option.lower()), 0)
+    version = given.get(epoch_option.lower())
+    tag = version if epoch_option == "versionAsOf" and _is_name(version) else None
+    epoch = _integer(epoch_option, version, 0) if tag is None else None
     timestamp = given.get("timestampasof")
-    if epoch is not None and timestamp is not None:
+    if version is not None and timestamp is not None:
         raise InvalidInputError(
             f"Options {epoch_option} and timestampAsOf exclude each other; give only one."
         )
     if timestamp is not None:
         timestamp_ms(timestamp)
-    return ReadOptions(path, epoch, timestamp, given.get("where"))
+    return ReadOptions(path, epoch, tag, timestamp, given.get("where"))
 
 
 def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
@@ -129,6 +133,10 @@ def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     near = get_close_matches(key, [name.lower() for name in allowed], n=1)
     hint = f"did you mean {_SPELLING[near[0]]}? The" if near else "the"
     return f"Option {key!r} is unknown; {hint} options for {purpose} are {known}."
+
+
+def _is_name(version: str | None) -> bool:
+    return version is not None and not re.fullmatch(r"[\s\d.+-]*", version)
 
 
 def _integer(name: str, text: str | None, least: int) -> int | None:

@@ -21,6 +21,7 @@ from spark_ext.errors import one_sentence
 from spark_ext.options import ReadOptions
 from spark_ext.types import from_spark, refuse_uncarried, same_type, type_text
 from tableformat.arrow_types import arrow_schema, relabel
+from tableformat.kept_epochs import tagged_epoch
 from tableformat.location import locate_existing
 from tableformat.predicate import parse_predicate
 from tableformat.scan import read_plan
@@ -55,15 +56,18 @@ class PinnedRead:
 def pin_read(options: ReadOptions) -> PinnedRead:
     """Resolve the epoch that a read will see from now on.
 
-    Raises NotFoundError for a path that is no table, an epoch that does not exist, or a time
-    before the first epoch.
+    Raises NotFoundError for a path that is no table, an epoch or tag that does not exist, or a
+    time before the first epoch.
     """
     location = locate_existing(options.path)
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
     # Without a head, an epoch before the damage can still be read.
     head = log.try_read_head()
-    snapshot = log.read_at(epoch=options.epoch, timestamp_ms=at_ms, head=head)
+    epoch = options.epoch
+    if options.tag is not None:
+        epoch = tagged_epoch(head or log.read_head(), options.tag)
+    snapshot = log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
     table = location.require_at(snapshot, head)
     return PinnedRead(location.store.url, table.name, table.schema, snapshot.epoch, options.where)
 

@@ -6,6 +6,8 @@ classic Spark and Spark Connect are served alike; the path must mean the same to
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
@@ -125,6 +127,20 @@ class Table:
             snapshot.epoch,
         )
         return self._spark.createDataFrame([row], DETAIL_SCHEMA)
+
+    def restoreToVersion(self, version: int | str) -> int:
+        """Make the table again what it was at an epoch, or at a tag; returns the new epoch.
+
+        Raises NotFoundError for what was never or is gone, ConflictError when another writer
+        changed the table meanwhile.
+        """
+        if isinstance(version, str):
+            return self._table.restore(tag=version)
+        return self._table.restore(epoch=version)
+
+    def restoreToTimestamp(self, timestamp: datetime | str) -> int:
+        """The same for the last epoch not after a time; one without a zone is UTC."""
+        return self._table.restore(timestamp=timestamp)
 
     def _newest(self) -> tuple[Snapshot, TableState]:
         """The database and the table as they are now.

@@ -43,7 +43,7 @@ _all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
 def load(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The table at `path` as of the epoch or time in `options`, the newest without.
+    """The table at `path` as of the epoch, tag or time in `options`, the newest without.
 
     `timestampMicros` beside the public options is a time that Spark has read already.
     """
@@ -53,7 +53,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     at_ms = int(micros) // 1000 if micros is not None else None
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
-    location, snapshot, table = SNAPSHOTS.find(read.path, read.epoch, at_ms)
+    location, snapshot, table = SNAPSHOTS.find(read.path, read.epoch, at_ms, read.tag)
     refuse_fine_times(table.schema)
     return {
         "url": location.store.url,
@@ -62,7 +62,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "table": table.name,
         "id": table.id,
         "epoch": snapshot.epoch,
-        "pinned": read.epoch is not None or at_ms is not None,
+        "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
         "schema": declared_json(table.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
@@ -71,14 +71,18 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a read, understood: refused here before any table is looked for."""
+    """The options of a read, understood: refused here before any table is looked for.
+
+    `epoch` is a number, or the tag that stands for one.
+    """
     read = parse_read_options(args["options"])
     if read.where is not None:
         raise InvalidInputError(
             "Option where is for reading without the jar; filter the DataFrame itself, as in"
             " df.where(...), which skips the same data."
         )
-    return {"path": read.path, "epoch": read.epoch, "timestamp": read.timestamp}
+    epoch = read.epoch if read.tag is None else read.tag
+    return {"path": read.path, "epoch": epoch, "timestamp": read.timestamp}
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from manifests.errors import NotFoundError
 from manifests.log import Log
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
+from tableformat.kept_epochs import tagged_epoch
 from tableformat.location import Location, locate_existing
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -77,15 +78,21 @@ class Snapshots:
         return self._heads.put(path, (location, Log(location.store).read_head()))
 
     def find(
-        self, path: str, epoch: int | None = None, timestamp_ms: int | None = None
+        self,
+        path: str,
+        epoch: int | None = None,
+        timestamp_ms: int | None = None,
+        tag: str | None = None,
     ) -> tuple[Location, Snapshot, TableState]:
-        """The table at a path and its state at an epoch or time; the newest without either.
+        """The table at a path and its state at an epoch, time or tag; the newest without.
 
         A table that was renamed is found by the name that it has now. Raises NotFoundError for
         what does not exist, or is removed by retention.
         """
         location, head = self.head(path)
         state = head
+        if tag is not None:
+            epoch = tagged_epoch(head, tag)
         if epoch is not None or timestamp_ms is not None:
             state = Log(location.store).read_at(epoch, timestamp_ms, head)
         self._states.put((location.store.url, state.database, state.epoch), state)

@@ -37,8 +37,13 @@ def test_an_epoch_has_two_names_in_any_case(name: str) -> None:
 
 def test_the_other_options_of_a_read() -> None:
     assert read(timestampAsOf="2026-01-31", where="a > 1") == ReadOptions(
-        "/t", None, "2026-01-31", "a > 1"
+        "/t", timestamp="2026-01-31", where="a > 1"
     )
+
+
+@pytest.mark.parametrize("name", ["v1", "2026-q1", "né"])
+def test_a_version_that_is_no_number_is_a_tag(name: str) -> None:
+    assert read(versionAsOf=name) == ReadOptions("/t", tag=name)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +66,8 @@ def test_the_other_options_of_a_write() -> None:
         ({"versionAsOf": "1", "timestampAsOf": "2026-01-01"}, "versionAsOf and timestampAsOf"),
         ({"epoch": "1", "timestampAsOf": "2026-01-01"}, "epoch and timestampAsOf exclude"),
         ({"epoch": "-1"}, "Option epoch must be a whole number from 0, not '-1'"),
+        ({"versionAsOf": "t", "timestampAsOf": "2026-01-01"}, "versionAsOf and timestampAsOf"),
+        ({"epoch": "t"}, "Option epoch must be a whole number"),
         ({"versionAsOf": "1.5"}, "Option versionAsOf must be a whole number"),
         ({"versionAsOf": "٣"}, "Option versionAsOf must be a whole number"),
         ({"epoch": ""}, "Option epoch must be a whole number"),

@@ -23,6 +23,8 @@ def test_any_epoch_and_any_time_can_be_read(
     assert ids(load(spark, path)) == [0, 1, 2, 3]
     assert ids(load(spark, path, versionAsOf=2)) == ids(load(spark, path, epoch="2")) == [0, 1]
     assert ids(load(spark, path, epoch=1)) == []
+    colonnade.open_database(path).tag("early", 2)
+    assert ids(load(spark, path, versionAsOf="early")) == [0, 1]
     moment = table.history()[1].timestamp
     assert ids(load(spark, path, timestampAsOf=moment.isoformat())) == [0, 1]
     naive_utc = moment.replace(tzinfo=None)

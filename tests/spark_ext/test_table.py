@@ -178,3 +178,31 @@ def test_what_goes_wrong_in_an_executor_is_one_sentence(
     assert damaged.name in sentence
     assert "'text'" in sentence
     assert len(list(path.glob("*.rowset"))) == 2
+
+
+@pytest.mark.spark_compat
+def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: Path) -> None:
+    database = Database.create(spark, str(tmp_path / "shop"))
+    orders = database.createTable("orders").addColumn("id", LongType()).execute()
+    two = database.tag("two", colonnade.open(orders.path).append(pa.table({"id": [1, 2]})))
+    three = colonnade.open(orders.path).append(pa.table({"id": [3]}))
+    database.pin("reader", 60)
+    assert (database.tags(), list(database.pins())) == ({"two": two}, ["reader"])
+    orders.restoreToVersion("two")
+    assert orders.toDF().count() == 2
+    assert [row.operation for row in orders.history(1).collect()] == ["restore"]
+    orders.restoreToVersion(three)
+    assert orders.toDF().count() == 3
+    database.restoreToVersion("two")
+    with database.transaction() as tx:
+        tx.table("orders").append(pa.table({"id": [4]}))
+    assert orders.toDF().count() == 3
+    moment = colonnade.open(orders.path).history()[-1].timestamp
+    database.restoreToTimestamp(moment)
+    assert orders.toDF().count() == 0
+    orders.restoreToVersion("two")
+    orders.restoreToTimestamp(moment)
+    assert orders.toDF().count() == 0
+    database.untag("two")
+    database.unpin("reader")
+    assert (database.tags(), database.pins()) == ({}, {})

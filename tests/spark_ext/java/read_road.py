@@ -331,6 +331,7 @@ class Road:
         first, collected = df.count(), df.select("n")
         before = len(collected.collect())
         second_epoch = grow()
+        colonnade.open_database(path).tag("grown", second_epoch)
         seen: dict[str, Any] = {
             "counts": [first, df.count(), len(df.select("n").collect())],
             "planned": [before, len(collected.collect())],
@@ -348,6 +349,8 @@ class Road:
         seen["versions"] = [
             self.load("growing", versionAsOf=second_epoch).count(),
             self.spark.sql(f"select * from colonnade.`{path}` version as of 2").count(),
+            self.spark.sql(f"select * from colonnade.`{path}` version as of 'grown'").count(),
+            self.load("growing", versionAsOf="grown").count(),
         ]
         moment = table.time_of(second_epoch)
         assert moment is not None
