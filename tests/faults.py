@@ -124,8 +124,8 @@ class FaultyStore(ObjectStore):
             self.trace.append(Call(operation, name))
             number = len(self.trace)
             self._land_due(number)
-            fault = self._plan.get(number)
-            if fault is None or not _applies(fault, operation):
+            fault = self._fault_at(number, operation)
+            if fault is None or not applies(fault, operation):
                 return effect()
             self.fired.append(number)
             return self._fail(fault, operation, name, effect)
@@ -142,7 +142,7 @@ class FaultyStore(ObjectStore):
         if fault is Fault.LOST_REQUEST:
             return unknown
         if fault is Fault.LATE:
-            self._late.append((len(self.trace) + self._late_by, effect))
+            self._defer(effect)
         else:
             done = effect()
             if fault is Fault.STOP_AFTER:
@@ -154,6 +154,14 @@ class FaultyStore(ObjectStore):
         if operation == "put_if_absent":
             return unknown
         raise failure
+
+    def _fault_at(self, number: int, operation: str) -> Fault | None:
+        """What goes wrong at a call; it is left alone where the fault is of other calls."""
+        return self._plan.get(number)
+
+    def _defer(self, effect: Callable[[], object]) -> None:
+        """Let an effect happen later, as said above."""
+        self._late.append((len(self.trace) + self._late_by, effect))
 
     def _stop(self, operation: str, name: str) -> None:
         self._stopped = True
@@ -191,7 +199,8 @@ class _FaultyWriter(ObjectWriter):
             raise
 
 
-def _applies(fault: Fault, operation: str) -> bool:
+def applies(fault: Fault, operation: str) -> bool:
+    """Whether a fault can happen to an operation."""
     if fault in (Fault.LOST_REQUEST, Fault.HIDDEN_RETRY):
         return operation == "put_if_absent"
     if fault is Fault.LATE:

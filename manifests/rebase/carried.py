@@ -50,8 +50,8 @@ class Carried:
     """A change as it would be committed after some epoch since its base. A value.
 
     `targets` are the RowSets that it takes rows from, by table and id, `replacing` the tables whose
-    rows it replaces, `replaced` the ids of RowSets that it drops for that, `compactions` its own, by
-    table.
+    rows it replaces, `replaced` the ids of RowSets that it drops for that, `compactions` its own,
+    by table.
     """
 
     change: Change

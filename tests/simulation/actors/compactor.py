@@ -1,0 +1,85 @@
+"""Rewrites RowSets one after another, or in another order, while others change them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.change import Change
+from manifests.entries import Compaction, CompactionInput, CompactionOutput, OriginEntry
+from manifests.ids import new_job_id, new_transaction_id
+from manifests.log import Log
+from manifests.rebase.origin import write_origin
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from tableformat.arrow_types import arrow_schema
+from tableformat.database import Database
+from tableformat.scan import read_plan
+from tableformat.scan_plan import plan_scan
+from tableformat.selection import gone_rows
+from tableformat.statements.statement import write_batches
+from tableformat.write_settings import WriteSettings
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Compactor:
+    """Rewrites some RowSets of one table. Where they are gone meanwhile it is refused."""
+
+    weight: float = 3.0
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Plan on the newest state, read and write, then commit on what was planned."""
+        base = database.refresh()
+        table = base.tables[order.choice(sorted(base.tables))]
+        log = database._log
+        rowsets = log.read_rowsets(table)
+        if not rowsets:
+            return
+        chosen = sorted(
+            order.sample(rowsets, min(len(rowsets), order.randint(1, 3))), key=lambda r: r.id
+        )
+        change = rewrite(log, base, table, chosen, order if order.random() < 0.5 else None)
+        log.commit(change, base)
+
+
+def rewrite(
+    log: Log,
+    base: Snapshot,
+    table: TableState,
+    inputs: list[LiveRowSet],
+    order: random.Random | None = None,
+) -> Change:
+    """Write the rows of RowSets again, at most three to a RowSet; with `order` shuffled."""
+    job = new_job_id()
+    plan = plan_scan(table, base.epoch, inputs, None, None)
+    rows = pa.Table.from_batches(read_plan(log.store, plan), arrow_schema(plan.output_schema))
+    origin: OriginEntry | None = None
+    if order is not None and rows.num_rows:
+        places = list(range(rows.num_rows))
+        order.shuffle(places)
+        rows = rows.take(places)
+        sources = np.concatenate([(i << 32) + _live(log, table, r) for i, r in enumerate(inputs)])
+        origin = write_origin(log.store, table.prefix, job, sources[places])
+    written = write_batches(log.store, table, job, rows.to_batches(), WriteSettings(max_records=3))
+    op = Compaction(
+        table=table.id,
+        inputs=tuple(
+            CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
+        ),
+        outputs=tuple(
+            CompactionOutput(rowset=entry.model_copy(update={"schema_id": table.schema_id}))
+            for entry in written
+        ),
+        origin=origin,
+    )
+    return Change(new_transaction_id(), "compaction", (op,))
+
+
+def _live(log: Log, table: TableState, rowset: LiveRowSet) -> NDArray[np.int64]:
+    every = np.arange(rowset.entry.rows)
+    gone = gone_rows(log.store, table, rowset)
+    return every if gone is None else np.setdiff1d(every, np.asarray(gone.to_array(), np.int64))

@@ -1,0 +1,13 @@
+"""All who work on a simulated database. A new kind of work is one class in a file beside this."""
+
+from __future__ import annotations
+
+from tests.simulation.actors.compactor import Compactor
+from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.streamer import Streamer
+from tests.simulation.actors.vandal import Vandal
+from tests.simulation.actors.writer import Writer
+from tests.simulation.world import Actor
+
+ACTORS: tuple[Actor, ...] = (Writer(), Reader(), Keeper(), Compactor(), Streamer(), Vandal())

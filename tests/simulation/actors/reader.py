@@ -1,0 +1,39 @@
+"""Reads: the head, an earlier epoch or a tag, with and without a condition."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from tableformat.database import Database
+from tests.simulation.statements import Condition, random_condition
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Compares one scan with the model."""
+
+    weight: float = 6.0
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Read one table at one epoch. A scan sees everything that was there before it began."""
+        oracle = world.oracle
+        least = oracle.head
+        epoch, tag = None, None
+        if order.random() < 0.4:
+            epoch = least = order.randint(2, oracle.head)
+        elif oracle.tags and order.random() < 0.3:
+            tag = order.choice(sorted(oracle.tags))
+            least = oracle.tags[tag]
+        if tag is not None:
+            table = database.table("plain")
+        else:
+            named = order.choice(sorted(oracle.states[least]))
+            table = database.table(named, epoch=epoch)
+        name = table.name
+        where = Condition()
+        if order.random() < 0.5:
+            where = random_condition(order, oracle.states[least].get(name, {}))
+        scan = table.scan(where=where.sql(), epoch=epoch, tag=tag)
+        oracle.check_read(scan.epoch, name, where, scan.to_arrow(), least)

@@ -1,0 +1,35 @@
+"""Damages what is only a cache: the hint and checkpoints."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from manifests.names import CHECKPOINTS, HINT
+from tableformat.database import Database
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Vandal:
+    """Cuts, flips or removes one cached object. Nobody may notice but by being slower."""
+
+    weight: float = 0.5
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Damage one of them on the disk itself."""
+        disk = world.disk
+        names = sorted(info.name for info in disk.list(CHECKPOINTS))
+        name = order.choice([*names, HINT])
+        try:
+            data = bytearray(disk.get(name))
+        except Exception:
+            return
+        match order.choice(("flip", "cut", "remove")):
+            case "flip":
+                data[order.randrange(len(data))] ^= 1 << order.randrange(8)
+                disk.put(name, bytes(data), sync=False)
+            case "cut" if len(data) > 1:
+                disk.put(name, bytes(data[: order.randrange(1, len(data))]), sync=False)
+            case _:
+                disk.delete(name)

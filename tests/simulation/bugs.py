@@ -1,0 +1,258 @@
+"""Mistakes that were made somewhere before, or nearly: planted one by one, each must be found.
+
+A simulation that finds none of them in some hundred seeds would not find the next one either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any
+from unittest.mock import patch
+
+from pyroaring import FrozenBitMap
+
+import manifests.log
+from manifests import checkpoint_writer, codec
+from manifests.change import Change
+from manifests.checkpoint_writer import _rewritten
+from manifests.codec import encode_epoch
+from manifests.conflicts import check_head
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.entries import AddRowSet, ColumnStatistics, Compaction, Epoch, Stub
+from manifests.errors import StoreError
+from manifests.fold import apply_epoch
+from manifests.log import Log
+from manifests.log_reader import LogReader
+from manifests.names import epoch_name
+from manifests.rebase import carried, reads
+from manifests.rebase.carried import Carried
+from manifests.rebase.compaction import OwnCompaction
+from manifests.rebase.origin import RowMap
+from manifests.rebase.reads import check_reads
+from manifests.rebase.targets import Taken, Target
+from manifests.slots import read_slot
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.store import ObjectStore, PutOutcome
+from tableformat import restore, rowset_output
+from tableformat.rowset_output import _for_log
+from tests.faults import Fault
+from tests.simulation.actors.every import ACTORS
+from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.vandal import Vandal
+from tests.simulation.actors.writer import Writer
+from tests.simulation.world import Actor, simulate
+
+Plant = Callable[[], AbstractContextManager[Any]]
+
+UNKNOWN = (Fault.LOST_REQUEST, Fault.FAIL_AFTER, Fault.HIDDEN_RETRY, Fault.LATE)
+"""Faults after which nobody knows at once whether a commit landed."""
+
+
+def _own_is_lost(
+    log: Log, mine: Carried, head: Snapshot, found: Epoch | None
+) -> tuple[Carried, Snapshot, Epoch | None]:
+    while found is not None:
+        mine, head = mine.follow(head, found), apply_epoch(head, found)
+        found = read_slot(log.store, head.epoch + 1)  # type: ignore[assignment]
+    return mine, head, None
+
+
+def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
+    """A commit that asks once, and has an idea of its own about unknown outcomes."""
+
+    def take(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch | Stub:
+        outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
+        if outcome is PutOutcome.CREATED:
+            return epoch
+        if outcome is PutOutcome.UNKNOWN:
+            return unknown(store, epoch)
+        found = read_slot(store, epoch.epoch)
+        assert found is not None
+        return found
+
+    return lambda: patch.object(manifests.log, "take_slot", take)
+
+
+def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    raise StoreError("The commit failed.")
+
+
+def _absent_is_failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    found = read_slot(store, epoch.epoch)
+    return _failed(store, epoch) if found is None else found
+
+
+def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
+    after = epoch.model_copy(update={"epoch": epoch.epoch + 1})
+    store.put_if_absent(epoch_name(after.epoch), encode_epoch(after))
+    return epoch
+
+
+def _after(forgive: Callable[[Taken, str], bool]) -> Plant:
+    """Statements that met on a row, and of which some are thought done."""
+
+    def after(target: Target, kind: str, gone: FrozenBitMap, vector: Any, **how: bool) -> Target:
+        theirs = gone - target.found.gone
+        if any(not forgive(each, kind) and each.rows & theirs for each in target.taken):
+            return real(target, kind, gone, vector, **how)  # type: ignore[arg-type]
+        taken = tuple(Taken(each.kind, each.rows - theirs) for each in target.taken)
+        return Target(replace(target.found, gone=gone, vector=vector), taken)
+
+    real = Target.after
+    return lambda: patch.object(Target, "after", after)
+
+
+def _check_reads(change: Callable[[Change], Change]) -> Plant:
+    def check(mine: Change, *others: Any) -> None:
+        check_reads(change(mine), *others)
+
+    return lambda: patch.object(carried, "check_reads", check)
+
+
+def _check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
+    check_head(replace(change, expect_epoch=None), base, head)
+
+
+def _commit_on_newest(log: Log, change: Change, base: Snapshot) -> Any:
+    if any(isinstance(operation, Compaction) for operation in change.ops):
+        base = log.refresh(base)
+    return _commit_change(log, change, base)
+
+
+_commit_change = Log.commit_change
+
+
+def _too_narrow(statistics: ColumnStatistics) -> ColumnStatistics:
+    found = _for_log(statistics)
+    kind, _, number = (found.max or "").partition(":")
+    if kind != "i" or found.min == found.max:
+        return found
+    return found.model_copy(update={"max": f"i:{int(number) - 1}"})
+
+
+def _one_row_less(
+    store: ObjectStore, prefix: str, job: str, vector: DeletionVector, *rest: Any
+) -> Any:
+    rows = vector.rows
+    cut = rows if len(rows) == 1 else rows - FrozenBitMap([rows.max()])
+    return write_deletion_vector(store, prefix, job, DeletionVector(cut), *rest)
+
+
+def _partial(store: ObjectStore, table: TableState, job: str) -> TableState:
+    rowsets = replace(table.rowsets, added=table.rowsets.added[1:])
+    return _rewritten(store, replace(table, rowsets=rowsets), job)
+
+
+def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
+    return AddRowSet(table=table, rowset=rowset.entry)
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A mistake, how to make it, and where it shows: how often outcomes get lost, who works."""
+
+    name: str
+    plant: Plant
+    rate: float = 0.0
+    actors: Sequence[Actor] = ACTORS
+
+    def find(self, seeds: Iterable[int]) -> int | None:
+        """The first seed that finds it."""
+        for seed in seeds:
+            try:
+                with self.plant():
+                    simulate(seed, self.actors, rate=self.rate, faults=UNKNOWN)
+            except AssertionError:
+                return seed
+        return None
+
+
+def _lost_deletion(target: Target, kind: Any, gone: FrozenBitMap, vector: Any, **_: bool) -> Target:
+    return _real_after(target, kind, gone, vector)
+
+
+_real_after = Target.after
+
+BUGS: tuple[Bug, ...] = (
+    Bug(
+        "an own commit is taken for another's",
+        lambda: patch.object(Log, "_follow", _own_is_lost),
+        0.2,
+    ),
+    Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
+    Bug("a slot that is still free is a failure", _take_slot(_absent_is_failed), 0.2),
+    Bug("an unknown outcome is tried again at the next slot", _take_slot(_next_slot), 0.2),
+    Bug(
+        "nobody looks for conflicts",
+        lambda: patch.object(Carried, "follow", lambda mine, before, theirs: mine),
+    ),
+    Bug("two updates of a row both land", _after(lambda mine, kind: True)),
+    Bug(
+        "a deletion of a row that moved is thought done",
+        _after(lambda mine, k: mine.kind == "delete"),
+        actors=(Writer(mix=(3, 5, 5, 0, 0, 0)), Reader(1)),
+    ),
+    Bug(
+        "a key is inserted twice",
+        _check_reads(lambda change: replace(change, keys=())),
+        actors=(Writer(mix=(1, 1, 0, 8, 0, 0)), Reader(1)),
+    ),
+    Bug(
+        "a replacement keeps what came since",
+        _check_reads(
+            lambda change: replace(change, reads=tuple(r for r in change.reads if not r.replaces))
+        ),
+        actors=(Writer(), Reader(1)),
+    ),
+    Bug(
+        "serializable is nothing special",
+        lambda: patch.object(reads, "_is_serializable", lambda *_: False),
+    ),
+    Bug(
+        "an epoch is not the expected one",
+        lambda: patch.object(manifests.log, "check_head", _check_head),
+    ),
+    Bug(
+        "a compaction forgets what went meanwhile",
+        lambda: patch.object(OwnCompaction, "taken", lambda own, vectors: {}),
+    ),
+    Bug(
+        "a compaction takes a newer base",
+        lambda: patch.object(Log, "commit_change", _commit_on_newest),
+    ),
+    Bug(
+        "rows keep their numbers through a compaction",
+        lambda: patch.object(RowMap, "carry", lambda moves, index, rows: {0: rows}),
+    ),
+    Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
+    Bug(
+        "a vector lacks its last row",
+        lambda: patch.object(carried, "write_deletion_vector", _one_row_less),
+    ),
+    Bug(
+        "a checkpoint is written in part",
+        lambda: patch.object(checkpoint_writer, "_rewritten", _partial),
+    ),
+    Bug(
+        "a restore brings deleted rows back",
+        lambda: patch.object(restore, "_again", _without_vector),
+        actors=(Writer(), Reader(), Keeper(8)),
+    ),
+    Bug(
+        "an old state is taken for the newest",
+        lambda: patch.object(LogReader, "refresh", lambda log, snapshot: snapshot),
+    ),
+    Bug(
+        "damage goes unnoticed",
+        lambda: patch.object(codec, "crc32c", lambda data: 0),
+        actors=(Writer(), Reader(20), Vandal(8)),
+    ),
+    Bug(
+        "a replacement forgets deletions",
+        lambda: patch.object(Target, "after", _lost_deletion),
+        actors=(Writer(mix=(3, 6, 0, 0, 6, 0)), Reader(1)),
+    ),
+)

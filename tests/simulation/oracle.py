@@ -1,0 +1,122 @@
+"""What must be true of a log, told at the instant that each epoch appears in the store.
+
+The model of an epoch is made from the one before it and from what its writer wanted, in plain
+dicts. Readers compare what they saw with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from manifests.codec import decode_slot
+from manifests.entries import Epoch, Tag, Untag
+from manifests.errors import ColonnadeError
+from tests.simulation.statements import (
+    Condition,
+    Intent,
+    Row,
+    State,
+    parse_intent,
+    plain,
+    values,
+)
+
+UNCHANGED = frozenset({"compaction", "tag", "untag", "pin", "unpin"})
+"""Operations of epochs without a note: rows stay as they are."""
+
+
+@dataclass
+class Oracle:
+    """The models of all epochs so far, and what writers were told."""
+
+    serializable: frozenset[str] = frozenset()
+    epochs: list[Epoch] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    tags: dict[str, int] = field(default_factory=dict)
+    landed: dict[str, int] = field(default_factory=dict)
+    batches: dict[str, int] = field(default_factory=dict)
+    told: dict[str, tuple[Intent, str, int | None]] = field(default_factory=dict)
+    reads: int = 0
+
+    @property
+    def head(self) -> int:
+        """The newest epoch."""
+        return len(self.epochs) - 1
+
+    def land(self, number: int, data: bytes) -> None:
+        """An epoch appeared. Raises AssertionError where it must not."""
+        epoch = decode_slot(data, number, f"epoch {number}")
+        assert isinstance(epoch, Epoch)
+        assert number == len(self.epochs), f"epoch {number} leaves a gap"
+        if self.epochs:
+            last = self.epochs[-1]
+            assert epoch.previous == last.transaction, f"epoch {number} follows no epoch"
+            assert epoch.time_ms > last.time_ms, f"epoch {number} is not later than the last"
+        assert all(epoch.transaction != each.transaction for each in self.epochs), (
+            f"epoch {number} was committed before"
+        )
+        self.epochs.append(epoch)
+        self.states.append(self._state(epoch))
+        for operation in epoch.ops:
+            if isinstance(operation, Tag):
+                self.tags[operation.name] = operation.epoch
+            elif isinstance(operation, Untag):
+                del self.tags[operation.name]
+
+    def _state(self, epoch: Epoch) -> State:
+        head: State = self.states[-1] if self.states else {}
+        note = epoch.parameters.get("userMetadata")
+        if note is None:
+            created = {op.name for op in epoch.ops if op.op == "create_table"}
+            assert created or epoch.operation in {*UNCHANGED, "create_database"}
+            return {**head, **{name: dict[int, Row]() for name in created}}
+        intent = parse_intent(note)
+        assert intent.name not in self.landed, f"{intent.name} was committed twice"
+        self.landed[intent.name] = epoch.epoch
+        if intent.expect_epoch is not None:
+            assert epoch.epoch == intent.expect_epoch + 1, "an epoch was not the expected one"
+        if intent.batch is not None:
+            app, version = intent.batch
+            assert version > self.batches.get(app, -1), f"batch {version} of {app} landed twice"
+            self.batches[app] = version
+        then = self.states[intent.steps[0].epoch]
+        base = self.states[epoch.base]
+        return intent.after(base, head, then, epoch.epoch, self.serializable)
+
+    def tell(self, intent: Intent, error: ColonnadeError | None, epoch: int | None) -> None:
+        """What the writer of an intent was told; nobody asks where it was killed."""
+        outcome = "done" if error is None else error.kind
+        self.told[intent.name] = (intent, outcome, epoch)
+
+    def check_read(
+        self, epoch: int, table: str, where: Condition, found: pa.Table, least: int = 0
+    ) -> None:
+        """Compare rows that were read with the model. `least` was the head before the read."""
+        assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
+        want = values(where.of(self.states[epoch][table]))
+        assert plain(found) == want, f"table {table} at epoch {epoch} where {where.sql()}"
+        self.reads += 1
+
+    def check_told(self) -> None:
+        """Compare what writers were told with what happened, once nothing is in flight."""
+        for name, (intent, outcome, epoch) in self.told.items():
+            if outcome == "done" and name not in self.landed:
+                self._check_nothing_to_do(intent, epoch)
+            elif outcome == "done":
+                assert epoch == self.landed[name], f"{name} is not the epoch that it was told"
+            if outcome not in ("done", "COMMIT_UNKNOWN"):
+                assert name not in self.landed, f"{name} was committed though it was {outcome}"
+
+    def _check_nothing_to_do(self, intent: Intent, epoch: int | None) -> None:
+        """Whether an intent that was done without an epoch had nothing to do."""
+        if intent.batch is not None and intent.batch[1] <= self.batches.get(intent.batch[0], -1):
+            return
+        assert epoch is not None
+        state, then = self.states[epoch], self.states[intent.steps[0].epoch]
+        after = intent.after(state, state, then, epoch, self.serializable)
+        same = {name: values(rows) for name, rows in after.items()}
+        assert same == {name: values(rows) for name, rows in state.items()}, (
+            f"{intent.name} was acknowledged and is lost"
+        )

@@ -1,0 +1,289 @@
+"""What a writer wants, as a value: how to ask for it, and what it must do to plain rows.
+
+It travels in the note of its epoch, so whoever reads a log knows what every epoch must have done.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+import pyarrow as pa
+
+from colonnade import ArrowTable
+from tableformat.database import Database
+from tableformat.transaction import Transaction, TransactionTable
+from tableformat.write_settings import CommitSettings
+
+SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64()), ("w", pa.float64())])
+
+
+class Row(NamedTuple):
+    """A row but for its id: its value `v`, and the epochs that inserted it and wrote it last."""
+
+    v: int | None
+    born: int
+    written: int
+
+
+Rows = Mapping[int, Row]
+"""Rows by their `id`."""
+Values = tuple[tuple[int, int | None], ...]
+"""The `id` and `v` of rows."""
+State = Mapping[str, Rows]
+"""The rows of every table by its name."""
+
+SPECIAL = (None, math.nan, -0.0, 0.0, math.inf, 1.5)
+
+
+def special(row: int) -> float | None:
+    """The value `w` of a row, which never changes."""
+    return SPECIAL[row % len(SPECIAL)]
+
+
+def batch(rows: Values) -> pa.Table:
+    """Rows as Arrow has them."""
+    return pa.Table.from_pylist([{"id": i, "v": v, "w": special(i)} for i, v in rows], SCHEMA)
+
+
+def values(rows: Rows) -> dict[int, int | None]:
+    """What a reader must see of rows."""
+    return {i: row.v for i, row in rows.items()}
+
+
+def plain(found: pa.Table) -> dict[int, int | None]:
+    """What a reader saw, as `values` has it. Raises AssertionError for rows that cannot be."""
+    rows = found.to_pylist()
+    for row in rows:
+        assert repr(row["w"]) == repr(special(row["id"])), f"a damaged row was read: {row}"
+    assert len({row["id"] for row in rows}) == len(rows), f"a row was read twice: {rows}"
+    return {row["id"]: row["v"] for row in rows}
+
+
+Test = Literal["all", "ids", "is", "above", "not"]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition that SQL and Python understand alike."""
+
+    test: Test = "all"
+    values: tuple[int, ...] = ()
+
+    def sql(self) -> str | None:
+        """As a predicate; None: all rows."""
+        first = self.values[0] if self.values else 0
+        return {
+            "all": None,
+            "ids": f"id IN ({', '.join(map(str, self.values))})",
+            "is": f"v = {first}",
+            "above": f"v > {first} OR v IS NULL",
+            "not": f"NOT v = {first}",
+        }[self.test]
+
+    def of(self, rows: Rows) -> dict[int, Row]:
+        """The rows for which it is true."""
+        return {i: row for i, row in rows.items() if self.holds(i, row.v)}
+
+    def holds(self, row: int, v: int | None) -> bool:
+        """Whether it is true for a row."""
+        match self.test:
+            case "all":
+                return True
+            case "ids":
+                return row in self.values
+            case "is":
+                return v == self.values[0]
+            case "above":
+                return v is None or v > self.values[0]
+            case "not":
+                return v is not None and v != self.values[0]
+
+
+Kind = Literal[
+    "append", "delete", "update", "upsert", "overwrite", "replace", "restore", "create", "drop"
+]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One statement on one table."""
+
+    kind: Kind
+    table: str
+    rows: Values = ()
+    where: Condition = Condition()
+    value: int = 0
+    epoch: int = 0
+
+    def ask(self, table: ArrowTable, commit: CommitSettings) -> int | None:
+        """Ask a table for it; returns the epoch that it was told."""
+        match self.kind:
+            case "append":
+                return table.append(batch(self.rows), commit=commit)
+            case "overwrite":
+                return table.overwrite(batch(self.rows), commit=commit)
+            case "replace":
+                return table.overwrite(batch(self.rows), self.where.sql(), commit=commit)
+            case "restore":
+                return table.restore(epoch=self.epoch, commit=commit)
+            case "delete":
+                return table.delete(self.where.sql(), commit=commit).epoch
+            case "update":
+                return table.update({"v": self.value}, self.where.sql(), commit=commit).epoch
+            case "upsert":
+                return table.upsert(batch(self.rows), "id", commit=commit).epoch
+        raise AssertionError(self.kind)
+
+    def ask_within(self, tx: Transaction) -> None:
+        """Ask a transaction for it."""
+        if self.kind == "create":
+            tx.create(self.table, SCHEMA).append(batch(self.rows))
+        elif self.kind == "drop":
+            tx.drop(self.table)
+        else:
+            self._ask_table(tx.table(self.table))
+
+    def _ask_table(self, table: TransactionTable) -> None:
+        match self.kind:
+            case "append":
+                table.append(batch(self.rows))
+            case "overwrite":
+                table.overwrite(batch(self.rows))
+            case "replace":
+                table.overwrite(batch(self.rows), self.where.sql())
+            case "delete":
+                table.delete(self.where.sql())
+            case "update":
+                table.update({"v": self.value}, self.where.sql())
+            case "upsert":
+                table.upsert(batch(self.rows), "id")
+
+    def after(
+        self, base: Rows, head: Rows, then: Rows, epoch: int, *, serializable: bool
+    ) -> dict[int, Row]:
+        """What it makes of `head` in an epoch, evaluated on `base`; `then` is what it restores.
+
+        Raises AssertionError where it should have run again, or have been refused.
+        """
+        if self.kind == "append":
+            assert head.keys().isdisjoint(dict(self.rows)), "an append landed twice"
+        if self.kind in ("overwrite", "restore"):
+            assert head == base, f"{self.kind} lost what came after its base"
+        match self.kind:
+            case "append" | "upsert":
+                return {**head, **self.written(head, epoch)}
+            case "overwrite":
+                return self.written({}, epoch)
+            case "restore":
+                return dict(then)
+        chosen, now = self.where.of(base), self.where.of(head)
+        if serializable or self.kind == "replace":
+            assert chosen == now, f"{self.kind} is not as if it had run alone"
+        if self.kind == "update":
+            assert chosen.keys() <= head.keys(), "an update brought deleted rows back"
+        met = {i for i, row in chosen.items() if i in head and head[i].born == row.born}
+        assert all(head[i] == chosen[i] for i in met), f"{self.kind} of a row that had moved"
+        if self.kind == "update":
+            return {**head, **{i: Row(self.value, chosen[i].born, epoch) for i in chosen}}
+        kept = {i: row for i, row in head.items() if i not in met}
+        return {**kept, **self.written({}, epoch)}
+
+    def written(self, before: Rows, epoch: int) -> dict[int, Row]:
+        """Its rows as an epoch writes them over others."""
+        return {i: Row(v, before[i].born if i in before else epoch, epoch) for i, v in self.rows}
+
+
+@dataclass(frozen=True)
+class Intent:
+    """One commit that a writer wants: a step, or several in one transaction."""
+
+    name: str
+    steps: tuple[Step, ...]
+    batch: tuple[str, int] | None = None
+    expect_epoch: int | None = None
+
+    def ask(self, database: Database) -> int | None:
+        """Ask a database for it; returns the epoch that it was told."""
+        commit = CommitSettings(
+            batch=self.batch, expect_epoch=self.expect_epoch, metadata=self.note()
+        )
+        first = self.steps[0]
+        if len(self.steps) == 1 and first.kind not in ("create", "drop"):
+            return first.ask(database.table(first.table), commit)
+        with database.transaction(commit=commit) as tx:
+            for step in self.steps:
+                step.ask_within(tx)
+            return tx.commit()
+
+    def note(self) -> str:
+        """The text that history keeps."""
+        return json.dumps(asdict(self))
+
+    def after(
+        self, base: State, head: State, then: State, epoch: int, serializable: frozenset[str]
+    ) -> State:
+        """What it makes of all tables: see `Step.after`."""
+        dropped = {step.table for step in self.steps if step.kind == "drop"}
+        for step in self.steps:
+            if step.kind != "drop" and step.table in dropped:
+                continue
+            name, alone = step.table, step.table in serializable
+            if step.kind == "create":
+                base, head = ({**each, name: step.written({}, epoch)} for each in (base, head))
+            elif step.kind == "drop":
+                base, head = (
+                    {key: rows for key, rows in each.items() if key != name}
+                    for each in (base, head)
+                )
+            else:
+                old, back = base[name], then.get(name, {})
+                if name not in head:
+                    seen = step.after(old, old, back, epoch, serializable=alone)
+                    assert seen == old, "a table was changed after it was dropped"
+                    continue
+                after = step.after(old, head[name], back, epoch, serializable=alone)
+                seen = step.after(old, old, back, epoch, serializable=alone)
+                base, head = {**base, name: seen}, {**head, name: after}
+        return head
+
+
+def parse_intent(note: str) -> Intent:
+    """The intent of a note."""
+    fields: dict[str, Any] = json.loads(note)
+    steps = [
+        Step(
+            **{
+                **step,
+                "rows": tuple((row, v) for row, v in step["rows"]),
+                "where": Condition(step["where"]["test"], tuple(step["where"]["values"])),
+            }
+        )
+        for step in fields["steps"]
+    ]
+    batch_id = fields["batch"]
+    return Intent(
+        fields["name"],
+        tuple(steps),
+        None if batch_id is None else (batch_id[0], batch_id[1]),
+        fields["expect_epoch"],
+    )
+
+
+def random_condition(order: random.Random, rows: Rows) -> Condition:
+    """A condition that some rows meet."""
+    tests: tuple[Test, ...] = ("ids", "is", "above", "not", "all")
+    test = order.choices(tests, (8, 4, 1, 1, 0.2))[0]
+    if test == "ids":
+        known = sorted(rows) or [0]
+        return Condition("ids", tuple(order.sample(known, min(len(known), order.randint(1, 3)))))
+    return Condition(test, (order.randint(0, 4),))
+
+
+def random_rows(order: random.Random, ids: Iterable[int]) -> Values:
+    """New rows with these ids."""
+    return tuple((row, order.choice((None, 0, 1, 2, 3, 4))) for row in ids)

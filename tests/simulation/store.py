@@ -1,0 +1,103 @@
+"""The store under a simulation: a disk that all share, and each process's unreliable way to it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from manifests.names import epoch_name
+from manifests.store import MemoryStore, PutOutcome
+from manifests.store.base import Data
+from tests.faults import Fault, FaultyStore, applies
+
+T = TypeVar("T")
+
+EPOCHS = epoch_name(0).rpartition("/")[0] + "/0"
+"""What the names of epochs begin with."""
+
+CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
+
+
+class Disk(MemoryStore):
+    """Objects in memory; says when an epoch appears, and refuses to let one change."""
+
+    def __init__(self, landed: Callable[[int, bytes], None]) -> None:
+        super().__init__()
+        self._landed = landed
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        outcome = super().put_if_absent(name, data)
+        if outcome is PutOutcome.CREATED and name.startswith(EPOCHS):
+            self._landed(int(name.rpartition("/")[2].removesuffix(".json")), bytes(data))
+        return outcome
+
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        assert not name.startswith(EPOCHS), f"{name} was overwritten"
+        super().put(name, data, sync=sync)
+
+    def delete(self, name: str) -> None:
+        assert not name.startswith(EPOCHS), f"{name} was removed"
+        super().delete(name)
+
+
+class Weather:
+    """What goes wrong, how often, and what is still under way. Counts calls and faults."""
+
+    def __init__(self, order: random.Random, faults: Sequence[Fault], rate: float) -> None:
+        self.calls = self.faults = self.crashes = 0
+        self._order = order
+        self._faults = faults
+        self.rate = rate
+        self._late: list[tuple[int, Callable[[], object]]] = []
+
+    def fault(self, operation: str) -> Fault | None:
+        """What goes wrong at the next call."""
+        self.calls += 1
+        self._land(lambda when: when <= self.calls)
+        if self._order.random() >= self.rate:
+            return None
+        possible = [each for each in self._faults if applies(each, operation)]
+        if not possible:
+            return None
+        fault = self._order.choice(possible)
+        self.faults += 1
+        self.crashes += fault in CRASHES
+        return fault
+
+    def defer(self, effect: Callable[[], object]) -> None:
+        """Let an effect happen later."""
+        self._late.append((self.calls + self._order.randint(1, 100), effect))
+
+    def calm(self) -> None:
+        """Let everything that is under way arrive, and nothing go wrong from here on."""
+        self.rate = 0
+        self._land(lambda when: True)
+
+    def _land(self, due: Callable[[int], bool]) -> None:
+        landing = [effect for when, effect in self._late if due(when)]
+        self._late = [(when, effect) for when, effect in self._late if not due(when)]
+        for effect in landing:
+            effect()
+
+
+class ProcessStore(FaultyStore):
+    """One process's way to the disk. Before each call others may go on.
+
+    A process that was killed makes no more calls; what it had sent may still arrive.
+    """
+
+    def __init__(self, disk: Disk, weather: Weather, pass_turn: Callable[[], None]) -> None:
+        super().__init__(disk)
+        self._weather = weather
+        self._pass_turn = pass_turn
+
+    def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
+        self._pass_turn()
+        return super()._call(operation, name, effect)
+
+    def _fault_at(self, number: int, operation: str) -> Fault | None:
+        return self._weather.fault(operation)
+
+    def _defer(self, effect: Callable[[], object]) -> None:
+        self._weather.defer(effect)

@@ -1,0 +1,53 @@
+"""The real code between processes that fail, and mistakes that must be found in it.
+
+`python -m tests.simulation --seconds 600` runs as many seeds as fit into the time.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from tests.simulation.actors.every import ACTORS
+from tests.simulation.bugs import BUGS, Bug
+from tests.simulation.corpus import CORPUS
+from tests.simulation.world import Counters, World, simulate
+
+RUNS = 24
+"""Seeds of one push; which ones is always the same, so that a failure is everybody's."""
+
+SEEDS = 500
+"""Within so many seeds each planted mistake must be found."""
+
+
+@pytest.fixture(autouse=True)
+def quiet(caplog: pytest.LogCaptureFixture) -> None:
+    """Checkpoints that could not be written are warned of, which is what faults are for."""
+    caplog.set_level(logging.ERROR, "manifests.log")
+
+
+def test_nothing_goes_wrong_whatever_fails() -> None:
+    counters = Counters()
+    for seed, rate in CORPUS:
+        simulate(seed, ACTORS, counters, rate)
+    for seed in range(RUNS):
+        simulate(seed, ACTORS, counters)
+    print(counters)
+    assert counters.faults > 20 * RUNS
+    assert counters.crashes > 5 * RUNS
+    assert counters.reads > 10 * RUNS
+
+
+def test_a_seed_tells_the_whole_run() -> None:
+    def story() -> list[tuple[str, str, int]]:
+        world = World(7)
+        world.run(ACTORS, work=20)
+        return [(each.transaction, each.operation, each.time_ms) for each in world.oracle.epochs]
+
+    assert story() == story()
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=[bug.name for bug in BUGS])
+def test_planted_mistakes_are_found(bug: Bug) -> None:
+    assert bug.find(range(SEEDS)) is not None

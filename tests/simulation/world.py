@@ -1,0 +1,246 @@
+"""One simulated run: processes that work on one database through a store that fails.
+
+Everything is drawn from one seed, so a run that went wrong goes wrong again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from itertools import count
+from typing import Any, Protocol
+from unittest.mock import patch
+
+from manifests import deletion_vector
+from manifests.errors import ColonnadeError
+from manifests.log import Log, create_database
+from manifests.rebase import origin
+from tableformat import write_job
+from tableformat.database import Database
+from tableformat.statements import statement
+from tableformat.write_job import write_options
+from tableformat.write_options import WriteOptions
+from tests.faults import Fault, Stopped
+from tests.simulation.oracle import Oracle
+from tests.simulation.statements import SCHEMA, Condition, Intent, Step
+from tests.simulation.store import Disk, ProcessStore, Weather
+from tests.simulation.turns import Turns
+
+TABLES = ("plain", "strict")
+"""The second of them is serializable."""
+
+PROCESSES = 4
+DAY_MS = 86_400_000
+
+
+class Actor(Protocol):
+    """One kind of work that a process does now and then. Its files are in `actors/`."""
+
+    @property
+    def weight(self) -> float:
+        """How often it is chosen, beside others."""
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Do one piece of work. Raises whatever the code under test does."""
+
+
+@dataclass
+class Counters:
+    """What runs went through."""
+
+    runs: int = 0
+    calls: int = 0
+    faults: int = 0
+    crashes: int = 0
+    commits: int = 0
+    reads: int = 0
+
+    def add(self, world: World) -> None:
+        """Count one run."""
+        self.runs += 1
+        self.calls += world.weather.calls
+        self.faults += world.weather.faults
+        self.crashes += world.weather.crashes
+        self.commits += world.oracle.head
+        self.reads += world.oracle.reads
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(
+            **{
+                each.name: getattr(self, each.name) + getattr(other, each.name)
+                for each in fields(self)
+            }
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.runs:,} runs, {self.calls:,} store calls, {self.faults:,} faults,"
+            f" {self.crashes:,} crashes, {self.commits:,} epochs, {self.reads:,} verified reads"
+        )
+
+
+class World:
+    """A database, those who work on it, and what they may not do to it."""
+
+    def __init__(
+        self, seed: int, rate: float = 0.04, faults: Sequence[Fault] = tuple(Fault)
+    ) -> None:
+        self.order = random.Random(seed)
+        self.oracle = Oracle(frozenset({"strict"}))
+        self.disk = Disk(self.oracle.land)
+        self.weather = Weather(self.order, faults, rate)
+        self.turns = Turns(lambda ready, last: self.order.choice(ready))
+        self._interval = self.order.choice((2, 3, 5))
+        self._now = 1_700_000_000_000
+        self._rows = count()
+        self._names = count()
+        self.work = 0
+        self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
+        with self._seeded():
+            self._found()
+
+    def _found(self) -> None:
+        """Make the database and its tables, in good weather."""
+        log = Log(self.disk, clock_ms=self._clock)
+        base = create_database(self.disk, lone_table=False, clock_ms=self._clock)
+        made = Database(self.disk, log, base)
+        for name in TABLES:
+            strict = {"isolation": "serializable"} if name == "strict" else {}
+            made.create_table(name, SCHEMA, properties=strict)
+
+    def _clock(self) -> int:
+        return self._now
+
+    def open(self) -> Database:
+        """The database as a process that has just started sees it."""
+        store = ProcessStore(self.disk, self.weather, self.turns.pass_turn)
+        skew = self.order.randint(-DAY_MS, DAY_MS)
+        log = Log(
+            store,
+            clock_ms=lambda: self._now + skew,
+            checkpoint_interval=self._interval,
+            pause=lambda seconds: self.turns.pass_turn(),
+        )
+        return Database(store, log, log.read_head())
+
+    def new_ids(self, wanted: int) -> list[int]:
+        """Ids of rows that never were."""
+        return [next(self._rows) for _ in range(wanted)]
+
+    def intend(
+        self,
+        *steps: Step,
+        batch: tuple[str, int] | None = None,
+        expect_epoch: int | None = None,
+    ) -> Intent:
+        """An intent of its own name."""
+        return Intent(f"i{next(self._names)}", steps, batch, expect_epoch)
+
+    def ask(self, database: Database, intent: Intent) -> None:
+        """Ask for what an intent says, and remember the answer."""
+        try:
+            epoch = intent.ask(database)
+        except ColonnadeError as error:
+            self.oracle.tell(intent, error, None)
+        else:
+            self.oracle.tell(intent, None, epoch)
+
+    def run(self, actors: Sequence[Actor], work: int = 60) -> None:
+        """Let processes do pieces of work, then check everything in good weather.
+
+        Raises AssertionError where something is wrong.
+        """
+
+        def process() -> None:
+            while self.work < work:
+                try:
+                    self._live(actors, work)
+                except Stopped:
+                    continue
+
+        with self._seeded():
+            self.turns.run([process] * PROCESSES)
+            self.weather.calm()
+            self._check()
+
+    def _live(self, actors: Sequence[Actor], work: int) -> None:
+        try:
+            database = self.open()
+        except ColonnadeError:
+            return
+        weights = [actor.weight for actor in actors]
+        while self.work < work:
+            self.work += 1
+            self._now += self.order.randint(0, 1000)
+            [actor] = self.order.choices(actors, weights)
+            try:
+                actor.act(database, self, self.order)
+            except ColonnadeError:
+                continue
+
+    def _check(self) -> None:
+        """In good weather all is well: every epoch reads, and everybody gets on."""
+        self.oracle.check_told()
+        for name in [name for name in TABLES if name in self.oracle.states[-1]]:
+            self._finish(name)
+        database = self.open()
+        assert database.refresh().epoch == self.oracle.head
+        assert database.tags() == self.oracle.tags
+        for epoch in sorted(
+            {self.oracle.head, *self.order.choices(range(2, self.oracle.head), k=4)}
+        ):
+            for name in self.oracle.states[epoch]:
+                found = database.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()
+                self.oracle.check_read(epoch, name, Condition(), found)
+
+    def _finish(self, name: str) -> None:
+        """What every writer can do once faults have stopped, at its first try."""
+        new = self.new_ids(1)[0]
+        for step in (
+            Step("append", name, ((new, 1),)),
+            Step("upsert", name, ((new, 2),)),
+            Step("delete", name, where=Condition("ids", (new,))),
+        ):
+            intent = self.intend(step)
+            self.oracle.tell(intent, None, intent.ask(self.open()))
+        self.oracle.check_told()
+
+    @contextmanager
+    def _seeded(self) -> Iterator[None]:
+        """Draw ids from the seed, and let half of the runs keep whatever is small in objects."""
+
+        def options(*arguments: Any) -> WriteOptions:
+            return replace(write_options(*arguments), inline_bytes=self._inline_bytes)
+
+        def token_hex(size: int) -> str:
+            return f"{self.order.getrandbits(8 * size):0{2 * size}x}"
+
+        limit = min(self._inline_bytes, deletion_vector.INLINE_LIMIT)
+        with (
+            patch("secrets.token_hex", token_hex),
+            patch.object(write_job, "write_options", options),
+            patch.object(statement, "write_options", options),
+            patch.object(deletion_vector, "INLINE_LIMIT", limit),
+            patch.object(origin, "INLINE_LIMIT", limit),
+        ):
+            yield
+
+
+def simulate(
+    seed: int,
+    actors: Sequence[Actor],
+    counters: Counters | None = None,
+    rate: float = 0.04,
+    faults: Sequence[Fault] = tuple(Fault),
+) -> None:
+    """Run one seed. Raises AssertionError that names it where something is wrong."""
+    world = World(seed, rate, faults)
+    try:
+        world.run(actors)
+    except Exception as error:
+        raise AssertionError(f"seed {seed}, epoch {world.oracle.head}: {error!r}") from error
+    finally:
+        if counters is not None:
+            counters.add(world)
