@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-import random
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -272,18 +271,3 @@ def parse_intent(note: str) -> Intent:
         None if batch_id is None else (batch_id[0], batch_id[1]),
         fields["expect_epoch"],
     )
-
-
-def random_condition(order: random.Random, rows: Rows) -> Condition:
-    """A condition that some rows meet."""
-    tests: tuple[Test, ...] = ("ids", "is", "above", "not", "all")
-    test = order.choices(tests, (8, 4, 1, 1, 0.2))[0]
-    if test == "ids":
-        known = sorted(rows) or [0]
-        return Condition("ids", tuple(order.sample(known, min(len(known), order.randint(1, 3)))))
-    return Condition(test, (order.randint(0, 4),))
-
-
-def random_rows(order: random.Random, ids: Iterable[int]) -> Values:
-    """New rows with these ids."""
-    return tuple((row, order.choice((None, 0, 1, 2, 3, 4))) for row in ids)

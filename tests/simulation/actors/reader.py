@@ -6,7 +6,8 @@ import random
 from dataclasses import dataclass
 
 from tableformat.database import Database
-from tests.simulation.statements import Condition, random_condition
+from tests.simulation.chance import random_condition
+from tests.simulation.statements import Condition
 from tests.simulation.world import World
 
 
