@@ -205,7 +205,7 @@ BUGS: tuple[Bug, ...] = (
         _check_reads(
             lambda change: replace(change, reads=tuple(r for r in change.reads if not r.replaces))
         ),
-        actors=(Writer(), Reader(1)),
+        actors=(Writer(mix=(6, 1, 0, 1, 6, 1)), Reader(1)),
     ),
     Bug(
         "serializable is nothing special",

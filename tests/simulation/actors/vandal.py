@@ -25,9 +25,14 @@ class Vandal:
             data = bytearray(disk.get(name))
         except Exception:
             return
-        match order.choice(("flip", "cut", "remove")):
+        match order.choice(("flip", "digit", "digit", "cut", "remove")):
             case "flip":
                 data[order.randrange(len(data))] ^= 1 << order.randrange(8)
+                disk.put(name, bytes(data), sync=False)
+            case "digit":
+                # Still a number, but another one: only a checksum can tell.
+                digits = [place for place, byte in enumerate(data) if byte in b"0123456789"]
+                data[order.choice(digits)] ^= 1
                 disk.put(name, bytes(data), sync=False)
             case "cut" if len(data) > 1:
                 disk.put(name, bytes(data[: order.randrange(1, len(data))]), sync=False)
