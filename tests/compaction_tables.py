@@ -18,7 +18,7 @@ from manifests.log import Log, create_database
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore, ObjectStore
-from tableformat.compaction.job import CompactionJob, plan_jobs
+from tableformat.compaction.job import CompactionJob, plan_job
 from tableformat.location import Location
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.table import ArrowTable
@@ -110,8 +110,9 @@ def jobs(
         policy=POLICY,
         groups=made,
     )
-    found = plan_jobs(table._log, table.snapshot, plan, order_by)
-    return table.snapshot, [CompactionJob.model_validate_json(j.model_dump_json()) for j in found]
+    base = table.snapshot
+    found = [plan_job(table._log, base, plan, group, order_by) for group in made]
+    return base, [CompactionJob.model_validate_json(j.model_dump_json()) for j in found]
 
 
 def rows_of(table: ArrowTable) -> list[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from manifests.change import Change
 from manifests.entries import Compaction, CompactionInput, CompactionOutput, Epoch
-from manifests.ids import TableId
 from manifests.log import Log
 from manifests.snapshot import Snapshot
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
@@ -18,9 +17,10 @@ def commit_job(
 ) -> tuple[Snapshot, Epoch | None]:
     """Put the outputs of a job in the place of its RowSets; the state after it, and its epoch.
 
-    `base` is the state at the job's base. Rows that others took meanwhile are carried over; sent
-    again, it commits once. Raises ConflictError where others rewrote or emptied one of the RowSets
-    or changed the columns, and whatever `Log.commit` raises. Files are then vacuum's to remove.
+    `base` is the state at the job's base, from before its first file was written. Rows that others
+    took meanwhile are carried over; sent again, it commits once. Raises ConflictError where others
+    rewrote or emptied one of the RowSets, or changed the columns, and whatever `Log.commit` raises.
+    Files are then vacuum's to remove.
     """
     change = Change(
         job.transaction,
@@ -30,7 +30,7 @@ def commit_job(
         metrics=_metrics(job, outcome),
         job=job.job,
     )
-    return log.commit_change(change, _later_base(log, base, job) or base)
+    return log.commit_change(change, base)
 
 
 def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:
@@ -54,21 +54,3 @@ def _metrics(job: CompactionJob, outcome: CompactionOutcome) -> dict[str, int]:
         "bytes_copied": outcome.bytes_copied,
         "bytes_written": outcome.bytes_written,
     }
-
-
-def _later_base(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot | None:
-    """The newest state, where all that the job has read is as it was: it saves following epochs."""
-    head = log.refresh(base)
-    if head.epoch == base.epoch:
-        return None
-    table = head.tables.get(TableId(job.table))
-    if table is None or table.schema_id != job.schema_id:
-        return None
-    live = log.read_entries(table, ids=[each.id for each in job.sources])
-    # A vector only grows: one of as many rows deletes the same ones.
-    deleted = dict(zip(live.ids.tolist(), live.deleted.tolist(), strict=True))
-    same = all(
-        deleted.get(each.id) == (0 if each.vector is None else each.vector.cardinality)
-        for each in job.sources
-    )
-    return head if same else None

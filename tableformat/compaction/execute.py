@@ -8,13 +8,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from manifests.compaction.plan import CompactionPlan, size_text
-from manifests.entries import Count
+from manifests.entries import Count, Epoch
 from manifests.errors import ConflictError
 from manifests.log import Log
 from manifests.schema import Model
 from manifests.snapshot import Snapshot
 from tableformat.compaction.commit import commit_job
-from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_jobs
+from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
 
 Run = Callable[[CompactionJob], CompactionOutcome]
 
@@ -62,60 +62,69 @@ def execute_plan(
     run: Run,
     workers: int,
 ) -> tuple[Snapshot, CompactionReport]:
-    """Run the groups of a plan that was made on `base`, at most `workers` at once.
+    """Run the groups of a plan that was made on `base` or before, at most `workers` at once.
 
-    Each is committed when it is done, so that a run that is killed keeps what it has finished.
-    A group whose RowSets others rewrote is dropped. Where one fails, those that are running are
-    still committed, then its error is raised.
+    Each is planned on the state as it is when its turn comes, and committed when it is done, so
+    that a run that is killed keeps what it has finished. A group whose RowSets others rewrote is
+    dropped. Where one fails, those that are running are still committed, then its error is raised.
     """
     begin = time.monotonic()
     report = CompactionReport(table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting))
     head, failure = base, None
-    for job, done in _results(plan_jobs(log, base, plan, order_by), run, workers):
+    dropped: list[ConflictError] = []
+    jobs = _planned(log, base, plan, order_by, dropped)
+    for job, planned_on, done in _results(jobs, run, workers):
         try:
-            head, report = _commit(log, base, job, done.result(), head, report)
+            head, epoch = commit_job(log, planned_on, job, done.result())
+            report = _counted(report, head, epoch)
         except ConflictError as conflict:
-            report = report.model_copy(update={"conflicts": (*report.conflicts, str(conflict))})
+            dropped.append(conflict)
         except Exception as error:
             failure = failure or error
     if failure is not None:
         raise failure
     seconds = round(time.monotonic() - begin, 3)
-    return head, report.model_copy(update={"seconds": seconds})
+    conflicts = tuple(map(str, dropped))
+    return head, report.model_copy(update={"seconds": seconds, "conflicts": conflicts})
 
 
-def _commit(
-    log: Log,
-    base: Snapshot,
-    job: CompactionJob,
-    outcome: CompactionOutcome,
-    head: Snapshot,
-    report: CompactionReport,
-) -> tuple[Snapshot, CompactionReport]:
-    after, epoch = commit_job(log, base, job, outcome)
-    head = after if after.epoch > head.epoch else head
+def _counted(report: CompactionReport, head: Snapshot, epoch: Epoch | None) -> CompactionReport:
     counts = {} if epoch is None else dict(epoch.metrics or {})
     summed: dict[str, Any] = {n: getattr(report, n) + count for n, count in counts.items()}
-    return head, report.model_copy(
-        update={**summed, "groups": report.groups + 1, "epoch": head.epoch}
-    )
+    return report.model_copy(update={**summed, "groups": report.groups + 1, "epoch": head.epoch})
+
+
+def _planned(
+    log: Log,
+    base: Snapshot,
+    plan: CompactionPlan,
+    order_by: Sequence[int],
+    dropped: list[ConflictError],
+) -> Iterator[tuple[CompactionJob, Snapshot]]:
+    """The jobs of a plan, each with the state that it is planned on, when its turn comes."""
+    for group in plan.groups:
+        base = log.refresh(base)
+        try:
+            yield plan_job(log, base, plan, group, order_by), base
+        except ConflictError as conflict:
+            dropped.append(conflict)
 
 
 def _results(
-    jobs: Iterator[CompactionJob], run: Run, workers: int
-) -> Iterator[tuple[CompactionJob, Future[CompactionOutcome]]]:
+    jobs: Iterator[tuple[CompactionJob, Snapshot]], run: Run, workers: int
+) -> Iterator[tuple[CompactionJob, Snapshot, Future[CompactionOutcome]]]:
     """Yield jobs as they end; the next begins when one has been dealt with.
 
     After a failure none begins any more.
     """
     with ThreadPoolExecutor(workers, thread_name_prefix="compaction") as pool:
-        running: dict[Future[CompactionOutcome], CompactionJob] = {}
+        running: dict[Future[CompactionOutcome], tuple[CompactionJob, Snapshot]] = {}
         failed = False
         while True:
-            while not failed and len(running) < workers and (job := next(jobs, None)):
-                running[pool.submit(run, job)] = job
+            while not failed and len(running) < workers and (found := next(jobs, None)):
+                running[pool.submit(run, found[0])] = found
             if not running:
                 return
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 failed = failed or done.exception() is not None
-                yield running.pop(done), done
+                yield (*running.pop(done), done)

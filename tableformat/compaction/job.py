@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.entries import (
@@ -20,7 +20,7 @@ from manifests.errors import ConflictError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
 from manifests.schema import Model, TableSchema
-from manifests.snapshot import Snapshot
+from manifests.snapshot import Snapshot, TableState
 
 
 class SourceRowSet(Model):
@@ -32,7 +32,7 @@ class SourceRowSet(Model):
 
 
 class CompactionJob(Model):
-    """Planned on `base`; the same value where it is planned, run and committed.
+    """Planned on `base`, before any file; the same where it is planned, run and committed.
 
     `order_by` are the columns of a z-order, `target_bytes` about what each output gets.
     """
@@ -70,45 +70,52 @@ class CompactionOutcome(Model):
         return origin + sum(entry.bytes for entry in self.outputs)
 
 
-def plan_jobs(
-    log: Log, base: Snapshot, plan: CompactionPlan, order_by: Sequence[int] = ()
-) -> Iterator[CompactionJob]:
-    """The jobs of a plan that was made on `base`, one after another.
+def plan_job(
+    log: Log,
+    base: Snapshot,
+    plan: CompactionPlan,
+    group: CompactionGroup,
+    order_by: Sequence[int] = (),
+) -> CompactionJob:
+    """A group of a plan as a job on `base`, the state of the plan or a later one.
 
-    Reads the entries of a group's RowSets when it is its turn. Raises StoreError, CorruptionError,
-    and ConflictError for a plan that was made on another state.
+    Reads the entries of the group's RowSets. Raises ConflictError where one of them, or what the
+    rows are ordered by, is gone by now; StoreError, CorruptionError.
     """
-    table = base.tables[TableId(plan.table)]
-    for group in plan.groups:
-        live = log.find_rowsets(table, group.rowsets)
-        if len(live) < len(group.rowsets):
-            raise ConflictError(
-                f"Table {table.name!r} has other RowSets at epoch {base.epoch} than when its"
-                " compaction was planned; plan it again."
-            )
-        count = max(1, round(group.bytes_out / plan.policy.target_bytes))
-        yield CompactionJob(
-            url=log.store.url,
-            table=table.id,
-            name=table.name,
-            prefix=table.prefix,
-            table_schema=table.schema,
-            schema_id=table.schema_id,
-            sort_key=table.sort_key,
-            order_by=tuple(order_by),
-            base=base.epoch,
-            transaction=new_transaction_id(),
-            job=new_job_id(),
-            group=group,
-            # A little more, lest what is left over makes a small RowSet of its own.
-            target_bytes=group.bytes_out * 21 // (20 * count) + 1,
-            sources=tuple(
-                SourceRowSet(
-                    id=rowset,
-                    # The bounds have done their work; a task needs only where the bytes are.
-                    entry=live[rowset].entry.model_copy(update={"statistics": {}}),
-                    vector=live[rowset].vector,
-                )
-                for rowset in group.rowsets
-            ),
+    table = base.tables.get(TableId(plan.table))
+    live = {} if table is None else log.find_rowsets(table, group.rowsets)
+    if table is None or len(live) < len(group.rowsets) or not _has(table, order_by):
+        raise ConflictError(
+            f"RowSets of table {plan.name!r} that were to be compacted are gone at epoch"
+            f" {base.epoch}, or its columns changed; plan it again."
         )
+    count = max(1, round(group.bytes_out / plan.policy.target_bytes))
+    return CompactionJob(
+        url=log.store.url,
+        table=table.id,
+        name=table.name,
+        prefix=table.prefix,
+        table_schema=table.schema,
+        schema_id=table.schema_id,
+        sort_key=table.sort_key,
+        order_by=tuple(order_by),
+        base=base.epoch,
+        transaction=new_transaction_id(),
+        job=new_job_id(),
+        group=group,
+        # A little more, lest what is left over makes a small RowSet of its own.
+        target_bytes=group.bytes_out * 21 // (20 * count) + 1,
+        sources=tuple(
+            SourceRowSet(
+                id=rowset,
+                # The bounds have done their work; a task needs only where the bytes are.
+                entry=live[rowset].entry.model_copy(update={"statistics": {}}),
+                vector=live[rowset].vector,
+            )
+            for rowset in group.rowsets
+        ),
+    )
+
+
+def _has(table: TableState, columns: Sequence[int]) -> bool:
+    return {*columns} <= {field.id for field in table.schema.fields}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,16 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from manifests.change import Change
 from manifests.compaction.plan import GroupKind
+from manifests.entries import Vacuum
 from manifests.errors import (
+    ConflictError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
+from manifests.ids import new_transaction_id
 from manifests.log import Log
 from manifests.schema import ArrayType, SchemaField, TableSchema
 from manifests.store import MemoryStore
@@ -173,11 +178,10 @@ def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
     base, planned = jobs(table, "copy", groups=3)
     other = another(table)
     other.optimize("id < 20").option("min-rowsets", 2).executeCompaction()
-    taken = iter(planned)
 
     plan = table.optimize().plan()
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "plan_jobs", lambda *_: taken)
+        patched.setattr(execute, "_planned", lambda *_: iter([(job, base) for job in planned]))
         head, report = execute.execute_plan(
             table._log, base, plan, run=lambda job: run_job(job, table._location.store), workers=2
         )
@@ -185,6 +189,39 @@ def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
     assert "RowSets that it rewrites of table 't' changed" in str(report)
     assert head.epoch == base.epoch + 3
     assert content(table) == before
+
+
+def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
+    table = filled(9)
+    base, plan = table.refresh(), table.optimize().plan()
+    other = another(table)
+    other.overwrite(rows(0, 3))
+    run = partial(run_job, store=table._location.store)
+    head, report = execute.execute_plan(table._log, base, plan, run=run, workers=1)
+    assert (head.epoch, report.groups) == (base.epoch, 0)
+    assert "that were to be compacted are gone at epoch" in str(report)
+
+
+def test_a_group_is_planned_on_what_others_left_when_its_turn_comes() -> None:
+    table = filled(9)
+    base, plan = table.refresh(), table.optimize().plan()
+    other = another(table)
+    other.delete("id < 5")
+    run = partial(run_job, store=table._location.store)
+    execute.execute_plan(table._log, base, plan, run=run, workers=1)
+    [rowset] = live(table)
+    assert (rowset.entry.rows, rowset.vector) == (85, None)
+
+
+def test_files_that_a_vacuum_removed_before_the_commit_are_never_named() -> None:
+    table = filled(9)
+    base, [job] = jobs(table, "copy")
+    outcome = run_job(job, table._location.store)
+    [output] = outcome.outputs
+    vacuum = Vacuum(floor=0, victims=(output.object,))
+    table._log.commit(Change(new_transaction_id(), "vacuum", (vacuum,)), table.snapshot)
+    with pytest.raises(ConflictError, match="removed by the vacuum"):
+        commit_job(table._log, base, job, outcome)
 
 
 def test_columns_that_came_and_went_meanwhile_stand_in_nobodys_way() -> None:
@@ -216,9 +253,8 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
             raise CorruptionError("one block is damaged")
         return run_job(job, table._location.store)
 
-    taken = iter(planned)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "plan_jobs", lambda *_: taken)
+        patched.setattr(execute, "_planned", lambda *_: iter([(job, base) for job in planned]))
         with pytest.raises(CorruptionError, match="one block"):
             execute.execute_plan(table._log, base, table.optimize().plan(), run=run, workers=2)
     assert content(table) == before
