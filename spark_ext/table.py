@@ -14,6 +14,7 @@ from pyspark.sql import types as spark
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
+from manifests.vacuum.result import VacuumResult
 from spark_ext.optimize import OptimizeBuilder
 from spark_ext.types import from_spark
 from tableformat.history import HistoryEntry
@@ -25,6 +26,12 @@ HISTORY_SCHEMA = (
     " engineInfo string"
 )
 """Columns of `history()`; those of Delta that mean the same here."""
+
+VACUUM_SCHEMA = (
+    "epoch long, floor long, epochs_removed long, files_removed long, bytes_removed long,"
+    " kept_epochs array<long>, held_by array<string>, files array<string>"
+)
+"""Columns of `vacuum()`. `files` are the first thousand."""
 
 DETAIL_SCHEMA = (
     "format string, id string, name string, description string, location string,"
@@ -95,6 +102,23 @@ class Table:
     def optimize(self) -> OptimizeBuilder:
         """Begin to describe a compaction, which runs on the session's executors."""
         return OptimizeBuilder.begin(self._spark, self._table)
+
+    def vacuum(
+        self,
+        retentionHours: float | None = None,
+        *,
+        retainEpochs: int | None = None,
+        dryRun: bool = False,
+    ) -> DataFrame:
+        """Remove what no kept epoch of the table's database needs; one row says what that was.
+
+        Epochs are kept for the hours, and in the number, that the tables' properties
+        `retention.hours` (168) and `retention.epochs` (1) ask for, the most of all; arguments
+        replace those of this table. Safe at any retention beside writers and readers of kept
+        epochs. With `dryRun` it only says what would go. Raises as `ArrowDatabase.vacuum`.
+        """
+        result = self._table.vacuum(retentionHours, retain_epochs=retainEpochs, dry_run=dryRun)
+        return self._spark.createDataFrame([vacuum_row(result)], VACUUM_SCHEMA)
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""
@@ -239,6 +263,20 @@ _METRICS = {
     "rowsets_touched": "numTouchedFiles",
 }
 """What statements counted, by the names that Delta's history has for it where it has one."""
+
+
+def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
+    """A row of `VACUUM_SCHEMA`."""
+    return (
+        result.epoch,
+        result.floor,
+        result.epochs_removed,
+        len(result.files),
+        result.bytes_removed,
+        list(result.kept_epochs),
+        list(result.held_by),
+        [each.name for each in result.files[:1000]],
+    )
 
 
 def history_row(entry: HistoryEntry) -> tuple[object, ...]:

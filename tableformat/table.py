@@ -38,6 +38,8 @@ from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.rerun import commit_statement
 from tableformat.statements.statement import RowCounts, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
+from tableformat.verify.findings import VerifyReport
+from tableformat.verify.run import Progress, verify
 from tableformat.write_job import commit_write, new_table, plan_write, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
@@ -255,6 +257,30 @@ class ArrowTable(RowMethods):
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
         return self._see(restore_table(self._log, base, table, then, commit)).epoch
+
+    @property
+    def store_path(self) -> str:
+        """Where the table's database is."""
+        return self._log.store.url
+
+    def verify(
+        self,
+        depth: int = 3,
+        *,
+        epoch: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> VerifyReport:
+        """Look for damage in the table, and in the log; see `ArrowDatabase.verify`.
+
+        Where the head cannot be read, in all tables that can be.
+        """
+        known = self._log.try_read_head()
+        table = None if known is None else self._location.find(known)
+        tables = None if table is None else [table.name]
+        return verify(
+            self._log, depth, tables=tables, epoch=epoch, threads=threads, progress=progress
+        )
 
     def repair(
         self,

@@ -12,9 +12,10 @@ from typing import Any
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import InvalidInputError
 from manifests.log import Log
+from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
 from spark_ext.planner.metadata import Row, plain_rows
-from spark_ext.table import HISTORY_SCHEMA, history_row
+from spark_ext.table import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 
@@ -45,6 +46,7 @@ class Procedure:
 
 
 _TABLE = Parameter("table", "string", False, "database.table or a path")
+_DRY_RUN = Parameter("dry_run", "boolean", True, "only say what would be done")
 _COMPACTED = (
     _TABLE,
     Parameter("where", "string", True, "only RowSets that may hold such rows"),
@@ -110,6 +112,34 @@ PROCEDURES = {
         (*_COMPACTED, Parameter("zorder_by", "string", True, "columns to order all rows by")),
         COMPACT_SCHEMA,
         compact,
+    ),
+    "vacuum": Procedure(
+        "Removes what no kept epoch of a table's database needs.",
+        (
+            _TABLE,
+            Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
+            Parameter("retain_epochs", "int", True, "instead of the table's retention.epochs"),
+            _DRY_RUN,
+        ),
+        VACUUM_SCHEMA,
+        vacuum,
+    ),
+    "verify": Procedure(
+        "Looks for damage in a table and its log; a row for each finding, none where all is sound.",
+        (_TABLE, Parameter("depth", "int", True, "1 log, 2 indexes, 3 checksums, 4 values")),
+        VERIFY_SCHEMA,
+        verify,
+    ),
+    "repair": Procedure(
+        "Makes checkpoints anew from the log, or takes damaged RowSets out where they are named.",
+        (
+            _TABLE,
+            Parameter("rowsets", "string", True, "ids of RowSets to take out, such as '3, 7'"),
+            Parameter("rescue", "string", True, "new Parquet file for what can be read of them"),
+            _DRY_RUN,
+        ),
+        REPAIR_SCHEMA,
+        repair,
     ),
     "plan_compaction": Procedure(
         "What compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction

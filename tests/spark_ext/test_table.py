@@ -141,6 +141,20 @@ def test_a_database_creates_lists_and_drops_tables(spark: SparkSession, tmp_path
     assert Database.createIfNotExists(spark, path).tables() == ["orders"]
 
 
+def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    arrow = colonnade.create(path, pa.schema([("id", pa.int64())]))
+    for i in range(3):
+        arrow.overwrite(pa.table({"id": [i]}))
+    table = Table.forPath(spark, str(path))
+    [planned] = table.vacuum(0, dryRun=True).collect()
+    [done] = table.vacuum(0).collect()
+    assert (planned["epoch"], done["epoch"]) == (None, 5)
+    assert planned["epochs_removed"] == done["epochs_removed"] == done["floor"] == 4
+    assert table.history().collect()[0]["operation"] == "vacuum"
+    assert [row["id"] for row in table.toDF().collect()] == [2]
+
+
 @pytest.mark.spark_compat
 def test_a_table_is_compacted_by_executors(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "t"

@@ -165,7 +165,8 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
         assert [row[0] for row in rows] == [2]
     assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
-        *("history", "checkpoint", "compact", "plan_compaction")
+        *("history", "checkpoint", "compact", "plan_compaction"),
+        *("vacuum", "verify", "repair"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
         call = f"CALL colonnade.system.checkpoint('{table}')"
@@ -176,6 +177,12 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     done = spark.sql(f"CALL colonnade.system.compact(table => 'db.t', {options}, zorder_by => 'a')")
     assert [row[:5] for row in done] == [[3, 1, 0, 2, 1]]
     assert "UNRECOGNIZED_PARAMETER_NAME" in spark.refusal("CALL colonnade.system.history(x => 1)")
+    vacuum = "CALL colonnade.system.vacuum(table => 'db.t', retention_hours => 0, dry_run => "
+    assert spark.sql(f"{vacuum}true)")[0][0] is None
+    assert spark.sql(f"{vacuum}false)")[0][0] is not None
+    assert spark.sql("CALL colonnade.system.verify('db.t', 4)") == []
+    assert len(spark.sql("CALL colonnade.system.repair('db.t')")) == 1
+    assert spark.sql("SELECT sum(a) FROM colonnade.db.t") == [[3]]
 
 
 def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:

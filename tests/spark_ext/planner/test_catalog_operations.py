@@ -230,9 +230,40 @@ def test_rows_about_a_table_are_json(tmp_path: Path) -> None:
         width = len(found["schema"].replace("map<string,string>", "map").split(","))
         assert all(len(row) == width for row in found["rows"])
     known = set(procedures.procedures({}))
-    assert known >= {"history", "checkpoint", "compact", "plan_compaction"}
+    assert known >= {"history", "compact", "vacuum", "verify", "repair"}
     call = {"name": "checkpoint", "arguments": {"table": path}}
     assert procedures.call_procedure(call) == {"rows": [[1, 1]]}
+
+
+def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    for _ in range(2):
+        writes.commit(written(planned(path, overwrite=True)))
+
+    def call(name: str, **arguments: object) -> list[list[object]]:
+        described = procedures.procedures({})[name]
+        given: dict[str, object] = {each["name"]: None for each in described["parameters"]}
+        given |= {"table": str(path), **arguments}
+        found = procedures.call_procedure({"name": name, "arguments": given})["rows"]
+        assert all(len(row) == described["schema"].count(", ") + 1 for row in found)
+        return list(found)
+
+    [planned_row] = call("vacuum", retention_hours=0.0, dry_run=True)
+    assert planned_row[:3] == [None, 2, 2]
+    assert call("verify", depth=4) == []
+    [row] = call("vacuum", retention_hours=0.0)
+    assert row[:3] == [3, 2, 2]
+    assert call("verify") == []
+    assert call("repair") == [[3, *[None] * 6]]
+    with pytest.raises(InvalidInputError, match="nothing to take out"):
+        call("repair", rowsets="1", rescue=str(tmp_path / "lost.parquet"))
+    with pytest.raises(InvalidInputError, match="Name both"):
+        call("repair", rowsets="1")
+    with pytest.raises(InvalidInputError, match="numbers like"):
+        call("repair", rowsets="all", rescue=str(tmp_path / "lost.parquet"))
+    damaged = path / "_manifest" / "00000000000000000003.json"
+    damaged.write_bytes(damaged.read_bytes().replace(b"vacuum", b"vacuul"))
+    assert {row[0] for row in call("verify", depth=1)} == {"cache", "damage"}
 
 
 def test_compactions_are_planned_and_done_by_call(tmp_path: Path) -> None:

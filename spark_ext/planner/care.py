@@ -1,0 +1,82 @@
+"""`CALL colonnade.system.vacuum`, `verify` and `repair`, which run where the planner runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from spark_ext.planner.metadata import Row
+from spark_ext.table import vacuum_row
+from tableformat.database import Database
+from tableformat.table import ArrowTable
+
+VERIFY_SCHEMA = (
+    "kind string, problem string, file string, table string, rowset long, column string,"
+    " block long, first_row long, last_row long"
+)
+REPAIR_SCHEMA = (
+    "epoch long, rowset long, first_row long, last_row long, rows_lost long, columns string,"
+    " certain boolean"
+)
+
+
+def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Vacuum the database of a table; one row about what was, or would be, removed."""
+    result = ArrowTable.open(arguments["table"]).vacuum(
+        arguments["retention_hours"],
+        retain_epochs=arguments["retain_epochs"],
+        dry_run=bool(arguments["dry_run"]),
+    )
+    return [vacuum_row(result)]
+
+
+def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Look for damage; one row for each finding, none where all is sound."""
+    depth = 3 if arguments["depth"] is None else arguments["depth"]
+    for each in ArrowTable.open(arguments["table"]).verify(depth).findings:
+        first, last = each.rows or (None, None)
+        yield (
+            each.kind,
+            each.problem,
+            each.file,
+            each.table,
+            each.rowset,
+            each.column,
+            each.block,
+            first,
+            last,
+        )
+
+
+def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Take RowSets out, one row for each stretch that is lost; or make checkpoints anew."""
+    table = ArrowTable.open(arguments["table"])
+    text, rescue = arguments["rowsets"], arguments["rescue"]
+    if text is None and rescue is None:
+        return [(Database.open(table.store_path).repair(), *[None] * 6)]
+    if text is None or rescue is None:
+        raise InvalidInputError(
+            "Name both the RowSets to take out, as `rowsets`, and the file for what can be read of"
+            " their lost rows, as `rescue`; or neither, to make checkpoints anew."
+        )
+    done = table.repair(_numbers(text), rescue=rescue, dry_run=bool(arguments["dry_run"]))
+    return [
+        (
+            done.epoch,
+            each.rowset,
+            each.first,
+            each.last,
+            each.count,
+            ", ".join(each.columns),
+            each.certain,
+        )
+        for each in done.lost
+    ]
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(each) for each in text.split(",")]
+    except ValueError as error:
+        raise InvalidInputError(f"rowsets are numbers like '3, 7', not {text!r}.") from error
