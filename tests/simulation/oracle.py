@@ -25,7 +25,7 @@ from tests.simulation.statements import (
 
 ALL = Condition()
 
-UNCHANGED = frozenset({"compaction", "tag", "untag", "pin", "unpin"})
+UNCHANGED = frozenset({"compaction", "compact", "tag", "untag", "pin", "unpin"})
 """Operations of epochs without a note: rows stay as they are."""
 
 

@@ -6,18 +6,20 @@ Everything is drawn from one seed, so a run that went wrong goes wrong again.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from itertools import count
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
 from manifests import deletion_vector
-from manifests.errors import ColonnadeError
+from manifests.errors import ColonnadeError, CorruptionError
 from manifests.log import Log, create_database
 from manifests.rebase import origin
 from tableformat import write_job
+from tableformat.compaction import execute
 from tableformat.database import Database
 from tableformat.statements import statement
 from tableformat.write_job import write_options
@@ -27,6 +29,8 @@ from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step
 from tests.simulation.store import Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
+
+T = TypeVar("T")
 
 TABLES = ("plain", "strict")
 """The second of them is serializable."""
@@ -177,6 +181,8 @@ class World:
             [actor] = self.order.choices(actors, weights)
             try:
                 actor.act(database, self, self.order)
+            except CorruptionError as error:
+                raise AssertionError(f"whole data was called damaged: {error}") from error
             except ColonnadeError:
                 continue
 
@@ -224,8 +230,25 @@ class World:
             patch.object(statement, "write_options", options),
             patch.object(deletion_vector, "INLINE_LIMIT", limit),
             patch.object(origin, "INLINE_LIMIT", limit),
+            patch.object(execute, "ThreadPoolExecutor", OneByOne),
         ):
             yield
+
+
+class OneByOne(Executor):
+    """Runs what it is given at once, so that no thread comes in that nobody gave the turn."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        super().__init__()
+
+    def submit(self, work: Callable[..., T], /, *given: Any, **named: Any) -> Future[T]:
+        """Run it here and now."""
+        future = Future[T]()
+        try:
+            future.set_result(work(*given, **named))
+        except Exception as error:
+            future.set_exception(error)
+        return future
 
 
 def simulate(

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
 from tests.simulation.world import Actor
 
-ACTORS: tuple[Actor, ...] = (Writer(), Reader(), Keeper(), Compactor(), Streamer(), Vandal())
+ACTORS: tuple[Actor, ...] = (
+    Writer(),
+    Reader(),
+    Keeper(),
+    Compactor(),
+    Optimizer(),
+    Streamer(),
+    Vandal(),
+)

@@ -1,0 +1,135 @@
+"""A fault at every store call of every change of rows: all tables are as before, or as after.
+
+As in test_every_step.py, what a writer was told must hold, and the same work succeeds afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pytest
+
+from manifests import deletion_vector
+from manifests.errors import ColonnadeError, CommitUnknownError
+from manifests.log import Log, create_database
+from manifests.store import MemoryStore, ObjectStore
+from tableformat.database import Database
+from tests.faults import Fault, FaultyStore, Stopped
+
+SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
+State = tuple[dict[str, list[tuple[int, int]]], dict[str, int]]
+
+
+def rows(*ids: int, v: int = 0) -> pa.Table:
+    return pa.table({"id": [*ids], "v": [v] * len(ids)}, SCHEMA)
+
+
+def open_database(store: ObjectStore) -> Database:
+    log = Log(store, checkpoint_interval=2, pause=lambda seconds: None)
+    return Database(store, log, log.read_head())
+
+
+@pytest.fixture(scope="module")
+def made() -> MemoryStore:
+    """Two tables; of the first, one RowSet of three has lost a row."""
+    store = MemoryStore()
+    create_database(store, lone_table=False)
+    database = open_database(store)
+    for name in ("a", "b"):
+        table = database.create_table(name, SCHEMA)
+        for first in (0, 4, 8):
+            table.append(rows(*range(first, first + 4)))
+    database.table("a").delete("id = 1")
+    return store
+
+
+def copy(store: MemoryStore) -> MemoryStore:
+    again = MemoryStore()
+    for info in store.list(""):
+        again.put(info.name, store.get(info.name), sync=False)
+    return again
+
+
+def read(store: ObjectStore) -> State:
+    """All rows of all tables, and the tags."""
+    database = open_database(store)
+    found = {}
+    for name in database.tables():
+        each = database.table(name).scan().to_arrow().to_pylist()
+        found[name] = sorted((row["id"], row["v"]) for row in each)
+    return found, database.tags()
+
+
+def transaction(database: Database) -> None:
+    with database.transaction() as tx:
+        tx.table("a").update({"v": 5}, "id = 2")
+        tx.table("b").delete("id < 6")
+        tx.create("c", SCHEMA).append(rows(1))
+
+
+EACH_PUSH = (Fault.FAIL_AFTER, Fault.STOP_AFTER)
+"""The other faults are for the long tests: each of them takes seconds."""
+
+WORKS: dict[str, Callable[[Database], object]] = {
+    "delete": lambda db: db.table("a").delete("id = 2 OR id > 6"),
+    "update": lambda db: db.table("a").update({"v": 7}, "id < 5"),
+    "upsert": lambda db: db.table("a").upsert(rows(3, 50, v=9), on="id"),
+    "replace": lambda db: db.table("a").overwrite(rows(8, v=3), where="id > 7"),
+    "restore": lambda db: db.restore(epoch=5),
+    "compact": lambda db: db.table("a").optimize().option("min-rowsets", 2).executeCompaction(),
+    "tag": lambda db: db.tag("t", 3),
+    "transaction": transaction,
+}
+
+
+FAULTS = [
+    pytest.param(fault, id=fault.name, marks=() if fault in EACH_PUSH else pytest.mark.long)
+    for fault in Fault
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+def test_a_change_of_rows_happens_wholly_or_not_at_all(
+    work: Callable[[Database], object],
+    fault: Fault,
+    made: MemoryStore,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(deletion_vector, "INLINE_LIMIT", 0)
+    before, calm = read(made), copy(made)
+    work(open_database(calm))
+    after = read(calm)
+    call = 0
+    while True:
+        call += 1
+        disk = copy(made)
+        store = FaultyStore(disk, {call: fault})
+        told = outcome(lambda store=store: work(open_database(store)))  # type: ignore[misc]
+        if call > len(store.trace):
+            assert told == "done"
+            return
+        if not store.fired:
+            continue
+        store.land()
+        found = read(disk)
+        assert found in (before, after), f"{store.trace[call - 1]} left a mix"
+        if told == "done":
+            assert found == after, f"{store.trace[call - 1]} lost an acknowledged change"
+        if told == "refused":
+            assert found == before, f"{store.trace[call - 1]} made a change that was refused"
+        if found == before and before != after:
+            work(open_database(disk))
+            assert read(disk) == after
+
+
+def outcome(work: Callable[[], object]) -> str:
+    """What the writer knows afterwards."""
+    try:
+        work()
+    except (CommitUnknownError, Stopped):
+        return "unknown"
+    except ColonnadeError:
+        return "refused"
+    return "done"

@@ -1,0 +1,27 @@
+"""Compacts as users do, by policy or into a z-order, while others change the rows."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from tableformat.compaction.run import run_job
+from tableformat.database import Database
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Runs one compaction of a table; groups that others rewrote first are left out."""
+
+    weight: float = 1.0
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Compact one table of the newest state."""
+        table = database.table(order.choice(database.tables()))
+        optimize = table.optimize().option("min-rowsets", 2).option("deleted-share", 0.1)
+        optimize = optimize.elsewhere(lambda job: run_job(job, database._log.store), 1)
+        if order.random() < 0.5:
+            optimize.executeCompaction()
+        else:
+            optimize.executeZOrderBy("v", "id")
