@@ -207,6 +207,19 @@ def walk(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
         yield from walk(field.children())
 
 
+def type_text(data_type: DataType) -> str:
+    """A type as SQL writes it, for messages."""
+    match data_type:
+        case ArrayType(element=element):
+            return f"array<{type_text(element.type)}>"
+        case MapType(key=key, value=value):
+            return f"map<{type_text(key.type)},{type_text(value.type)}>"
+        case StructType(fields=fields):
+            return f"struct<{','.join(f'{f.name}:{type_text(f.type)}' for f in fields)}>"
+        case str() as text:
+            return text
+
+
 def check_schema(schema: TableSchema) -> None:
     """Refuse what no table may have.
 

@@ -15,11 +15,11 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from manifests.errors import InvalidInputError
 from manifests.log import Log
-from manifests.schema import SchemaField, TableSchema
+from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.store import open_store
 from spark_ext.errors import one_sentence
 from spark_ext.options import ReadOptions
-from spark_ext.types import from_spark, refuse_uncarried, same_type, type_text
+from spark_ext.types import from_spark, refuse_uncarried, same_type
 from tableformat.arrow_types import arrow_schema, relabel
 from tableformat.kept_epochs import tagged_epoch
 from tableformat.location import locate_existing

@@ -22,6 +22,7 @@ from manifests.schema import (
     SchemaField,
     StructType,
     TableSchema,
+    type_text,
     walk,
 )
 from tableformat.arrow_types import base_type
@@ -89,19 +90,6 @@ def _restore_lengths(value: Any) -> None:
     elif isinstance(value, list):
         for part in value:
             _restore_lengths(part)
-
-
-def type_text(data_type: DataType) -> str:
-    """A type as Spark users write it, for messages."""
-    match data_type:
-        case ArrayType(element=element):
-            return f"array<{type_text(element.type)}>"
-        case MapType(key=key, value=value):
-            return f"map<{type_text(key.type)},{type_text(value.type)}>"
-        case StructType(fields=fields):
-            return f"struct<{','.join(f'{f.name}:{type_text(f.type)}' for f in fields)}>"
-        case str() as text:
-            return text
 
 
 def same_type(left: DataType, right: DataType) -> bool:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
-from manifests.schema import SchemaField, TableSchema
+from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
-from spark_ext.types import same_values, type_text
+from spark_ext.types import same_values
 from tableformat.conversion import match_fields
 from tableformat.location import Location
 from tableformat.predicate import Predicate

@@ -40,7 +40,7 @@ from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
 from manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from manifests.rebase.targets import id_ranges
-from manifests.schema import Model, TableSchema, assign_ids, check_schema
+from manifests.schema import Model, TableSchema, assign_ids, check_schema, type_text
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from manifests.vacuum.retention import check_retention
@@ -163,7 +163,7 @@ def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortFi
         column = schema.field(name.strip())
         if column.children() or column.type == "variant" or " collate " in str(column.type):
             raise InvalidInputError(
-                f"Column {column.name!r} of type {column.type!r} has no order to sort by."
+                f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by."
             )
         if any(field.column == column.id for field in fields):
             raise InvalidInputError(f"Column {column.name!r} stands twice in the sort key.")

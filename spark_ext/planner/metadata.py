@@ -11,10 +11,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from manifests.log import Log
-from manifests.schema import SchemaField
+from manifests.schema import SchemaField, type_text
 from manifests.snapshot import LiveRowSet
 from spark_ext.table import HISTORY_SCHEMA, history_row
-from spark_ext.types import type_text
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 

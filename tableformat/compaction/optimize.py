@@ -12,6 +12,7 @@ from manifests.compaction.plan import CompactionPlan
 from manifests.compaction.policy import parse_policy
 from manifests.errors import InvalidInputError
 from manifests.log import Log
+from manifests.schema import type_text
 from manifests.snapshot import Snapshot, TableState
 from tableformat.column import Order, check_names, column_of
 from tableformat.compaction.execute import CompactionReport, Run, execute_plan
@@ -60,7 +61,7 @@ def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
     for field in fields:
         if column_of(field).order is Order.NONE:
             raise InvalidInputError(
-                f"Column {field.name!r} of type {field.type!r:.60} has no order to sort by."
+                f"Column {field.name!r} of type {type_text(field.type)} has no order to sort by."
             )
     if len({field.id for field in fields}) < len(fields) or len(fields) > 8:
         raise InvalidInputError(

@@ -8,7 +8,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, DataType, SchemaField, TableSchema, walk
+from manifests.schema import ArrayType, DataType, SchemaField, TableSchema, type_text, walk
 from spark_ext.types import (
     CHAR_KEY,
     from_spark,
@@ -16,7 +16,6 @@ from spark_ext.types import (
     same_type,
     same_values,
     to_spark,
-    type_text,
 )
 from tableformat.arrow_types import arrow_schema
 from tests.strategies import PRIMITIVES, schemas

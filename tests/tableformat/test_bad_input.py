@@ -140,6 +140,7 @@ def test_a_scan_that_cannot_be_is_refused(
     [
         ({"sort_key": "id"}, "sort_key is a list of column names, not 'id'"),
         ({"sort_key": [1]}, "sort_key is a list"),
+        ({"sort_key": ["tags"]}, "'tags' of type array<string> has no order"),
         ({"properties": {"a": 1}}, "Property 'a' must have text"),
         ({"properties": ["a"]}, "Properties are a dict"),
         ({"comment": 5}, "comment of a table is text, not 5"),
