@@ -27,7 +27,7 @@ FOLDER = Path(__file__).parent
 def run(script: str, *arguments: str, log: Path) -> str:
     """Run a driver of this folder to its end; returns what it printed."""
     with running([sys.executable, str(FOLDER / script), *arguments], log) as process:
-        code = process.wait(timeout=200)
+        code = process.wait(timeout=280)
     assert code == 0, log.read_text()[-8000:]
     return log.read_text()
 
