@@ -152,6 +152,7 @@ def test_tables_about_a_table_show_its_state(spark: SparkShell) -> None:
         [3, "s.x", "int", None],
     ]
     assert spark.sql("SELECT * FROM colonnade.db.t.properties") == [["k", "v"]]
+    assert "cannot be dropped" in spark.refusal("DROP TABLE colonnade.db.t.history")
     assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.t.nothing")
     assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.none.history")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -184,6 +185,22 @@ def test_a_view_shows_the_newest_epoch_or_the_one_it_names(spark: SparkShell) ->
     for view in ("newest", "first"):
         spark.sql(f"DROP VIEW {view}")
     spark.sql("DROP TABLE seen")
+
+
+def test_spark_goes_on_where_it_asks_for_a_table_that_is_gone(spark: SparkShell) -> None:
+    for name in ("colonnade.none", "colonnade.db.none", "colonnade.`/none`", "none"):
+        assert spark.run(f"spark.catalog.tableExists('{name}')") is False
+    for name in ("gone", "there"):
+        spark.sql(f"CREATE TABLE {name} USING colonnade AS SELECT 1 AS a")
+    shutil.rmtree(spark.folder / "spark" / "gone")
+    text = spark.refusal("SELECT * FROM gone")
+    assert (
+        text
+        == f"[COLONNADE_NOT_FOUND] {spark.folder}/spark/gone is no Colonnade database or table."
+    )
+    assert "there" in spark.run("[table.name for table in spark.catalog.listTables()]")
+    for name in ("gone", "there"):
+        spark.sql(f"DROP TABLE {name}")
 
 
 def test_a_table_at_a_location_keeps_its_rows_when_its_name_is_dropped(spark: SparkShell) -> None:

@@ -94,7 +94,7 @@ public final class ColonnadeCatalog
           String.format(
               "Table %1$s.%2$s does not exist; a path has a slash in it, as in %1$s.`/data/%2$s`.",
               name, identifier.name());
-      throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+      throw new ColonnadeException("COLONNADE_NOT_FOUND", sentence).asNoSuchTable().unchecked();
     }
     String[] parts = {NamedTable.currentDatabase(name), namespace[0], identifier.name()};
     Table about =
@@ -179,6 +179,7 @@ public final class ColonnadeCatalog
 
   @Override
   public boolean dropTable(Identifier identifier) {
+    Tables.refuseAbout(named(identifier));
     String path = named(identifier).path();
     return path != null
         && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();

@@ -76,7 +76,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     String path = pathOf(super.loadTable(identifier));
     return path == null
         ? super.loadTable(identifier, version)
-        : ColonnadeTable.load(path, Map.of("versionAsOf", version));
+        : Tables.load(path, Map.of("versionAsOf", version));
   }
 
   @Override
@@ -84,14 +84,14 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     String path = pathOf(super.loadTable(identifier));
     return path == null
         ? super.loadTable(identifier, micros)
-        : ColonnadeTable.load(path, Map.of("timestampMicros", Long.toString(micros)));
+        : Tables.load(path, Map.of("timestampMicros", Long.toString(micros)));
   }
 
   private static Table loaded(Table table) {
     String path = pathOf(table);
     return path == null || table instanceof ColonnadeTable
         ? table
-        : ColonnadeTable.load(path, Map.of());
+        : Tables.load(path, Map.of());
   }
 
   /** Where a table of ours is; null for one of another format. */

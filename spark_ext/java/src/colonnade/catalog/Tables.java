@@ -34,25 +34,44 @@ final class Tables {
         && exists(named.owner());
   }
 
+  /** Refuses to drop a table about a table. */
+  static void refuseAbout(TableName named) {
+    if (isAbout(named)) {
+      String sentence = named + " shows what the log says and cannot be dropped.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
   /** The table at the state that {@code options} name. */
   static ColonnadeTable load(Identifier identifier, TableName named, Map<String, String> options)
       throws NoSuchTableException {
     if (named.path() == null) {
       throw new NoSuchTableException(identifier);
     }
+    if (identifier instanceof DataFramePath) {
+      return ColonnadeTable.load(named.path(), options); // to be read, not to see if it is there
+    }
     try {
-      return ColonnadeTable.load(named.path(), options);
+      return load(named.path(), options);
     } catch (Exception error) {
       // About a path our own sentence says more than Spark's, which looks for a file format.
-      boolean sentence = named.isPath() || !isNotFound(error);
-      if (sentence || exists(named)) {
-        throw error;
+      if (!named.isPath() && error instanceof ColonnadeException e && e.isNoSuchTable()) {
+        throw new NoSuchTableException(identifier);
       }
-      throw new NoSuchTableException(identifier);
+      throw error;
     }
   }
 
-  private static boolean isNotFound(Exception error) {
-    return error instanceof ColonnadeException refusal && refusal.code().equals(NOT_FOUND);
+  /** The table at a path; Spark understands the error where there is none. */
+  static ColonnadeTable load(String path, Map<String, String> options) {
+    try {
+      return ColonnadeTable.load(path, options);
+    } catch (Exception error) {
+      boolean notFound = error instanceof ColonnadeException e && e.code().equals(NOT_FOUND);
+      if (notFound && !exists(path)) {
+        throw ((ColonnadeException) error).asNoSuchTable().unchecked();
+      }
+      throw error;
+    }
   }
 }

@@ -13,6 +13,8 @@ import scala.collection.immutable.Map$;
  * code that implements them ends with {@code throw ColonnadeException.unchecked(...)}.
  */
 public final class ColonnadeException extends AnalysisException {
+  private static final String NO_SUCH_TABLE = "TABLE_OR_VIEW_NOT_FOUND";
+
   private final String code;
 
   /** {@code code} as in manifests/errors.py; {@code sentence} names the thing and what to do. */
@@ -21,15 +23,29 @@ public final class ColonnadeException extends AnalysisException {
   }
 
   public ColonnadeException(String code, String sentence, Throwable cause) {
+    this(code, "[" + code + "] " + sentence, cause, code);
+  }
+
+  private ColonnadeException(String code, String message, Throwable cause, String condition) {
     super(
-        "[" + code + "] " + sentence,
+        message,
         Option.empty(),
         Option.empty(),
         Option.apply(cause),
-        Option.apply(code),
+        Option.apply(condition),
         Map$.MODULE$.empty(),
         new QueryContext[0]);
     this.code = code;
+  }
+
+  /** The same, with the condition by which Spark sees that a table is not there and goes on. */
+  public ColonnadeException asNoSuchTable() {
+    return new ColonnadeException(code, getMessage(), this, NO_SUCH_TABLE);
+  }
+
+  /** Whether Spark sees in this that a table is not there. */
+  public boolean isNoSuchTable() {
+    return NO_SUCH_TABLE.equals(getCondition());
   }
 
   /** The stable code, such as {@code COLONNADE_NOT_FOUND}. */
