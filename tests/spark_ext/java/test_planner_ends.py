@@ -62,16 +62,20 @@ def use(spark: SparkShell, folder: Path, op: str, moment: str) -> None:
     spark.run(f"spark.conf.set('spark.colonnade.python', '{python}')")
 
 
-@pytest.mark.parametrize("moment", ["before", "after"])
+OVERWRITE = "INSERT OVERWRITE colonnade.db.t SELECT a + 1 FROM colonnade.db.t"
+REPLACE = "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a"
+
+
 @pytest.mark.parametrize(
-    ("op", "statement", "expected"),
+    ("op", "moment", "statement", "expected"),
     [
-        ("load", "SELECT a FROM colonnade.db.t", [1]),
-        ("scan", "SELECT a FROM colonnade.db.t WHERE a = 1", [1]),
-        ("plan_write", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
-        ("commit_write", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
-        ("commit_write", "INSERT OVERWRITE colonnade.db.t SELECT a + 1 FROM colonnade.db.t", [2]),
-        ("commit_write", "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a", [7]),
+        ("load", "before", "SELECT a FROM colonnade.db.t", [1]),
+        ("scan", "after", "SELECT a FROM colonnade.db.t WHERE a = 1", [1]),
+        ("plan_write", "after", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
+        ("commit_write", "before", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
+        ("commit_write", "after", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
+        ("commit_write", "after", OVERWRITE, [2]),
+        ("commit_write", "after", REPLACE, [7]),
     ],
 )
 def test_a_statement_does_not_notice(
