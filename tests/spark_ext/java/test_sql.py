@@ -146,7 +146,9 @@ def test_a_table_is_created_and_replaced_with_rows_in_one_epoch(spark: SparkShel
 def test_an_epoch_or_a_time_that_is_not_there_is_refused(spark: SparkShell) -> None:
     text = spark.refusal("SELECT * FROM colonnade.db.t VERSION AS OF 99")
     assert text.startswith("[COLONNADE_NOT_FOUND] Epoch 99 of ")
-    assert "a whole number" in spark.refusal("SELECT * FROM colonnade.db.t VERSION AS OF 'x'")
+    assert "Tag 'x' does not exist" in spark.refusal(
+        "SELECT * FROM colonnade.db.t VERSION AS OF 'x'"
+    )
     text = spark.refusal("SELECT * FROM colonnade.db.t TIMESTAMP AS OF '2001-01-01'")
     assert "did not exist yet at 2001-01-01 05:00:00.000 UTC" in text
     query = "SELECT count(*) FROM colonnade.db.t TIMESTAMP AS OF '2100-01-01'"
