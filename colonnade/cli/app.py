@@ -20,6 +20,7 @@ from colonnade.cli.maintain import maintain
 from colonnade.cli.output import Output
 from colonnade.cli.read_rows import count, head
 from colonnade.cli.vacuum import vacuum
+from colonnade.cli.verify import verify
 from colonnade.cli.write_report import report
 from manifests.version import VERSION
 
@@ -32,6 +33,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Care": (
         compact,
         vacuum,
+        verify,
         maintain,
         report,
         doctor,

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from colonnade.cli.arguments import JsonOption, TableArgument, WhereOption, split_names
+from colonnade.cli.engine import (
+    ABOVE,
+    AboveOption,
+    Engine,
+    SparkChoice,
+    SparkOption,
+    choose_engine,
+    start_spark,
+)
+from colonnade.cli.facts import table_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import Advance, progress
 from colonnade.maintain.round import Compact
 from manifests.compaction.plan import CompactionPlan
 from manifests.errors import InvalidInputError
-from manifests.snapshot import Snapshot, TableState
 from tableformat.compaction.execute import CompactionReport
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.optimize import Optimize
 from tableformat.compaction.run import run_job
 from tableformat.database import Database
-from tableformat.table import ArrowTable
 
 
 def compact(
@@ -37,6 +48,8 @@ def compact(
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")] = False,
+    spark: SparkOption = "auto",
+    spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
     """Merge small and overlapping RowSets and leave out deleted rows, as the policy asks.
@@ -44,42 +57,64 @@ def compact(
     No row changes, no writer fails, and what is done when it is interrupted stays done.
     """
     output, place = Output(json), open_place(table)
-    options, names = [split_option(each) for each in option or ()], split_names(zorder)
-    plan = described(place, where, options).plan()
+    begun, names = _described(place, where, option or ()), split_names(zorder)
+    plan = begun.plan()
     if dry_run:
         if names is not None:
             raise InvalidInputError("A z-order rewrites all RowSets; leave --dry-run out.")
         output.show(plan.model_dump(), Text(str(plan)))
         return
-    total = plan.bytes_in if names is None else None
-    with progress(output, f"compact {plan.name}", "bytes", total) as advance:
-        begun = described(place, where, options, advance)
+    to_read = plan.bytes_in if names is None else table_facts(place, place.state, table).bytes
+    runner = _runner(place, choose_engine(to_read, spark, spark_above), output)
+    with progress(output, f"compact {plan.name}", "bytes", to_read) as advance:
+        begun = runner.given_to(begun, advance)
         report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
     output.show(report.model_dump(), Text(str(report)))
 
 
-def compactor(place: Place, output: Output) -> Compact:
-    """Compacts the tables of a database in this process, and shows how far it is."""
+def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> Compact:
+    """Compacts the tables of a database, large ones by Spark, and shows how far it is."""
 
     def compact_table(database: Database, plan: CompactionPlan) -> CompactionReport:
+        runner = _runner(place, choose_engine(plan.bytes_in, spark, above), output)
         with progress(output, f"compact {plan.name}", "bytes", plan.bytes_in) as advance:
-            table = database.table(plan.name)
-            return _optimize(place, table, advance).executeCompaction()
+            begun = database.table(plan.name).optimize()
+            return runner.given_to(begun, advance).executeCompaction()
 
     return compact_table
 
 
-def described(
-    place: Place,
-    where: str | None,
-    options: list[tuple[str, str]],
-    advance: Advance | None = None,
-) -> Optimize:
-    """A compaction of the place's table that tells `advance` the stored bytes of each group."""
-    begun = _optimize(place, place.table, advance)
-    for name, value in options:
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """Where the groups of a compaction run, and how many at once (None: as it sees fit)."""
+
+    run: Callable[[CompactionJob], CompactionOutcome]
+    workers: int | None = None
+
+    def given_to(self, begun: Optimize, advance: Advance) -> Optimize:
+        """The same compaction, run here; `advance` is told the stored bytes of each group."""
+
+        def run(job: CompactionJob) -> CompactionOutcome:
+            outcome = self.run(job)
+            advance(job.group.bytes_in)
+            return outcome
+
+        return begun.elsewhere(run, self.workers)
+
+
+def _runner(place: Place, engine: Engine, output: Output) -> _Runner:
+    if engine.name == "spark":
+        session = start_spark(engine, output)
+        executors = importlib.import_module("spark_ext.optimize")
+        return _Runner(executors.job_runner(session), executors.parallel_jobs(session))
+    return _Runner(lambda job: run_job(job, place.location.store))
+
+
+def _described(place: Place, where: str | None, options: Sequence[str]) -> Optimize:
+    begun = place.table.optimize(where)
+    for name, value in map(split_option, options):
         begun = begun.option(name, value)
-    return begun if where is None else begun.where(where)
+    return begun
 
 
 def split_option(text: str) -> tuple[str, str]:
@@ -88,16 +123,3 @@ def split_option(text: str) -> tuple[str, str]:
     if not equals:
         raise InvalidInputError(f"{text!r} is no option; write it like min-rowsets=4.")
     return name.strip(), value.strip()
-
-
-def _optimize(place: Place, table: ArrowTable, advance: Advance | None) -> Optimize:
-    def newest() -> tuple[Snapshot, TableState]:
-        return table.refresh(), table.state
-
-    def run(job: CompactionJob) -> CompactionOutcome:
-        outcome = run_job(job, place.location.store)
-        if advance is not None:
-            advance(job.group.bytes_in)
-        return outcome
-
-    return Optimize(place.log, newest, lambda snapshot: None, run=run)

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.compact import compactor
+from colonnade.cli.engine import ABOVE, AboveOption, SparkOption
 from colonnade.cli.exit_codes import code_of
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_database
@@ -31,6 +32,8 @@ def maintain(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only say what there is to compact.")
     ] = False,
+    spark: SparkOption = "auto",
+    spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
     """Compact what the tables' policies ask for, vacuum, and write a checkpoint.
@@ -51,7 +54,7 @@ def maintain(
     def one_round() -> Round:
         place = open_database(database)
         found = place.database
-        done = run_round(found, place.log, compactor(place, output))
+        done = run_round(found, place.log, compactor(place, spark, spark_above, output))
         write_line(place.location.store, done)
         output.show_line(done, *_view(done))
         return done

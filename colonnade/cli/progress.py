@@ -7,7 +7,15 @@ from contextlib import contextmanager
 from typing import Literal
 
 from rich.filesize import decimal
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
 from colonnade.cli.output import Output
@@ -32,13 +40,27 @@ class _Rate(ProgressColumn):
         return Text(f"{amount(task.completed)}{total}{unit}{rate}", no_wrap=True)
 
 
+class Meter:
+    """What work tells how far it is: called with each amount that is done."""
+
+    def __init__(self, bars: Progress, task: TaskID) -> None:
+        self._bars = bars
+        self._task = task
+
+    def __call__(self, amount: int) -> None:
+        self._bars.advance(self._task, amount)
+
+    def reached(self, done: int, total: int) -> None:
+        """Say how much is done of what there is."""
+        self._bars.update(self._task, completed=done, total=total)
+
+
 @contextmanager
-def progress(output: Output, title: str, unit: Unit, total: int | None) -> Iterator[Advance]:
-    """Show how far work is; the work calls what this yields with each amount that is done."""
+def progress(output: Output, title: str, unit: Unit, total: int | None) -> Iterator[Meter]:
+    """Show how far work is, which tells the meter that this yields."""
     columns = (TextColumn("{task.description}"), BarColumn(24), _Rate(), TimeRemainingColumn())
     console = output.notes
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bars:
-        task = bars.add_task(title, total=total, unit=unit)
-        yield lambda amount: bars.advance(task, amount)
+        yield Meter(bars, bars.add_task(title, total=total, unit=unit))

@@ -10,16 +10,18 @@ from pathlib import Path
 
 import orjson
 import pytest
+from typer.testing import CliRunner
 
 import manifests.errors as errors
 from colonnade.cli import doctor, epochs, export_rows, facts, import_rows, read_rows, write_report
-from colonnade.cli.app import COMMANDS, guarded
+from colonnade.cli.app import COMMANDS, app, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.maintain.round import Round
 from manifests.compaction.plan import CompactionPlan
 from manifests.vacuum.result import VacuumResult
 from tableformat.compaction.execute import CompactionReport
 from tableformat.history import HistoryEntry
+from tableformat.verify.findings import VerifyReport
 from tests.cli.runner import Run
 
 ROOT = Path(__file__).parents[2]
@@ -118,6 +120,7 @@ def test_the_documented_json_is_what_is_printed() -> None:
     fields |= {
         "CompactionPlan": [*CompactionPlan.model_fields],
         "CompactionReport": [*CompactionReport.model_fields],
+        "VerifyReport": [*VerifyReport(1, 0, (), 0, 0, 0, 0, 0).to_json()],
         "VacuumResult": [*VacuumResult(True, None, 0, 0, ()).to_json()],
     }
     table = PAGE.split("## JSON")[1]
@@ -150,3 +153,17 @@ def test_without_its_packages_the_command_says_what_to_install() -> None:
     ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert ran.returncode == 1
     assert ran.stderr == "The command line needs typer: install colonnade[cli].\n"
+
+
+def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
+    def completed(words: str) -> list[str]:
+        environment = {
+            "_COLONNADE_COMPLETE": "complete_bash",
+            "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")),
+        }
+        result = CliRunner().invoke(app, prog_name="colonnade", env=environment)
+        return result.stdout.split()
+
+    assert completed("colonnade re") == ["restore", "report"]
+    assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]

@@ -109,3 +109,30 @@ def test_a_damaged_log_stops_what_would_remove_and_keeps_every_file(run: Run, sh
         assert ran.code == 8
         assert str(epoch) in ran.err
     assert sorted(shop.rglob("*")) == before
+
+
+def test_a_sound_database_is_said_to_be_sound_at_every_depth(run: Run, shop: Path) -> None:
+    for depth in "1234":
+        found = run("verify", shop, "--depth", depth, "--json").json
+        assert found["sound"]
+        assert found["findings"] == []
+    only = run("verify", shop / "users", "--json").json
+    assert (only["tables"], only["rowsets"]) == (1, 0)
+    assert "Nothing is damaged." in run("verify", shop).out
+    assert run("verify", shop, "--depth", "5").code == 2
+    assert run("verify", shop / "nothing").code == 3
+
+
+def test_damage_is_told_where_it_is_and_by_the_exit_code(run: Run, shop: Path) -> None:
+    colonnade.open(shop / "orders").append(order_rows(0, 20_000))
+    (file,) = shop.rglob("*.rowset")
+    data = bytearray(file.read_bytes())
+    data[10] ^= 1
+    file.write_bytes(data)
+    assert run("verify", shop, "--depth", "1").code == 0
+    found = run("verify", shop / "orders", "--json")
+    assert found.code == 8
+    assert file.name in found.json["findings"][0]["file"]
+    assert "There is damage." in run("verify", shop).out
+    (shop / "_manifest" / "00000000000000000000.json").write_bytes(b"{}")
+    assert run("verify", shop).code == 8

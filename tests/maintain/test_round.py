@@ -10,6 +10,7 @@ import pytest
 
 import colonnade
 from colonnade.cli.compact import compactor
+from colonnade.cli.engine import ABOVE
 from colonnade.cli.maintain import parse_interval, repeat
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_database
@@ -41,7 +42,7 @@ def ids_of(lake: Path) -> list[int]:
 
 def one_round(lake: Path) -> Round:
     place = open_database(str(lake))
-    return run_round(place.database, place.log, compactor(place, Output()))
+    return run_round(place.database, place.log, compactor(place, "never", ABOVE, Output()))
 
 
 def test_a_round_brings_tables_to_their_policy_and_writes_a_checkpoint(lake: Path) -> None:

@@ -45,3 +45,21 @@ def test_an_error_of_spark_is_one_sentence(spark: SparkSession, tmp_path: Path) 
     assert ran.code == 2
     assert ran.err.count("\n") == 1
     assert spark.range(1).count() == 1
+
+
+@pytest.mark.usefixtures("spark")
+def test_large_tables_are_compacted_by_executors(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    for name in ("a", "b"):
+        table = database.create_table(name, pa.schema([("id", pa.int64())]))
+        for number in range(8):
+            table.append(pa.table({"id": [number]}))
+    done = run_command("compact", tmp_path / "db" / "a", "--spark", "always", "--json")
+    assert (done.json["rowsets_removed"], done.json["rowsets_added"]) == (8, 1)
+    assert "Starting Spark: as --spark always says." in done.err
+    rounds = run_command("maintain", tmp_path / "db", "--spark-above", "0", "--json")
+    left = {each["table"]: each["rowsets_removed"] for each in rounds.json["tables"]}
+    assert left == {"a": 0, "b": 8}
+    for name in ("a", "b"):
+        ids = colonnade.open(tmp_path / "db" / name).scan().to_arrow()["id"].to_pylist()
+        assert sorted(ids) == [*range(8)]

@@ -1,0 +1,52 @@
+"""`verify`: look for damage, and say what it touches."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from colonnade.cli.arguments import JsonOption, PathArgument
+from colonnade.cli.exit_codes import ExitCode
+from colonnade.cli.output import Output
+from colonnade.cli.progress import progress
+from manifests.errors import CorruptionError
+from tableformat.location import locate_existing
+from tableformat.verify.run import verify_path
+
+
+def verify(
+    path: PathArgument,
+    depth: Annotated[
+        int,
+        typer.Option(
+            "--depth", min=1, max=4, help="1: log, 2: indexes, 3: checksums, 4: values, too."
+        ),
+    ] = 3,
+    threads: Annotated[
+        int | None, typer.Option("--threads", min=1, help="So many; else one a processor.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Look for damage in a database or a table: files, columns, blocks and rows. Changes nothing.
+
+    Ends with exit code 8 where there is any. A log that cannot be read is damage, too.
+    """
+    output = Output(json)
+    with progress(output, "verify", "bytes", None) as meter:
+        report = verify_path(
+            path, depth, tables=_tables(path), threads=threads, progress=meter.reached
+        )
+    output.show(report.to_json(), Text(str(report)))
+    if not report.is_sound:
+        raise typer.Exit(int(ExitCode.CORRUPTION))
+
+
+def _tables(path: str) -> list[str] | None:
+    """The table that is meant; None for all of a database, also for one that is damaged."""
+    try:
+        table = locate_existing(path).table
+    except CorruptionError:
+        return None
+    return None if table is None else [table]
