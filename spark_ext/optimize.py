@@ -41,7 +41,9 @@ class OptimizeBuilder:
     @classmethod
     def begin(cls, spark: SparkSession, table: ArrowTable) -> OptimizeBuilder:
         """Describe a compaction of a table, as its properties ask for it."""
-        return cls(spark, table.path, table.optimize().elsewhere(_runner(spark), _jobs(spark)))
+        return cls(
+            spark, table.path, table.optimize().elsewhere(job_runner(spark), parallel_jobs(spark))
+        )
 
     def where(self, partitionFilter: Where) -> OptimizeBuilder:
         """Only RowSets that may hold rows for which a condition is true; several add up.
@@ -86,14 +88,16 @@ class OptimizeBuilder:
         return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
 
 
-def _jobs(spark: SparkSession) -> int:
+def parallel_jobs(spark: SparkSession) -> int:
     """How many groups run beside each other: as many as there are cores."""
     if not hasattr(spark, "_jsc"):
         return _CONNECT_JOBS
     return max(1, spark.sparkContext.defaultParallelism)
 
 
-def _runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
+def job_runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
+    """Runs a group as a Spark job of one task; may be called by several threads."""
+
     def run(job: CompactionJob) -> CompactionOutcome:
         task = _Task(job.model_dump_json())
         [row] = spark.range(0, 1, 1, 1).mapInArrow(task, "outcome string").collect()

@@ -110,8 +110,8 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
-    def elsewhere(self, run: Run, workers: int) -> Optimize:
-        """Have jobs run by `run`, at most `workers` at once, instead of on threads here."""
+    def elsewhere(self, run: Run, workers: int | None = None) -> Optimize:
+        """Have jobs run by `run`, at most `workers` (None: as here) at once."""
         return self._with(self._chosen, run, workers)
 
     def plan(self) -> CompactionPlan:
