@@ -19,8 +19,7 @@ from manifests.deletion_vector import read_deletion_vector
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
-from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, prune
-from tableformat.predicate.expressions import Column, IsNull, Not, disjunction
+from tableformat.predicate import BoundPredicate, Predicate, bind, complement, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import cut_rows
 
@@ -46,16 +45,13 @@ def judge(
     Decided by the bounds in the log. Raises InvalidInputError where it does not fit the columns.
     """
     bound = bind(where, table.schema)
-    columns = [Column((table.schema.by_id(each).name,)) for each in sorted(bound.column_ids)]
-    # A row is also not selected where the predicate is NULL, which takes a NULL in it.
-    unselected = bind(disjunction([Not(where), *map(IsNull, columns)]), table.schema)
     bounds = bounds_table(
         [rowset.entry.statistics for rowset in rowsets],
         [rowset.entry.rows for rowset in rowsets],
         table.schema,
         lambda index: f"RowSet {rowsets[index].entry.object}",
     )
-    return prune(bound, bounds), prune(unselected, bounds)
+    return prune(bound, bounds), prune(complement(bound), bounds)
 
 
 def select_rows(

@@ -6,7 +6,7 @@ parse_predicate, col -> Predicate --bind--> BoundPredicate -> prune      (bounds
 """
 
 from tableformat.predicate.bind import bind
-from tableformat.predicate.bound import BoundPredicate
+from tableformat.predicate.bound import BoundPredicate, complement
 from tableformat.predicate.builder import ColumnBuilder, col
 from tableformat.predicate.evaluate import evaluate
 from tableformat.predicate.expressions import Predicate
@@ -20,6 +20,7 @@ __all__ = [
     "Predicate",
     "bind",
     "col",
+    "complement",
     "evaluate",
     "from_json",
     "parse_predicate",

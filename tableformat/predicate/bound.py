@@ -168,6 +168,26 @@ def negate(node: BoundNode) -> BoundNode:
             return replace(node, negated=not node.negated)
 
 
+def complement(predicate: BoundPredicate) -> BoundPredicate:
+    """TRUE where another predicate is FALSE or NULL, so for the rows that it does not select."""
+    root = _null_as_false(predicate.root)
+    columns = dict.fromkeys(_columns(root))
+    return BoundPredicate(any_of([negate(root), *map(BoundIsNull, columns)]))
+
+
+def _null_as_false(node: BoundNode) -> BoundNode:
+    """Without constants that are NULL. TRUE for the same rows, for no node negates another."""
+    match node:
+        case BoundConstant(None):
+            return BoundConstant(False)
+        case BoundAnd(parts):
+            return all_of(map(_null_as_false, parts))
+        case BoundOr(parts):
+            return any_of(map(_null_as_false, parts))
+        case _:
+            return node
+
+
 def all_of(parts: Iterable[BoundNode]) -> BoundNode:
     """The conjunction, without parts that are TRUE; FALSE if one is FALSE for every row."""
     kept: list[BoundNode] = []
