@@ -345,6 +345,19 @@ class ArrowTable(RowMethods):
         table = self._location.require(head).id
         return list(islice(table_history(self._log.read_epochs(head.epoch), table), limit))
 
+    def find_counts(self, transaction: str, after: int) -> RowCounts:
+        """What a transaction since the epoch `after` did; nothing where it made no epoch.
+
+        Costs one GET an epoch since.
+        """
+        head = self.refresh()
+        for epoch in self._log.read_epochs(head.epoch):
+            if epoch.epoch <= after:
+                break
+            if epoch.transaction == transaction:
+                return RowCounts(epoch.epoch, **(epoch.metrics or {}))
+        return RowCounts(head.epoch)
+
     def time_of(self, epoch: int) -> datetime | None:
         """When an epoch was committed; None where retention has removed it. Costs one GET."""
         found = next(self._log.read_epochs(epoch, limit=1), None)

@@ -29,7 +29,6 @@ from manifests.entries import (
     DropTable,
     Operation,
     RowSetEntry,
-    RowSetNumber,
     SortField,
     TableIdText,
     TransactionIdText,
@@ -47,9 +46,8 @@ from manifests.vacuum.retention import check_retention
 from tableformat.column import check_names
 from tableformat.conform import conform_batches
 from tableformat.location import Location
-from tableformat.predicate import Predicate, from_json, to_json
+from tableformat.predicate import Predicate, to_json
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
-from tableformat.scan_plan import rowset_filter
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
@@ -71,8 +69,7 @@ class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
     `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
-    `drops` are the RowSets that an overwrite replaces, all there are where it names none, and
-    `where`, a predicate as JSON, what rows are replaced by it; None: all.
+    An overwrite replaces the rows that `where` selects, a predicate as JSON; None: all.
     """
 
     url: str
@@ -80,7 +77,6 @@ class WriteJob(Model):
     mode: Literal["append", "overwrite"]
     create: CreateTable | None
     replaces: TableIdText | None = None
-    drops: tuple[tuple[RowSetNumber, RowSetNumber], ...] | None = None
     where: Any = None
     create_database: bool
     base: Count
@@ -89,6 +85,11 @@ class WriteJob(Model):
     settings: WriteSettings
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
+
+    @property
+    def has_more_than_rows(self) -> bool:
+        """Whether there is something to commit where no rows came."""
+        return self.mode == "overwrite" or self.create is not None or self.commit.batch is not None
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
@@ -178,7 +179,6 @@ def plan_write(
     *,
     create: CreateTable | None = None,
     replace: bool = False,
-    drops: tuple[tuple[int, int], ...] | None = None,
     where: Predicate | None = None,
     settings: WriteSettings | None = None,
     commit: CommitSettings | None = None,
@@ -187,8 +187,8 @@ def plan_write(
     """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
 
     A table that does not exist is created by the same epoch when `create` designs it; with
-    `replace` a table that does exist is dropped by it, too. An overwrite replaces the RowSets
-    `drops` (None: all there are), and with them the rows that `where` selects (None: all).
+    `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
+    `where` selects (None: all); one with `where` is committed by `commit_replacement`.
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type.
@@ -210,7 +210,6 @@ def plan_write(
         mode=mode,
         create=create,
         replaces=None if table is None or create is None else table.id,
-        drops=drops,
         where=None if where is None else to_json(where),
         create_database=base is None,
         base=0 if base is None else base.epoch,
@@ -280,9 +279,8 @@ def commit_write(
         ops.append(job.create)
     reads: tuple[TableRead, ...] = ()
     if job.mode == "overwrite" and job.create is None:
-        dropped = DropRowSet(table=job.target.table, rowsets=job.drops or ())
-        ops.append(dropped if job.drops is not None else _drop_all(log, base, job.target.table))
-        reads = (_replaced(job, base),)
+        ops.append(_drop_all(log, base, job.target.table))
+        reads = (TableRead(job.target.table, replaces=True),)
     written_by = {"schema_id": job.target.schema_id}
     rowsets = [entry.model_copy(update=written_by) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
@@ -298,13 +296,6 @@ def commit_write(
         ),
         base,
     )
-
-
-def _replaced(job: WriteJob, base: Snapshot) -> TableRead:
-    """Which rows that came since would be among those that an overwrite replaces."""
-    table = base.tables[TableId(job.target.table)]
-    where = None if job.where is None else from_json(job.where)
-    return TableRead(table.id, rowset_filter(table, where), replaces=True)
 
 
 def _operation(job: WriteJob, with_rows: bool) -> str:

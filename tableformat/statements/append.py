@@ -24,4 +24,4 @@ def evaluate_append(
     rows = conform_batches(batches, table.schema)
     added = write_batches(log.store, table, job, rows, settings)
     inserted = sum(entry.rows for entry in added)
-    return row_statement("append", "delete", table, (), added, inserted=inserted)
+    return row_statement("append", table, (), added, inserted=inserted)

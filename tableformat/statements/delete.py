@@ -29,7 +29,6 @@ def evaluate_delete(
     read = frozenset[int]() if where is None else bind(where, table.schema).column_ids
     return row_statement(
         "delete",
-        "delete",
         table,
         gone,
         reads=(TableRead(table.id, keep, read),),

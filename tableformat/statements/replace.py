@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
 from manifests.change import RowsGone, TableRead
+from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
+from manifests.ids import TableId
 from manifests.log import Log
 from manifests.schema import TableSchema
-from manifests.snapshot import TableState
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.conform import conform_batches
-from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate
+from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import select_rows
-from tableformat.statements.statement import Statement, row_statement, write_batches
+from tableformat.statements.statement import Statement, make_change, row_statement, write_batches
+from tableformat.write_job import WriteJob
 from tableformat.write_settings import WriteSettings
 
 
@@ -33,22 +36,58 @@ def evaluate_replace(
     Raises InvalidInputError naming the column at fault, or where a new row does not meet the
     condition; CorruptionError, StoreError.
     """
-    keep = rowset_filter(table, where)
     bound = bind(where, table.schema)
-    rowsets = log.read_rowsets(table, keep)
-    chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
-    added = write_batches(
-        log.store, table, job, _checked(batches, table.schema, bound, text), settings
+    rows = _checked(batches, table.schema, bound, text)
+    added = write_batches(log.store, table, job, rows, settings)
+    return _statement(log, table, where, added, {} if text is None else {"where": text})
+
+
+def commit_replacement(
+    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
+) -> Snapshot:
+    """Commit rows that tasks wrote in place of those that the job's `where` selects.
+
+    `base`, the snapshot of the job's base epoch, saves reading it again. Reads the columns of the
+    condition where bounds do not decide it. Raises InvalidInputError where a new row does not meet
+    it, and as `commit_write`.
+    """
+    base = base or log.read_at(epoch=job.base)
+    table, where = base.tables[TableId(job.target.table)], from_json(job.where)
+    written = [LiveRowSet(number, base.epoch, entry) for number, entry in enumerate(entries)]
+    outside = sum(entry.rows for entry in entries) - sum(
+        each.count for each in select_rows(log.store, table, written, where)
     )
+    if outside:
+        raise _outside_error(outside, job.parameters.get("where"))
+    statement = _statement(log, table, where, entries, job.parameters)
+    if statement.is_empty and job.commit.batch is None:
+        return base
+    return log.commit(make_change(statement, table, job.job, job.commit, job.transaction), base)
+
+
+def _statement(
+    log: Log,
+    table: TableState,
+    where: Predicate,
+    added: Sequence[RowSetEntry],
+    parameters: Mapping[str, str],
+) -> Statement:
+    keep = rowset_filter(table, where)
+    rowsets = log.read_rowsets(table, keep)
+    gone = [
+        RowsGone(table.id, each.rowset, "delete", each.rows)
+        for each in select_rows(log.store, table, rowsets, where)
+        if each.count
+    ]
+    columns = bind(where, table.schema).column_ids
     return row_statement(
         "overwrite",
-        "delete",
         table,
-        [RowsGone(table.id, each.rowset, "delete", each.rows) for each in chosen],
+        gone,
         added,
-        reads=(TableRead(table.id, keep, bound.column_ids, replaces=True),),
+        reads=(TableRead(table.id, keep, columns, replaces=True),),
         inserted=sum(entry.rows for entry in added),
-        parameters={} if text is None else {"where": text},
+        parameters=parameters,
     )
 
 
@@ -58,8 +97,12 @@ def _checked(
     for rows in conform_batches(batches, schema):
         outside = rows.num_rows - evaluate(where, rows).true_count
         if outside:
-            raise InvalidInputError(
-                f"{outside} of the new rows do not meet the condition {text or 'where'} whose rows"
-                " they replace; append them, or widen the condition."
-            )
+            raise _outside_error(outside, text)
         yield rows
+
+
+def _outside_error(count: int, text: str | None) -> InvalidInputError:
+    return InvalidInputError(
+        f"{count} of the new rows do not meet the condition {text or 'where'} whose rows they"
+        " replace; append them, or widen the condition."
+    )

@@ -18,6 +18,12 @@ _FIRST_PAUSE_S = 0.01
 _LONGEST_PAUSE_S = 1.0
 
 
+def pause_before(attempt: int) -> float:
+    """Seconds to wait before a try, counted from 0: random ones, so that rivals fall apart."""
+    pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt) if attempt else 0.0
+    return pause * random.uniform(0.5, 1.0)
+
+
 def commit_statement(
     log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | None]
 ) -> tuple[Snapshot, Epoch | None]:
@@ -29,8 +35,7 @@ def commit_statement(
     """
     for attempt in range(TRIES):
         if attempt:
-            pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt)
-            log.pause(pause * random.uniform(0.5, 1.0))
+            log.pause(pause_before(attempt))
             base = log.refresh(base)
         change = evaluate(base)
         if change is None:

@@ -67,7 +67,6 @@ class Statement:
 
 def row_statement(
     operation: str,
-    kind: RowKind,
     table: TableState,
     gone: Iterable[RowsGone],
     added: Iterable[RowSetEntry] = (),
@@ -82,7 +81,7 @@ def row_statement(
     Of the rows that are added, `inserted` are new and the others what the rows gone became.
     """
     rows, entries = tuple(gone), tuple(added)
-    taken = sum(r.rowset.row_count if r.rows is None else len(r.rows) for r in rows)
+    deleted = _count(each for each in rows if each.kind == "delete")
     return Statement(
         operation,
         tuple(
@@ -93,14 +92,18 @@ def row_statement(
         reads,
         keys,
         RowCounts(
-            rows_deleted=taken if kind == "delete" else 0,
-            rows_updated=0 if kind == "delete" else taken,
+            rows_deleted=deleted,
+            rows_updated=_count(rows) - deleted,
             rows_inserted=inserted,
             rowsets_touched=len({each.rowset.id for each in rows}),
             bytes_written=sum(entry.bytes for entry in entries),
         ),
         parameters or {},
     )
+
+
+def _count(gone: Iterable[RowsGone]) -> int:
+    return sum(each.rowset.row_count if each.rows is None else len(each.rows) for each in gone)
 
 
 def rows_gone(
@@ -121,12 +124,16 @@ def rows_gone(
 
 
 def make_change(
-    statement: Statement, table: TableState, job: str, settings: CommitSettings | None = None
+    statement: Statement,
+    table: TableState,
+    job: str,
+    settings: CommitSettings | None = None,
+    transaction: str | None = None,
 ) -> Change:
-    """A statement on a table as a change of its own."""
+    """A statement on a table as a change of its own; `transaction` where that is fixed already."""
     chosen = settings or CommitSettings()
     return Change(
-        new_transaction_id(),
+        transaction or new_transaction_id(),
         statement.operation,
         (*statement.ops, *chosen.operations(table.id)),
         {**statement.parameters, **chosen.parameters()},

@@ -41,7 +41,6 @@ def evaluate_update(
         read |= bind(where, table.schema).column_ids
     return row_statement(
         "update",
-        "update",
         table,
         [RowsGone(table.id, each.rowset, "update", each.rows) for each in chosen],
         added,

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from manifests.change import KeyGuard, RowsGone, TableRead
-from manifests.entries import RowSetEntry
+from manifests.change import RowsGone, TableRead
 from manifests.log import Log
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
 from tableformat.conform import CONFORMED_ROWS, conform, conform_batches
 from tableformat.keys import KeySet, key_columns
-from tableformat.rowset_reader import RowSetReader
 from tableformat.selection import gone_rows
+from tableformat.statements.key_guard import guard_keys, read_keys
 from tableformat.statements.statement import Statement, row_statement, write_batches
 from tableformat.write_settings import WriteSettings
 
@@ -54,12 +53,11 @@ def evaluate_upsert(
     inserted = KeySet.of(source.take(pa.array(fresh)), keys.schema)
     return row_statement(
         "upsert",
-        "merge",
         table,
         gone,
         added,
         reads=(TableRead(table.id, keys.keep, frozenset(f.id for f in keys.fields)),),
-        keys=(KeyGuard(table.id, lambda others: _holding(log.store, table, others, inserted)),),
+        keys=(guard_keys(log.store, table, lambda: inserted),),
         inserted=len(fresh),
         parameters={"on": ", ".join(field.name for field in keys.fields)},
     )
@@ -79,7 +77,7 @@ def _find(
     """The live rows with one of the keys, and for each the row of the source that has it."""
     rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     found = list(rows)
-    for first_row, batch in _read_keys(store, table.prefix, rowset.entry, keys):
+    for first_row, batch in read_keys(store, table.prefix, rowset.entry, keys):
         place = keys.find(batch)
         hits = np.flatnonzero(place >= 0)
         rows.append(first_row + hits)
@@ -89,23 +87,3 @@ def _find(
         alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
         numbers, sources = numbers[alive], sources[alive]
     return numbers, sources
-
-
-def _holding(
-    store: ObjectStore, table: TableState, entries: Sequence[RowSetEntry], keys: KeySet
-) -> list[RowSetEntry]:
-    """Those of some RowSets that hold one of the keys, deleted rows included."""
-    return [
-        entry
-        for entry in entries
-        if len(keys.codes[-1])
-        and any((keys.find(b) >= 0).any() for _, b in _read_keys(store, table.prefix, entry, keys))
-    ]
-
-
-def _read_keys(
-    store: ObjectStore, prefix: str, entry: RowSetEntry, keys: KeySet
-) -> Iterator[tuple[int, pa.RecordBatch]]:
-    return RowSetReader(store, prefix, entry).read(
-        keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
-    )

@@ -1,0 +1,48 @@
+"""Keys that a statement inserts because no row had them, against RowSets that others added since.
+
+Spec: docs/spec/conflicts.md#keys
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+
+from manifests.change import KeyGuard
+from manifests.entries import RowSetEntry
+from manifests.snapshot import TableState
+from manifests.store import ObjectStore
+from tableformat.keys import KeySet
+from tableformat.rowset_reader import RowSetReader
+
+
+def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:
+    """Guards keys that are asked for where others added RowSets, and not before."""
+
+    def meets(entries: Sequence[RowSetEntry]) -> list[RowSetEntry]:
+        keys = inserted() if entries else None
+        return [] if keys is None else _holding(store, table, entries, keys)
+
+    return KeyGuard(table.id, meets)
+
+
+def read_keys(
+    store: ObjectStore, prefix: str, entry: RowSetEntry, keys: KeySet
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The key columns of those blocks of a RowSet that may hold one of the keys."""
+    return RowSetReader(store, prefix, entry).read(
+        keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
+    )
+
+
+def _holding(
+    store: ObjectStore, table: TableState, entries: Sequence[RowSetEntry], keys: KeySet
+) -> list[RowSetEntry]:
+    """Those of some RowSets that hold one of the keys, deleted rows included."""
+    return [
+        entry
+        for entry in entries
+        if len(keys.codes[-1])
+        and any((keys.find(b) >= 0).any() for _, b in read_keys(store, table.prefix, entry, keys))
+    ]

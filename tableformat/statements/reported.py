@@ -1,0 +1,137 @@
+"""Statements that many tasks carried out, such as those of Spark's row-level plans.
+
+Each task reports, as JSON, the rows that it took and the RowSets that it wrote:
+
+    {"rowsets": [...], "deleted": {"7": BITMAP}, "moved": {"7": BITMAP}, "inserted": {"0": BITMAP}}
+
+Rows are taken from RowSets by id. `moved` ones stand among the rows written with other values;
+`inserted` says which of the rows written are new, counted from 0 through the RowSets as listed, by
+the upper 32 bits of their numbers. BITMAP is a portable Roaring bitmap in base64.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+import pyarrow as pa
+from pydantic import BeforeValidator
+from pyroaring import BitMap, FrozenBitMap
+
+from manifests.change import KeyGuard, TableRead
+from manifests.entries import Count, RowKind, RowSetEntry, RowSetNumber
+from manifests.log import Log
+from manifests.rebase.targets import all_rows
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import TableState
+from manifests.store import ObjectStore
+from tableformat.arrow_types import arrow_schema
+from tableformat.keys import KeySet, key_columns
+from tableformat.rowset_reader import RowSetReader
+from tableformat.statements.key_guard import guard_keys
+from tableformat.statements.statement import Statement, row_statement, rows_gone
+
+
+def _bitmap(text: object) -> FrozenBitMap:
+    try:
+        return FrozenBitMap.deserialize(base64.b64decode(str(text), validate=True))
+    except (ValueError, IndexError, MemoryError) as error:
+        raise ValueError("a task reported rows that are no bitmap") from error
+
+
+Rows = Annotated[FrozenBitMap, BeforeValidator(_bitmap)]
+
+
+class TaskReport(Model, arbitrary_types_allowed=True):
+    """What one task did. Spec: above."""
+
+    rowsets: tuple[RowSetEntry, ...]
+    deleted: dict[RowSetNumber, Rows]
+    moved: dict[RowSetNumber, Rows]
+    inserted: dict[Count, Rows]
+
+    @classmethod
+    def inserting(cls, rowsets: Iterable[RowSetEntry]) -> TaskReport:
+        """Of a task that only added rows."""
+        entries = tuple(rowsets)
+        rows = all_rows(sum(entry.rows for entry in entries))
+        return cls.model_construct(rowsets=entries, deleted={}, moved={}, inserted={0: rows})
+
+    @property
+    def inserted_count(self) -> int:
+        """How many of the rows that it wrote are new."""
+        return sum(len(rows) for rows in self.inserted.values())
+
+
+def decode_report(message: bytes | str) -> TaskReport:
+    """Read what a task reported, validated."""
+    return TaskReport.model_validate_json(message)
+
+
+def reported_statement(
+    log: Log,
+    table: TableState,
+    kind: RowKind,
+    reports: Sequence[TaskReport],
+    read: TableRead,
+    keys: Sequence[str] = (),
+) -> Statement:
+    """What tasks did to a table, which all of them read at one epoch, as one statement.
+
+    `kind` says what it was, and `keys` the columns by which inserted rows were found missing.
+    Raises InvalidInputError where a row is not the table's.
+    """
+    deleted = _united(report.deleted for report in reports)
+    moved = _united(report.moved for report in reports)
+    inserted = sum(report.inserted_count for report in reports)
+    guards: tuple[KeyGuard, ...] = ()
+    if keys and inserted:
+        columns = key_columns(keys, table.schema)
+        new_keys = partial(_inserted_keys, log.store, table, reports, columns)
+        guards = (guard_keys(log.store, table, new_keys),)
+    return row_statement(
+        kind,
+        table,
+        (*rows_gone(log, table, "delete", deleted), *rows_gone(log, table, kind, moved)),
+        (entry for report in reports for entry in report.rowsets),
+        reads=(read,),
+        keys=guards,
+        inserted=inserted,
+    )
+
+
+def _united(parts: Iterable[Mapping[int, FrozenBitMap]]) -> dict[int, FrozenBitMap]:
+    rows: dict[int, BitMap] = {}
+    for part in parts:
+        for rowset, taken in part.items():
+            rows.setdefault(rowset, BitMap()).update(taken)
+    return {rowset: FrozenBitMap(taken) for rowset, taken in sorted(rows.items())}
+
+
+def _inserted_keys(
+    store: ObjectStore, table: TableState, reports: Sequence[TaskReport], columns: TableSchema
+) -> KeySet:
+    """The distinct keys of the new rows; what has NULL in it equals nothing, and is no key."""
+    found = [batch for report in reports for batch in _inserted_rows(store, table, report, columns)]
+    rows = pa.Table.from_batches(found, arrow_schema(columns)).drop_null()
+    return KeySet.of(rows.group_by(columns.names).aggregate([]), columns)
+
+
+def _inserted_rows(
+    store: ObjectStore, table: TableState, report: TaskReport, columns: TableSchema
+) -> Iterable[pa.RecordBatch]:
+    numbers = np.concatenate(
+        [np.zeros(0, np.int64)]
+        + [np.asarray(r.to_array(), np.int64) + (u << 32) for u, r in report.inserted.items()]
+    )
+    before = 0
+    for entry in report.rowsets:
+        reader = RowSetReader(store, table.prefix, entry)
+        for first_row, batch in reader.read(columns.fields):
+            first = before + first_row
+            low, high = np.searchsorted(numbers, (first, first + batch.num_rows))
+            yield batch.take(pa.array(numbers[low:high] - first))
+        before += entry.rows
