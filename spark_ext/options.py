@@ -14,10 +14,19 @@ from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
 from tableformat.time_travel import timestamp_ms
-from tableformat.write_settings import WriteSettings
+from tableformat.write_settings import CommitSettings, WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
-_WRITING = ("maxRecordsPerFile", "targetFileSize", "userMetadata", "sortKey")
+_WRITING = (
+    "maxRecordsPerFile",
+    "targetFileSize",
+    "userMetadata",
+    "sortKey",
+    "replaceWhere",
+    "txnAppId",
+    "txnVersion",
+    "expectEpoch",
+)
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
 _UNITS = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
@@ -47,13 +56,16 @@ class WriteOptions:
 
     `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
     `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
-    `sortKey` (`a, b desc`) says how a table that the write creates is sorted.
+    `sortKey` (`a, b desc`) says how a table that the write creates is sorted. `replaceWhere`, a
+    predicate in SQL text, has an overwrite replace its rows alone. `txnAppId` and `txnVersion` name
+    a batch that lands once; with `expectEpoch` nothing lands unless the database is at that epoch.
     """
 
     path: str
     settings: WriteSettings = field(default_factory=WriteSettings)
-    user_metadata: str | None = None
+    commit: CommitSettings = field(default_factory=CommitSettings)
     sort_key: tuple[str, ...] = ()
+    replace_where: str | None = None
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -85,8 +97,20 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
     return WriteOptions(
         path,
         settings.model_copy(update={"max_records": records}),
-        given.get("usermetadata"),
+        _commit_settings(given),
         split_sort_key(given.get("sortkey", "")),
+        given.get("replacewhere"),
+    )
+
+
+def _commit_settings(given: Mapping[str, str]) -> CommitSettings:
+    app, version = given.get("txnappid"), _integer("txnVersion", given.get("txnversion"), 0)
+    if (app is None) != (version is None):
+        raise InvalidInputError("Options txnAppId and txnVersion name a batch; give both.")
+    return CommitSettings(
+        batch=None if app is None or version is None else (app, version),
+        expect_epoch=_integer("expectEpoch", given.get("expectepoch"), 0),
+        metadata=given.get("usermetadata"),
     )
 
 

@@ -10,15 +10,13 @@ from dataclasses import dataclass, field
 
 from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
-from manifests.log import Log
 from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
 from spark_ext.types import same_values
 from tableformat.conversion import match_fields
 from tableformat.location import Location
-from tableformat.predicate import Predicate
-from tableformat.replace_where import plan_replacement
+from tableformat.predicate import Predicate, bind, parse_predicate
 from tableformat.write_job import WriteJob, new_table, parse_sort_key, plan_write
 
 
@@ -47,31 +45,43 @@ def plan_spark_write(
 
     A table that does not exist will be created by the same epoch: as `design` says, else with the
     columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
-    happens to guarantee today is no promise for later appends. An overwrite with `where` replaces
-    the rows that it selects.
+    happens to guarantee today is no promise for later appends. An overwrite with `where`, or the
+    option replaceWhere, replaces the rows that it selects.
 
-    Raises InvalidInputError naming the column that does not fit the table, or where `where`
-    selects part of a RowSet, AlreadyExistsError where `design` is for a new table.
+    Raises InvalidInputError naming the column that does not fit the table, or the option that does
+    not fit the statement, AlreadyExistsError where `design` is for a new table.
     """
+    where = _replaced(options, overwrite and design is None, where)
     table = None if base is None else location.find(base)
     create = _creation(options, given, design, location, table)
     if table is not None and create is None:
         check_columns(given, table.schema, location.url)
         _check_sort_key(options, table, location)
-    drops = None
-    if where is not None and table is not None and create is None:
-        drops = plan_replacement(table, Log(location.store).read_rowsets(table), where)
+        if where is not None:
+            bind(where, table.schema)
     return plan_write(
         location,
         base,
         "overwrite" if overwrite else "append",
         create=create,
         replace=design is not None and design.replace,
-        drops=drops,
-        where=where if drops is not None else None,
+        where=None if table is None or create is not None else where,
         settings=options.settings,
+        commit=options.commit,
         parameters=_parameters(options, overwrite),
     )
+
+
+def _replaced(options: WriteOptions, overwrites: bool, where: Predicate | None) -> Predicate | None:
+    """The condition whose rows are replaced, as the statement or the option says."""
+    if options.replace_where is None:
+        return where
+    if not overwrites or where is not None:
+        raise InvalidInputError(
+            "Option replaceWhere is for writes of mode overwrite to a table that stays, without"
+            " another condition."
+        )
+    return parse_predicate(options.replace_where)
 
 
 def _creation(
@@ -102,8 +112,8 @@ def _check_sort_key(options: WriteOptions, table: TableState, location: Location
 
 def _parameters(options: WriteOptions, overwrite: bool) -> dict[str, str]:
     parameters = {"mode": "Overwrite" if overwrite else "Append"}
-    if options.user_metadata is not None:
-        parameters["userMetadata"] = options.user_metadata
+    if options.replace_where is not None:
+        parameters["where"] = options.replace_where
     return parameters
 
 

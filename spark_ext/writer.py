@@ -26,6 +26,7 @@ from spark_ext.types import from_spark, refuse_uncarried
 from spark_ext.write_plan import plan_spark_write
 from tableformat.compaction.auto import compact_after
 from tableformat.location import locate
+from tableformat.statements.replace import commit_replacement
 from tableformat.write_job import (
     WriteJob,
     commit_write,
@@ -73,9 +74,10 @@ class ColonnadeWriter(DataSourceArrowWriter):
             job = self._planned()
             reports = [message for message in messages if isinstance(message, TaskMessage)]
             entries = [entry for each in reports for entry in decode_entries(each.entries)]
-            if entries or job.mode == "overwrite" or job.create is not None:
+            if entries or job.has_more_than_rows:
                 log = Log(open_store(job.url))
-                compact_after(log, commit_write(job, entries, log), job.target.table)
+                commit = commit_write if job.where is None else commit_replacement
+                compact_after(log, commit(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing.

@@ -120,6 +120,8 @@ def _exact(tree: Tree) -> Predicate:
             return TRUE
         case "ALWAYS_FALSE", _:
             return FALSE
+        case None, None if tree.get("type") == "boolean" and tree["value"] is not None:
+            return TRUE if tree["value"] == "true" else FALSE
         case "IS_NULL", [operand]:
             return IsNull(_operand(operand))
         case "IS_NOT_NULL", [operand]:

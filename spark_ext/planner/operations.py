@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from manifests.version import VERSION
-from spark_ext.planner import catalog, metadata, procedures, reads, writes
+from spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
 
 PROTOCOL = 1
 
@@ -37,5 +37,6 @@ OPS: dict[str, Operation] = {
     **metadata.OPS,
     **procedures.OPS,
     **reads.OPS,
+    **rows.OPS,
     **writes.OPS,
 }

@@ -18,11 +18,14 @@ from manifests.snapshot import Snapshot
 from manifests.store import open_store
 from spark_ext.options import parse_write_options, split_sort_key
 from spark_ext.planner.filters import exact_predicate
+from spark_ext.planner.rows import commit_reports
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
 from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
+from tableformat.statements.replace import commit_replacement
+from tableformat.statements.reported import TaskReport
 from tableformat.write_job import WriteJob, commit_write, decode_entries
 
 SORT_KEY = "sortKey"
@@ -34,7 +37,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 
     `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects.
     `seen` is the state that the statement has read, None for whatever is there. `design` describes
-    a table to create (`table_design`).
+    a table to create (`table_design`), `transaction` is an id to commit under, if there is one.
 
     Raises ConflictError where the path leads to another table than the one seen.
     """
@@ -49,6 +52,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         design=None if design is None else table_design(design),
         where=None if where is None else exact_predicate(where),
     )
+    if (transaction := args.get("transaction")) is not None:
+        job = job.model_copy(update={"transaction": transaction})
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
@@ -64,15 +69,20 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     """Make what the tasks of a `job` wrote visible in one epoch; `messages` are their entries.
 
     `database` is that of the plan. An append of no rows to a table that is there makes none.
+    `merged`: it is a MERGE that inserts rows which were missing in these columns.
     """
     job = WriteJob.model_validate_json(args["job"])
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
-    if not entries and job.mode == "append" and job.create is None:
+    if not entries and not job.has_more_than_rows:
         return {"epoch": job.base}
     known = args["database"]
     base = None if known is None else SNAPSHOTS.at(job.url, known, job.base)
-    log = Log(open_store(job.url))
-    after = commit_write(job, entries, log, base)
+    log, merged = Log(open_store(job.url)), args.get("merged")
+    if merged is not None and base is not None and job.mode == "append" and job.create is None:
+        inserted = TaskReport.inserting(entries)
+        return commit_reports(log, job, base, "merge", [inserted], None, merged)
+    commit = commit_write if job.where is None else commit_replacement
+    after = commit(job, entries, log, base)
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 

@@ -13,7 +13,7 @@ from spark_ext.options import (
     parse_read_options,
     parse_write_options,
 )
-from tableformat.write_settings import WriteSettings
+from tableformat.write_settings import CommitSettings, WriteSettings
 
 
 def read(**options: str) -> ReadOptions:
@@ -54,9 +54,17 @@ def test_a_file_size_is_bytes_or_has_a_unit(text: str, size: int) -> None:
 
 
 def test_the_other_options_of_a_write() -> None:
-    options = write(maxRecordsPerFile="10", userMetadata="nightly")
+    options = write(
+        maxRecordsPerFile="10",
+        userMetadata="nightly",
+        txnAppId="job",
+        txnVersion="7",
+        expectEpoch="3",
+        replaceWhere="a > 1",
+    )
     assert options.settings.max_records == 10
-    assert options.user_metadata == "nightly"
+    assert options.commit == CommitSettings(batch=("job", 7), expect_epoch=3, metadata="nightly")
+    assert options.replace_where == "a > 1"
 
 
 @pytest.mark.parametrize(
@@ -92,6 +100,10 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"targetFileSize": "0"}, "Option targetFileSize must be a number of bytes"),
         ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
         ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
+        ({"txnAppId": "job"}, "give both"),
+        ({"txnVersion": "1"}, "give both"),
+        ({"txnAppId": "job", "txnVersion": "-1"}, "txnVersion must be a whole number from 0"),
+        ({"expectEpoch": "new"}, "expectEpoch must be a whole number from 0"),
         ({"maxRecordPerFile": "9"}, "did you mean maxRecordsPerFile?"),
     ],
 )

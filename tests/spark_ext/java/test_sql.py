@@ -41,16 +41,34 @@ def test_rows_are_inserted_and_overwritten(spark: SparkShell) -> None:
     assert spark.sql("SELECT count(*) FROM colonnade.db.t VERSION AS OF 3") == [[2]]
 
 
-def test_rows_are_replaced_where_whole_rowsets_decide_it(spark: SparkShell) -> None:
+def test_rows_are_replaced_where_a_condition_is_true(spark: SparkShell) -> None:
     spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE id = 1 VALUES (1, 'new')")
     assert rows(spark) == [[1, "new"], [2, None]]
-    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE id > 9 VALUES (10, 'ten')")
-    assert len(rows(spark)) == 3
     spark.sql("INSERT INTO colonnade.db.t SELECT id + 20, 'x' FROM range(3)")
+    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE id BETWEEN 2 AND 21 VALUES (21, 'y')")
+    assert rows(spark) == [[1, "new"], [21, "y"], [22, "x"]]
     before = epoch(spark)
-    sentence = spark.refusal("INSERT INTO colonnade.db.t REPLACE WHERE id = 21 VALUES (21, 'y')")
-    assert "cannot be told from the others" in sentence
+    sentence = spark.refusal("INSERT INTO colonnade.db.t REPLACE WHERE id = 21 VALUES (9, 'z')")
+    assert "1 of the new rows do not meet the condition" in sentence
     assert epoch(spark) == before
+
+
+def test_options_of_a_write_replace_rows_and_land_a_batch_once(spark: SparkShell) -> None:
+    path = f"{spark.folder}/warehouse/db/t"
+    write = "spark.sql('SELECT {}L AS id, \"w\" AS name').write.format('colonnade').mode('{}')"
+    replace = f"{write.format(2, 'overwrite')}.option('replaceWhere', 'id > 1').save({path!r})"
+    spark.run(replace)
+    assert rows(spark) == [[1, "a"], [2, "w"]]
+    batch = "options(txnAppId='job', txnVersion='7')"
+    for _ in range(2):
+        spark.run(f"{write.format(3, 'append')}.{batch}.save({path!r})")
+    assert rows(spark) == [[1, "a"], [2, "w"], [3, "w"]]
+    late = f"{write.format(4, 'append')}.option('expectEpoch', 2).save({path!r})"
+    assert "expects epoch 2" in spark.refused_run(late)
+    spark.run(late.replace("2)", f"{epoch(spark)})"))
+    assert len(rows(spark)) == 4
+    text = spark.refused_run(replace.replace("'overwrite'", "'append'"))
+    assert "Option replaceWhere is for writes of mode overwrite" in text
 
 
 def test_null_in_a_not_null_column_fails_and_nothing_is_written(spark: SparkShell) -> None:

@@ -159,8 +159,10 @@ def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:
     literal = {"type": "bigint", "value": "7"}
     where = [{"op": "=", "args": [{"column": ["id"]}, literal]}]
     plan = planned(path, overwrite=True, where=where)
-    writes.commit(written(plan, pa.table({"id": [8], "name": ["y"]})))
-    assert ids(path) == [1, 2, 8]
+    with pytest.raises(InvalidInputError, match="1 of the new rows do not meet the condition"):
+        writes.commit(written(plan, pa.table({"id": [8], "name": ["y"]})))
+    writes.commit(written(plan, pa.table({"id": [7, 7], "name": ["y", "z"]})))
+    assert ids(path) == [1, 2, 7, 7]
     unknown = [{"op": "CAST", "args": []}]
     with pytest.raises(InvalidInputError, match="compare columns with constants"):
         planned(path, overwrite=True, where=unknown)

@@ -1,14 +1,8 @@
 package colonnade.catalog;
 
-import colonnade.source.ColumnName;
-import com.fasterxml.jackson.databind.JsonNode;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.distributions.Distribution;
 import org.apache.spark.sql.connector.distributions.Distributions;
-import org.apache.spark.sql.connector.expressions.Expressions;
-import org.apache.spark.sql.connector.expressions.SortDirection;
 import org.apache.spark.sql.connector.expressions.SortOrder;
 import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
@@ -36,14 +30,7 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
 
   @Override
   public SortOrder[] requiredOrdering() {
-    List<SortOrder> orders = new ArrayList<>();
-    for (JsonNode field : planned.ordering()) {
-      boolean descending = field.get("descending").asBoolean();
-      // NULL is first ascending and last descending, as Spark has it by default.
-      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
-      orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
-    }
-    return orders.toArray(SortOrder[]::new);
+    return planned.sortOrders();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package colonnade.catalog;
 
+import colonnade.source.ColonnadeTable;
 import colonnade.source.ExpressionTree;
 import java.util.List;
 import java.util.Map;
@@ -16,10 +17,12 @@ public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
   private WriteRequest request;
 
-  /** Writes to the table at {@code path}, and to no other than that of {@code state}. */
-  public static ColonnadeWriteBuilder of(
-      String path, Map<String, Object> state, LogicalWriteInfo info) {
-    return new ColonnadeWriteBuilder(request(path, info).basedOn(state), PlannedWrite::commit);
+  /** Writes to a table as the statement has seen it, and to no other one. */
+  public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
+    // A MERGE that only inserts comes as an append.
+    return new ColonnadeWriteBuilder(
+        request(table.path(), info).basedOn(table.state()),
+        (planned, messages) -> planned.append(MergeJoin.running(table), messages));
   }
 
   /** {@code end} is given the planned write and what all tasks report. */

@@ -1,12 +1,19 @@
 package colonnade.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.source.ColumnName;
+import colonnade.source.ExpressionTree;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.SortDirection;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 import org.apache.spark.sql.types.StructType;
@@ -23,17 +30,59 @@ record PlannedWrite(String job, String database, StructType rows, JsonNode order
 
   /** Makes what the tasks report visible in one epoch; may be called again. */
   void commit(WriterCommitMessage[] messages) {
-    List<String> entries = new ArrayList<>();
+    Planner.call("commit_write", args(Map.of("messages", texts(messages))));
+  }
+
+  /** The same of an append, which may insert {@code merged}, rows missing in these columns. */
+  void append(Optional<List<String>> merged, WriterCommitMessage[] messages) {
+    Map<String, Object> more = new HashMap<>();
+    more.put("messages", texts(messages));
+    merged.ifPresent(keys -> more.put("merged", keys));
+    Planner.call("commit_write", args(more));
+  }
+
+  /** The same of tasks that took rows, too. */
+  void commit(RowChange change, WriterCommitMessage[] messages) {
+    Map<String, Object> more = new HashMap<>();
+    more.put("kind", change.kind());
+    more.put("filters", change.filters());
+    more.put("keys", change.keys());
+    more.put("messages", texts(messages));
+    Planner.call("commit_rows", args(more));
+  }
+
+  /** Deletes the rows that filters select, without tasks. */
+  void delete(Predicate[] filters) {
+    Planner.call("delete_where", args(Map.of("filters", ExpressionTree.of(filters))));
+  }
+
+  /** The sort key as Spark is asked to order rows by. */
+  SortOrder[] sortOrders() {
+    List<SortOrder> orders = new ArrayList<>();
+    for (JsonNode field : ordering) {
+      boolean descending = field.get("descending").asBoolean();
+      // NULL is first ascending and last descending, as Spark has it by default.
+      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
+    }
+    return orders.toArray(SortOrder[]::new);
+  }
+
+  private Map<String, Object> args(Map<String, ?> more) {
+    Map<String, Object> args = new HashMap<>(more);
+    args.put("job", job);
+    args.put("database", database);
+    return args;
+  }
+
+  private static List<String> texts(WriterCommitMessage[] messages) {
+    List<String> texts = new ArrayList<>();
     for (WriterCommitMessage message : messages) {
       if (message != null) {
         byte[] bytes = ((PythonWriterCommitMessage) message).pickledMessage();
-        entries.add(new String(bytes, StandardCharsets.UTF_8));
+        texts.add(new String(bytes, StandardCharsets.UTF_8));
       }
     }
-    Map<String, Object> args = new HashMap<>();
-    args.put("job", job);
-    args.put("database", database);
-    args.put("messages", entries);
-    Planner.call("commit_write", args);
+    return texts;
   }
 }

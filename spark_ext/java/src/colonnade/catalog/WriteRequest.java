@@ -51,6 +51,7 @@ record WriteRequest(
     args.put("design", design);
     args.put("overwrite", overwrite);
     args.put("where", where);
+    args.put("transaction", StatementTag.running());
     JsonNode planned = Planner.call("plan_write", args);
     return new PlannedWrite(
         planned.get("job").asText(),

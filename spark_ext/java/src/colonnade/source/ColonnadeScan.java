@@ -33,6 +33,7 @@ final class ColonnadeScan
   private final ScanRequest request;
   private final String description;
   private final ColonnadeBatch batch;
+  private final boolean filterLater;
 
   /**
    * Filters that Spark found while the query runs, for the batch that this thread asks for next.
@@ -40,9 +41,11 @@ final class ColonnadeScan
    */
   private final ThreadLocal<List<Predicate>> found = new ThreadLocal<>();
 
-  ColonnadeScan(ScanRequest request, String description) {
+  /** {@code filterLater}: Spark may filter it by what it finds while the query runs. */
+  ColonnadeScan(ScanRequest request, String description, boolean filterLater) {
     this.request = request;
     this.description = description;
+    this.filterLater = filterLater;
     this.batch = new ColonnadeBatch(request, false);
   }
 
@@ -94,6 +97,9 @@ final class ColonnadeScan
 
   @Override
   public NamedReference[] filterAttributes() {
+    if (!filterLater) {
+      return new NamedReference[0];
+    }
     // Only these have bounds, and more than one RowSet is needed for a filter to leave one out.
     return Stream.of(request.schema().fieldNames())
         .filter(name -> batch.plan().get("columns").has(name))

@@ -34,6 +34,7 @@ final class ColonnadeScanBuilder
         SupportsPushDownTopN {
   private final ColonnadeTable table;
   private final Map<String, Object> state;
+  private final boolean filterLater;
   private StructType columns;
   private List<Predicate> filters = List.of();
   private Predicate[] useful = {};
@@ -42,7 +43,13 @@ final class ColonnadeScanBuilder
   private Map<String, Object> top;
 
   ColonnadeScanBuilder(ColonnadeTable table) {
+    this(table, true);
+  }
+
+  /** {@code filterLater}: Spark may filter the scan by what it finds while the query runs. */
+  ColonnadeScanBuilder(ColonnadeTable table, boolean filterLater) {
     this.table = table;
+    this.filterLater = filterLater;
     this.state = table.state();
     this.columns = table.schema();
   }
@@ -117,6 +124,11 @@ final class ColonnadeScanBuilder
     return true;
   }
 
+  /** What was offered to filter by. */
+  List<Map<String, Object>> filters() {
+    return ExpressionTree.of(filters.toArray(Predicate[]::new));
+  }
+
   /** Whether no filter stands between the table's rows and what is asked for next. */
   private boolean takesAllRows() {
     return filters.isEmpty();
@@ -128,7 +140,7 @@ final class ColonnadeScanBuilder
       return answered;
     }
     ScanRequest request = new ScanRequest(state, columns, filters, limit, top);
-    return new ColonnadeScan(request, description());
+    return new ColonnadeScan(request, description(), filterLater);
   }
 
   private String description() {

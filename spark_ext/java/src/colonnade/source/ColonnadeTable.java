@@ -1,9 +1,11 @@
 package colonnade.source;
 
 import colonnade.catalog.ColonnadeWriteBuilder;
+import colonnade.catalog.RowChangeBuilder;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -11,15 +13,19 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
+import org.apache.spark.sql.connector.catalog.SupportsDeleteV2;
 import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
-import org.apache.spark.sql.connector.catalog.TruncatableTable;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MetadataBuilder;
@@ -34,7 +40,11 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * loads it anew when it plans a query, once for all uses of the table in it.
  */
 public final class ColonnadeTable
-    implements SupportsRead, SupportsWrite, SupportsMetadataColumns, TruncatableTable {
+    implements SupportsRead,
+        SupportsWrite,
+        SupportsMetadataColumns,
+        SupportsRowLevelOperations,
+        SupportsDeleteV2 {
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -70,7 +80,7 @@ public final class ColonnadeTable
   }
 
   /** What names this state in every request to the planner. */
-  Map<String, Object> state() {
+  public Map<String, Object> state() {
     return Map.of(
         "url", loaded.get("url").asText(),
         "database", loaded.get("database").asText(),
@@ -152,7 +162,30 @@ public final class ColonnadeTable
 
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-    return ColonnadeWriteBuilder.of(path(), state(), info);
+    return ColonnadeWriteBuilder.of(this, info);
+  }
+
+  @Override
+  public RowLevelOperationBuilder newRowLevelOperationBuilder(RowLevelOperationInfo info) {
+    return () -> new RowOperation(this, info);
+  }
+
+  /** Where the log decides for each whole RowSet what goes, nothing is read and no task is run. */
+  @Override
+  public boolean canDeleteWhere(Predicate[] filters) {
+    Map<String, Object> args = new HashMap<>(state());
+    args.put("filters", ExpressionTree.of(filters));
+    return Planner.call("can_delete", args).get("whole").asBoolean();
+  }
+
+  @Override
+  public void deleteWhere(Predicate[] filters) {
+    RowChangeBuilder.delete(this, filters, Map.of());
+  }
+
+  /** The same with the options of the statement, which Spark has from 4.2 on. */
+  public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
+    RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
   }
 
   @Override

@@ -7,11 +7,12 @@ import org.apache.spark.sql.types.DataTypes;
 
 /** A column that every table offers beside its own; the names are reserved. */
 record RowColumn(String name, String comment) implements MetadataColumn {
+  static final String HANDLER = "_row_handler";
   static final List<RowColumn> ALL =
       List.of(
           new RowColumn("_rowset", "id of the RowSet that holds the row"),
           new RowColumn("_row", "place of the row in its RowSet, from 0"),
-          new RowColumn("_row_handler", "names the row in its table: RowSet id << 32 | place"),
+          new RowColumn(HANDLER, "names the row in its table: RowSet id << 32 | place"),
           new RowColumn("_epoch", "epoch that added the RowSet"));
 
   /** Whether {@code column} is one of these. */

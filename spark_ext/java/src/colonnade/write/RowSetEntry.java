@@ -32,14 +32,33 @@ record RowSetEntry(
 
   /** What a task reports to its driver: its entries as one array. */
   static byte[] report(List<RowSetEntry> entries) {
+    return json(json -> write(entries, json));
+  }
+
+  /** The same of a task that also took rows; {@code inserted} counts the rows that it wrote. */
+  static byte[] report(
+      List<RowSetEntry> entries, RowNumbers deleted, RowNumbers moved, RowNumbers inserted) {
     return json(
         json -> {
-          json.writeStartArray();
-          for (RowSetEntry entry : entries) {
-            entry.write(json);
-          }
-          json.writeEndArray();
+          json.writeStartObject();
+          json.writeFieldName("rowsets");
+          write(entries, json);
+          json.writeFieldName("deleted");
+          deleted.write(json);
+          json.writeFieldName("moved");
+          moved.write(json);
+          json.writeFieldName("inserted");
+          inserted.write(json);
+          json.writeEndObject();
         });
+  }
+
+  private static void write(List<RowSetEntry> entries, JsonGenerator json) throws IOException {
+    json.writeStartArray();
+    for (RowSetEntry entry : entries) {
+      entry.write(json);
+    }
+    json.writeEndArray();
   }
 
   private void write(JsonGenerator json) throws IOException {

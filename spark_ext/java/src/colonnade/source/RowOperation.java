@@ -1,0 +1,65 @@
+package colonnade.source;
+
+import colonnade.catalog.RowChange;
+import colonnade.catalog.RowChangeBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
+import org.apache.spark.sql.connector.write.SupportsDelta;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * A DELETE, UPDATE or MERGE of a table at one epoch. Its rows are named by their handlers, so a
+ * DELETE reads the columns of its condition and no others.
+ */
+final class RowOperation implements SupportsDelta {
+  private final ColonnadeTable table;
+  private final RowLevelOperationInfo info;
+  private final List<ColonnadeScanBuilder> scans = new ArrayList<>();
+
+  RowOperation(ColonnadeTable table, RowLevelOperationInfo info) {
+    this.table = table;
+    this.info = info;
+  }
+
+  @Override
+  public Command command() {
+    return info.command();
+  }
+
+  @Override
+  public String description() {
+    return "colonnade";
+  }
+
+  @Override
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    // Without a join Spark would read the table once more, only to find filters.
+    ColonnadeScanBuilder scan = new ColonnadeScanBuilder(table, command() == Command.MERGE);
+    scans.add(scan);
+    return scan;
+  }
+
+  @Override
+  public NamedReference[] rowId() {
+    return new NamedReference[] {ColumnName.reference(RowColumn.HANDLER)};
+  }
+
+  @Override
+  public DeltaWriteBuilder newWriteBuilder(LogicalWriteInfo rows) {
+    String kind = command().name().toLowerCase(Locale.ROOT);
+    RowChange change = new RowChange(table, kind, this::filters);
+    return RowChangeBuilder.of(change, info.options(), rows);
+  }
+
+  /** What the one scan of the table was asked for; null where there is none, or several. */
+  private List<Map<String, Object>> filters() {
+    return scans.size() == 1 ? scans.get(0).filters() : null;
+  }
+}

@@ -1,0 +1,64 @@
+package colonnade.write;
+
+import java.io.IOException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DeltaWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
+
+/**
+ * What one attempt of a task does to rows: collects those that go, and writes those that come.
+ *
+ * <p>Rows that go are named by their handler, RowSet id {@code << 32 |} place. The commit message
+ * is the JSON of tableformat/statements/reported.py in a class of Spark's.
+ */
+final class RowChangeWriter implements DeltaWriter<InternalRow> {
+  private final RowSetWriter writer;
+  private final RowNumbers deleted = new RowNumbers();
+  private final RowNumbers moved = new RowNumbers();
+  private final RowNumbers inserted = new RowNumbers();
+  private long written;
+
+  RowChangeWriter(RowSetWriter writer) {
+    this.writer = writer;
+  }
+
+  @Override
+  public void delete(InternalRow metadata, InternalRow id) {
+    deleted.add(id.getLong(0));
+  }
+
+  @Override
+  public void update(InternalRow metadata, InternalRow id, InternalRow row) throws IOException {
+    moved.add(id.getLong(0));
+    write(row);
+  }
+
+  @Override
+  public void insert(InternalRow row) throws IOException {
+    inserted.add(written);
+    write(row);
+  }
+
+  @Override
+  public void write(InternalRow row) throws IOException {
+    writer.write(row);
+    written++;
+  }
+
+  @Override
+  public WriterCommitMessage commit() throws IOException {
+    return new PythonWriterCommitMessage(
+        RowSetEntry.report(writer.finish(), deleted, moved, inserted));
+  }
+
+  @Override
+  public void abort() {
+    writer.abort();
+  }
+
+  @Override
+  public void close() {
+    writer.close();
+  }
+}

@@ -1,0 +1,24 @@
+package colonnade.write;
+
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DeltaWriter;
+import org.apache.spark.sql.connector.write.DeltaWriterFactory;
+import org.apache.spark.sql.types.StructType;
+
+/** As {@link ColonnadeWriterFactory}, of tasks that take rows of the table, too. */
+public final class RowChangeWriterFactory implements DeltaWriterFactory {
+  private static final long serialVersionUID = 1L;
+
+  private final String jobJson;
+  private final StructType rowSchema;
+
+  public RowChangeWriterFactory(String jobJson, StructType rowSchema) {
+    this.jobJson = jobJson;
+    this.rowSchema = rowSchema;
+  }
+
+  @Override
+  public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
+    return new RowChangeWriter(new RowSetWriter(WriteJob.parse(jobJson), rowSchema));
+  }
+}

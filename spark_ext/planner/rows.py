@@ -1,0 +1,100 @@
+"""What the Spark source asks when a statement changes rows: DELETE, UPDATE, MERGE.
+
+Its job is that of a write (`plan_write` in writes.py); tasks report which rows went and what they
+wrote, and one commit makes both visible. Sent again, it lands once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manifests.change import TableRead
+from manifests.entries import RowKind
+from manifests.errors import InvalidInputError
+from manifests.ids import TableId
+from manifests.log import Log
+from manifests.snapshot import Snapshot, TableState
+from manifests.store import open_store
+from spark_ext.planner.filters import Tree, exact_predicate, predicate_of
+from spark_ext.planner.snapshots import SNAPSHOTS
+from tableformat.compaction.auto import compact_after
+from tableformat.keys import can_be_key
+from tableformat.scan_plan import rowset_filter
+from tableformat.selection import judge
+from tableformat.statements.delete import evaluate_delete
+from tableformat.statements.reported import TaskReport, decode_report, reported_statement
+from tableformat.statements.statement import Statement, make_change
+from tableformat.write_job import WriteJob
+
+
+def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Commit what the tasks of a `job` report in `messages` as one statement of a `kind`.
+
+    `filters` is what the statement's scan was asked for, None where that is not known. `keys` are
+    the columns by which rows to insert were found missing.
+    """
+    job, base = _planned(args)
+    reports = [decode_report(message) for message in args["messages"]]
+    log = Log(open_store(job.url))
+    return commit_reports(log, job, base, args["kind"], reports, args["filters"], args["keys"])
+
+
+def commit_reports(
+    log: Log,
+    job: WriteJob,
+    base: Snapshot,
+    kind: RowKind,
+    reports: Sequence[TaskReport],
+    filters: Sequence[Tree] | None,
+    keys: Sequence[str],
+) -> dict[str, Any]:
+    """Commit what tasks report; the arguments are those of `commit_rows`."""
+    table = base.tables[TableId(job.target.table)]
+    where = None if filters is None else predicate_of(filters, table.schema)
+    read = TableRead(table.id, rowset_filter(table, where))
+    usable = [name for name in keys if can_be_key(table.schema.field(name))]
+    return _commit(log, base, job, reported_statement(log, table, kind, reports, read, usable))
+
+
+def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Whether the statistics of the log decide for each whole RowSet that `filters` select it."""
+    snapshot = SNAPSHOTS.at(args["url"], args["database"], args["epoch"])
+    table = snapshot.tables[args["id"]]
+    return {"whole": _is_whole(Log(open_store(args["url"])), table, args["filters"])}
+
+
+def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Delete, by a `job` without tasks, the rows that `filters` select."""
+    job, base = _planned(args)
+    log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
+    where = exact_predicate(args["filters"])
+    return _commit(log, base, job, evaluate_delete(log, table, where))
+
+
+def _planned(args: Mapping[str, Any]) -> tuple[WriteJob, Snapshot]:
+    job = WriteJob.model_validate_json(args["job"])
+    return job, SNAPSHOTS.at(job.url, args["database"], job.base)
+
+
+def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
+    try:
+        where = exact_predicate(filters)
+        rowsets = log.read_rowsets(table, rowset_filter(table, where))
+        some, others = judge(table, rowsets, where)
+    except InvalidInputError:
+        return False  # something that only Spark can evaluate
+    return not (some & others).any()
+
+
+def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> dict[str, Any]:
+    if statement.is_empty and job.commit.batch is None:
+        return {"epoch": base.epoch}
+    table = base.tables[TableId(job.target.table)]
+    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    after = log.commit(change, base)
+    compact_after(log, after, job.target.table)
+    return {"epoch": after.epoch}
+
+
+OPS = {"commit_rows": commit_rows, "can_delete": can_delete, "delete_where": delete_where}
