@@ -16,6 +16,7 @@ from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.result import VacuumResult
 from spark_ext.optimize import OptimizeBuilder
+from spark_ext.row_methods import RowMethods
 from spark_ext.types import from_spark
 from tableformat.history import HistoryEntry
 from tableformat.table import ArrowTable
@@ -42,7 +43,7 @@ DETAIL_SCHEMA = (
 """Columns of `detail()`: Delta's, then our own."""
 
 
-class Table:
+class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
 
     def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import colonnade
 from spark_ext.session import PYTHON
@@ -127,6 +128,18 @@ def refusal(spark: SparkSession, path: str) -> dict[str, Any]:
     raise AssertionError("a table that does not exist was read")
 
 
+def changed(spark: SparkSession, path: str) -> list[object]:
+    """What rows there are, and what was counted, after every kind of row change."""
+    rows = colonnade.Table.forPath(spark, path).alias("t")
+    done = [rows.delete((F.col("id") == 1) | F.col("id").isNull())]
+    done.append(rows.update("id = 2", {"id": F.when(F.col("id") > 1, F.lit(20)).cast("bigint")}))
+    source = spark.range(20, 22).alias("s")
+    merge = rows.merge(source, F.col("t.id") == F.col("s.id")).whenMatchedDelete()
+    done.append(merge.whenNotMatchedInsert(values={"id": F.col("s.id") + F.lit(1)}).execute())
+    ids = sorted(row[0] for row in rows.toDF().collect())
+    return [ids, *([c.rows_deleted, c.rows_updated, c.rows_inserted] for c in done)]
+
+
 def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> None:
     """Everything that can happen to a planner."""
     seen["enabled"] = asdict(colonnade.doctor(spark))
@@ -137,6 +150,7 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
     path = str(folder / "trips")
     colonnade.create(path, pa.schema({"id": pa.int64()})).append(pa.table({"id": [1, 2, 3]}))
     seen["meanwhile"] = killed_meanwhile(spark, path)
+    seen["changed"] = changed(spark, path)
     seen["refusal"] = refusal(spark, str(folder / "nowhere"))
     if kind != "connect":
         seen["new session"] = asdict(colonnade.doctor(spark.newSession()))

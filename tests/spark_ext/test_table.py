@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.types import DecimalType, LongType, StructField, StructType, VarcharType
 
 import colonnade
-from colonnade import Database, Table
+from colonnade import Database, InvalidInputError, Table
 
 pytestmark = pytest.mark.spark
 
@@ -220,3 +220,18 @@ def test_a_table_and_a_database_go_back_to_a_tag(spark: SparkSession, tmp_path: 
     database.untag("two")
     database.unpin("reader")
     assert (database.tags(), database.pins()) == ({}, {})
+
+
+def test_rows_are_not_changed_without_the_jar(spark: SparkSession, tmp_path: Path) -> None:
+    table = trips(spark, tmp_path / "trips")
+    source = spark.range(3).alias("s")
+    merge = table.alias("t").merge(source, "t.id = s.id").whenMatchedDelete()
+    changes: list[Callable[[], object]] = [
+        lambda: table.delete("id = 1"),
+        lambda: table.update(set={"id": "1"}),
+        merge.execute,
+    ]
+    for change in changes:
+        with pytest.raises(InvalidInputError, match=r"call colonnade\.enable\(spark\)"):
+            change()
+    assert table.history().count() == 1

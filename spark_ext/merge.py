@@ -1,0 +1,142 @@
+"""`Table.merge`: the clauses of a MERGE one after the other, by the names of Delta's builder."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from manifests.errors import InvalidInputError
+from spark_ext.column_sql import SqlWriter, quoted
+from spark_ext.session import is_connect
+from spark_ext.statements import Expression, assignments, run_statement, write_values
+from tableformat.statements.statement import RowCounts
+from tableformat.table import ArrowTable
+
+_MATCHED = "WHEN MATCHED"
+_NOT_MATCHED = "WHEN NOT MATCHED"
+_BY_SOURCE = "WHEN NOT MATCHED BY SOURCE"
+
+
+class MergeBuilder:
+    """Describes a MERGE; nothing happens before `execute()`. Methods can be chained.
+
+    For each row, the first clause of its kind whose condition is true is carried out. Conditions
+    and values are SQL text or Columns; they may name columns of the table and of the source (of
+    the table alone in clauses "by source", of the source alone in those that insert). Each method
+    raises InvalidInputError for what is neither.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: ArrowTable,
+        target: str,
+        source: DataFrame,
+        condition: Expression,
+    ) -> None:
+        """`target` is the table, with its alias, as SQL names it."""
+        if not hasattr(source, "createOrReplaceTempView"):
+            raise InvalidInputError(f"The source of a merge must be a DataFrame, not {source!r}.")
+        self._spark = spark
+        self._table = table
+        self._target = target
+        self._source = source
+        self._writer = SqlWriter(spark)
+        self._condition = self._writer.write(condition, "The condition of a merge")
+        self._clauses: list[str] = []
+
+    def whenMatchedUpdate(
+        self,
+        condition: Expression | None = None,
+        set: Mapping[str, Expression] | None = None,
+    ) -> MergeBuilder:
+        """Set columns of rows that match."""
+        return self._update(_MATCHED, condition, set)
+
+    def whenMatchedUpdateAll(self, condition: Expression | None = None) -> MergeBuilder:
+        """Set all columns of rows that match, to the source's of the same name."""
+        return self._add(_MATCHED, condition, "UPDATE SET *")
+
+    def whenMatchedDelete(self, condition: Expression | None = None) -> MergeBuilder:
+        """Delete rows that match."""
+        return self._add(_MATCHED, condition, "DELETE")
+
+    def whenNotMatchedInsert(
+        self,
+        condition: Expression | None = None,
+        values: Mapping[str, Expression] | None = None,
+    ) -> MergeBuilder:
+        """Insert a row for each of the source that matches none; columns not given are NULL."""
+        given = write_values(self._writer, values)
+        columns, row = ", ".join(given), ", ".join(given.values())
+        return self._add(_NOT_MATCHED, condition, f"INSERT ({columns}) VALUES ({row})")
+
+    def whenNotMatchedInsertAll(self, condition: Expression | None = None) -> MergeBuilder:
+        """Insert rows of the source that match none, by the columns' names."""
+        return self._add(_NOT_MATCHED, condition, "INSERT *")
+
+    def whenNotMatchedBySourceUpdate(
+        self,
+        condition: Expression | None = None,
+        set: Mapping[str, Expression] | None = None,
+    ) -> MergeBuilder:
+        """Set columns of rows that no row of the source matches."""
+        return self._update(_BY_SOURCE, condition, set)
+
+    def whenNotMatchedBySourceDelete(self, condition: Expression | None = None) -> MergeBuilder:
+        """Delete rows that no row of the source matches."""
+        return self._add(_BY_SOURCE, condition, "DELETE")
+
+    def withSchemaEvolution(self) -> MergeBuilder:
+        """Refused: a merge does not add columns. Raises InvalidInputError."""
+        raise InvalidInputError(
+            f"A merge does not add columns to table {self._table.path}; add them first, with"
+            " ALTER TABLE ... ADD COLUMN."
+        )
+
+    def execute(self) -> RowCounts:
+        """Carry it out in one epoch and tell what it did.
+
+        Runs again where another statement took one of the rows, or inserted a row with the same
+        values in columns that the condition compares with `=`. Raises InvalidInputError without
+        clauses or without the jar, ConflictError after ten tries, and what Spark raises:
+        a row that several rows of the source match is an error.
+        """
+        if not self._clauses:
+            raise InvalidInputError(
+                "This merge has no clause; add one, such as whenMatchedUpdateAll()."
+            )
+        view = f"colonnade_source_{secrets.token_hex(8)}"
+        alias = _alias_of(self._source)
+        named = view if alias is None else f"{view} AS {quoted(alias)}"
+        clauses = "\n".join(self._clauses)
+        text = f"MERGE INTO {self._target} USING {named} ON {self._condition}\n{clauses}"
+        self._source.createOrReplaceTempView(view)
+        try:
+            return run_statement(self._spark, self._table, text, self._writer.arguments)
+        finally:
+            self._spark.catalog.dropTempView(view)
+
+    def _update(
+        self, when: str, condition: Expression | None, values: Mapping[str, Expression] | None
+    ) -> MergeBuilder:
+        return self._add(when, condition, f"UPDATE SET {assignments(self._writer, values)}")
+
+    def _add(self, when: str, condition: Expression | None, action: str) -> MergeBuilder:
+        if condition is not None:
+            when += f" AND {self._writer.write(condition, 'The condition of a clause')}"
+        self._clauses.append(f"{when} THEN {action}")
+        return self
+
+
+def _alias_of(source: DataFrame) -> str | None:
+    """The name that `DataFrame.alias` gave it, which a view of it would lose."""
+    if is_connect(source.sparkSession):
+        plan: Any = source._plan
+        return str(plan._alias) if type(plan).__name__ == "SubqueryAlias" else None
+    logical = source._jdf.queryExecution().logical()
+    is_alias = logical.getClass().getSimpleName() == "SubqueryAlias"
+    return str(logical.alias()) if is_alias else None
