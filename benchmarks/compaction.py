@@ -48,7 +48,8 @@ def appends(spark: SparkSession, folder: Path, runs: int) -> list[Figure]:
     def compact_in_spark() -> None:
         colonnade.Table.forPath(spark, str(copy)).optimize().executeCompaction()
 
-    frame = spark.createDataFrame(rows).repartition(1).cache()
+    same = ("id", "concat('name ', id % 997) AS name", "id / 3 AS amount")
+    frame = spark.range(0, APPENDS * ROWS, 1, 1).selectExpr(*same).cache()
     frame.count()
 
     def load_in_spark() -> None:

@@ -34,6 +34,9 @@ Keep = Callable[[BoundsTable], NDArray[np.bool_]]
 _WINDOW_BYTES = 8 * MIB
 """About so many stored bytes are read ahead at once."""
 
+_LONE_BLOCK = np.arange(2)
+"""Where the blocks of cuts begin in a RowSet of one cut and a column of one block."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Blocks:
@@ -205,7 +208,7 @@ class RowSetReader:
             self._damaged(column, "its index describes other rows or bytes than the footer")
         name = self._source.segment_name(column.id)
         if len(index.entries) == len(self._cuts) - 1 == 1:
-            return _Blocks(column, name, segment.offset, index, np.arange(2))
+            return _Blocks(column, name, segment.offset, index, _LONE_BLOCK)
         at_cut = np.searchsorted(index.first_rows, self._cuts)
         if not np.array_equal(index.first_rows[at_cut], self._cuts):
             self._damaged(column, "a block lies across a cut")

@@ -36,7 +36,7 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) ->
             if copy:
                 copied += _copy(source, stretch, writer)
             else:
-                writer.write_storage(source.decode(stretch)[1])
+                writer.write_storage(source.decode(stretch))
     return copied
 
 

@@ -47,32 +47,38 @@ class Source:
         self, wanted: NDArray[np.bool_], window_bytes: int = WINDOW_BYTES
     ) -> Iterator[Stretch]:
         """The stretches that are wanted, undecoded."""
+        if wanted.all():
+            return self.reader.read_stored(self.fields, None, window_bytes)
         numbers = np.flatnonzero(wanted)
         ranges = [(int(self.cuts[i]), int(self.cuts[i + 1])) for i in numbers]
         return self.reader.read_stored(self.fields, ranges, window_bytes)
 
     def live_rows(self, stretch: Stretch) -> Rows:
         """The rows of a stretch that are left, by number in the RowSet."""
-        end = stretch.first_row + stretch.rows
-        if not len(self.gone):
-            return np.arange(stretch.first_row, end)
-        low, high = np.searchsorted(self.gone, (stretch.first_row, end))
-        gone = self.gone[low:high] - stretch.first_row
-        return np.delete(np.arange(stretch.first_row, end), gone).astype(np.int64, copy=False)
+        rows: Rows = np.arange(stretch.first_row, stretch.first_row + stretch.rows)
+        return np.delete(rows, self._gone_of(stretch)) if len(self.gone) else rows
 
-    def decode(self, stretch: Stretch) -> tuple[Rows, list[pa.Array]]:
-        """The rows of a stretch that are left: their numbers, and columns in storage types."""
-        rows = self.live_rows(stretch)
+    def decode(self, stretch: Stretch) -> list[pa.Array]:
+        """The rows of a stretch that are left, as columns in their storage types."""
         arrays = self.reader.decode(self.fields, stretch)
-        if len(rows) < stretch.rows:
-            places = pa.array(rows - stretch.first_row)
-            arrays = [array.take(places) for array in arrays]
-        return rows, arrays
+        gone = self._gone_of(stretch)
+        if not len(gone):
+            return arrays
+        left = pa.array(np.delete(np.arange(stretch.rows), gone))
+        return [array.take(left) for array in arrays]
+
+    def _gone_of(self, stretch: Stretch) -> Rows:
+        """The rows of a stretch to leave out, counted from its first."""
+        if not len(self.gone):
+            return self.gone
+        end = stretch.first_row + stretch.rows
+        low, high = np.searchsorted(self.gone, (stretch.first_row, end))
+        return self.gone[low:high] - stretch.first_row
 
     def batches(self, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[Rows, list[pa.Array]]]:
-        """All rows that are left, decoded, about a block at a time."""
+        """All rows that are left, their numbers and columns, about a block at a time."""
         for stretch in self.stretches(self.deleted < self.rows, window_bytes):
-            yield self.decode(stretch)
+            yield self.live_rows(stretch), self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
         """Rows of this RowSet as an origin names them."""

@@ -123,7 +123,7 @@ def _some_stretches(source: Source, count: int) -> Iterator[list[pa.Array]]:
     chosen = np.zeros(total, np.bool_)
     chosen[np.linspace(0, total - 1, min(count, total)).astype(np.int64)] = True
     for stretch in source.stretches(chosen):
-        yield source.decode(stretch)[1]
+        yield source.decode(stretch)
 
 
 def _quantiles(values: NDArray[Any], count: int) -> NDArray[Any]:
