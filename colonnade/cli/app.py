@@ -19,6 +19,7 @@ from colonnade.cli.import_rows import import_
 from colonnade.cli.maintain import maintain
 from colonnade.cli.output import Output
 from colonnade.cli.read_rows import count, head
+from colonnade.cli.repair import repair
 from colonnade.cli.vacuum import vacuum
 from colonnade.cli.verify import verify
 from colonnade.cli.write_report import report
@@ -34,6 +35,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         compact,
         vacuum,
         verify,
+        repair,
         maintain,
         report,
         doctor,

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
@@ -72,6 +72,7 @@ def facts_of(rowsets: list[tuple[int, int, float, int]]) -> tuple[RowSetFacts, I
     return RowSetFacts(ids, table[:, 1], table[:, 2], table[:, 0]), table[:, 3]
 
 
+@settings(max_examples=30)
 @given(ROWSETS)
 def test_every_rowset_is_in_one_bin_of_each_drawing(
     rowsets: list[tuple[int, int, float, int]],
@@ -96,6 +97,7 @@ def test_every_rowset_is_in_one_bin_of_each_drawing(
         ElementTree.fromstring(drawing)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 300)).map(sorted), min_size=1))
 def test_the_depth_of_a_key_is_the_number_of_ranges_that_hold_it(ranges: list[list[int]]) -> None:
     first, last = np.array(ranges, np.int64).T

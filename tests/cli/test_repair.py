@@ -1,0 +1,57 @@
+"""Repair changes what readers see only when somebody agrees, and says what is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import colonnade
+from tests.cli.runner import Run, order_rows
+
+
+def test_a_damaged_rowset_is_taken_out_only_when_somebody_agrees(
+    run: Run, shop: Path, tmp_path: Path
+) -> None:
+    colonnade.open(shop / "orders").append(order_rows(100, 20_000))
+    (file,) = shop.rglob("*.rowset")
+    data = bytearray(file.read_bytes())
+    data[10] ^= 1
+    file.write_bytes(data)
+    findings = run("verify", shop / "orders", "--json").json["findings"]
+    rowset, rescue = findings[0]["rowset"], tmp_path / "lost.parquet"
+    options = (shop / "orders", "--rowsets", rowset, "--rescue", rescue)
+    plan = run("repair", *options, "--dry-run", "--json").json
+    assert plan["rows_lost"] == 20_000
+    declined = run("repair", *options, answer="n\n")
+    assert declined.code == 11
+    assert "Part with 20,000 rows" in declined.err
+    assert not rescue.exists()
+    assert run("verify", shop).code == 8
+    done = run("repair", *options, "--yes", "--json").json
+    assert (done["rows_lost"], done["rescued"]) == (20_000, str(rescue))
+    assert run("verify", shop).code == 0
+    assert run("count", shop / "orders").out == "28\n"
+    assert file.exists()
+
+
+def test_checkpoint_and_hint_are_made_anew(run: Run, shop: Path) -> None:
+    assert run("repair", shop, "--json").json["epoch"] == 6
+    hint = shop / "_manifest" / "hint.json"
+    assert hint.exists()
+    hint.write_bytes(b"nonsense")
+    assert run("repair", shop).code == 0
+    assert hint.read_bytes() != b"nonsense"
+
+
+def test_a_repair_that_is_not_clear_is_refused(run: Run, shop: Path, tmp_path: Path) -> None:
+    orders, rescue = shop / "orders", tmp_path / "lost.parquet"
+    for arguments in (
+        ("--rescue", rescue),
+        ("--dry-run",),
+        ("--rowsets", "0"),
+        ("--rowsets", "x", "--rescue", rescue),
+        ("--rowsets", "0", "--rescue", rescue),  # it can be read whole
+    ):
+        ran = run("repair", orders, *arguments)
+        assert (ran.code, ran.err.count("\n")) == (2, 1), arguments
+    assert not rescue.exists()
+    assert run("repair", shop, "--give-up-lost-epochs").code == 11
