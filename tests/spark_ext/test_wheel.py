@@ -43,6 +43,12 @@ def test_the_jar_is_in_the_wheel_and_its_sources_are_not(wheel: zipfile.ZipFile)
     assert not [name for name in names if name.startswith("spark_ext/java/")]
 
 
+def test_the_page_of_the_report_and_the_command_are_in_the_wheel(wheel: zipfile.ZipFile) -> None:
+    assert "colonnade/cli/report/page.html" in wheel.namelist()
+    (points,) = [name for name in wheel.namelist() if name.endswith("/entry_points.txt")]
+    assert "colonnade = colonnade.cli:main" in wheel.read(points).decode()
+
+
 def test_every_module_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
     modules = {
         path.relative_to(ROOT).as_posix()
