@@ -14,13 +14,13 @@ from unittest.mock import patch
 from pyroaring import FrozenBitMap
 
 import manifests.log
-from manifests import checkpoint_writer, codec
+from manifests import checkpoint_writer, codec, conflicts
 from manifests.change import Change
 from manifests.checkpoint_writer import _rewritten
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_head
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import AddRowSet, ColumnStatistics, Compaction, Epoch, Stub
+from manifests.entries import AddRowSet, ColumnStatistics, Compaction, Epoch, Stub, Vacuum
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
 from manifests.log import Log
@@ -35,12 +35,16 @@ from manifests.rebase.targets import Taken, Target
 from manifests.slots import read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store import ObjectStore, PutOutcome
+from manifests.vacuum import run
+from manifests.vacuum.floor import cached_objects
+from manifests.vacuum.references import read_state_objects
 from tableformat import restore, rowset_output
 from tableformat.rowset_output import _for_log
 from tests.faults import Fault
 from tests.simulation.actors.every import ACTORS
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
 from tests.simulation.world import Actor, simulate
@@ -150,14 +154,33 @@ def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
     return AddRowSet(table=table, rowset=rowset.entry)
 
 
+def _of_head_only(log: LogReader, head: Snapshot, floor: int, kept: object) -> set[str]:
+    return read_state_objects(log, head) | cached_objects(log.store, floor)
+
+
+def _check_vacuum(of_vacuums: bool) -> Plant:
+    """Either writers overlook vacuums, or vacuums overlook everybody."""
+
+    def check(change: Change, base: Snapshot, theirs: Epoch) -> None:
+        if any(isinstance(op, Vacuum) for op in change.ops) is not of_vacuums:
+            real(change, base, theirs)
+
+    real = conflicts._check_vacuum
+    return lambda: patch.object(conflicts, "_check_vacuum", check)
+
+
 @dataclass(frozen=True)
 class Bug:
-    """A mistake, how to make it, and where it shows: how often outcomes get lost, who works."""
+    """A mistake, how to make it, and where it shows: how often outcomes get lost, who works.
+
+    `long`: finding it takes a minute.
+    """
 
     name: str
     plant: Plant
     rate: float = 0.0
     actors: Sequence[Actor] = ACTORS
+    long: bool = False
 
     def find(self, seeds: Iterable[int]) -> int | None:
         """The first seed that finds it."""
@@ -175,6 +198,8 @@ def _lost_deletion(target: Target, kind: Any, gone: FrozenBitMap, vector: Any, *
 
 
 _real_after = Target.after
+
+VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
     Bug(
@@ -250,6 +275,18 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(codec, "crc32c", lambda data: 0),
         actors=(Writer(), Reader(20), Vandal(8)),
     ),
+    Bug(
+        "vacuum keeps what the newest epoch needs",
+        lambda: patch.object(run, "_used", _of_head_only),
+        actors=VACUUMED,
+    ),
+    Bug(
+        "a writer overlooks a vacuum",
+        _check_vacuum(of_vacuums=False),
+        actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
+        long=True,
+    ),
+    Bug("a vacuum overlooks a writer", _check_vacuum(of_vacuums=True), actors=VACUUMED),
     Bug(
         "a replacement forgets deletions",
         lambda: patch.object(Target, "after", _lost_deletion),

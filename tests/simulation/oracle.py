@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from manifests.codec import decode_slot
-from manifests.entries import Epoch, Tag, Untag
+from manifests.entries import Anchor, Epoch, Stub, Tag, Untag, Vacuum
 from manifests.errors import ColonnadeError
 from tests.simulation.statements import (
     Condition,
@@ -25,7 +25,7 @@ from tests.simulation.statements import (
 
 ALL = Condition()
 
-UNCHANGED = frozenset({"compaction", "compact", "tag", "untag", "pin", "unpin"})
+UNCHANGED = frozenset({"vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin"})
 """Operations of epochs without a note: rows stay as they are."""
 
 
@@ -39,6 +39,8 @@ class Oracle:
     tags: dict[str, int] = field(default_factory=dict)
     landed: dict[str, int] = field(default_factory=dict)
     batches: dict[str, int] = field(default_factory=dict)
+    floor: int = 0
+    anchors: tuple[Anchor, ...] = ()
     told: dict[str, tuple[Intent, str, int | None]] = field(default_factory=dict)
     reads: int = 0
 
@@ -66,6 +68,18 @@ class Oracle:
                 self.tags[operation.name] = operation.epoch
             elif isinstance(operation, Untag):
                 del self.tags[operation.name]
+            elif isinstance(operation, Vacuum):
+                self.floor, self.anchors = operation.floor, operation.anchors
+
+    def keeps(self, epoch: int) -> bool:
+        """Whether an epoch must be readable."""
+        return epoch >= self.floor or epoch in (anchor.epoch for anchor in self.anchors)
+
+    def stub(self, number: int, data: bytes) -> None:
+        """An epoch was replaced. Raises AssertionError where none had let it go."""
+        stub = decode_slot(data, number, f"epoch {number}")
+        assert isinstance(stub, Stub), f"epoch {number} was overwritten"
+        assert 0 < number <= stub.floor <= self.floor, f"epoch {number} is still kept"
 
     def _state(self, epoch: Epoch) -> State:
         head: State = self.states[-1] if self.states else {}

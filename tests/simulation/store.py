@@ -20,25 +20,36 @@ CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
 
 
 class Disk(MemoryStore):
-    """Objects in memory; says when an epoch appears, and refuses to let one change."""
+    """Objects in memory, all of them old; says when an epoch appears or a stub replaces one."""
 
-    def __init__(self, landed: Callable[[int, bytes], None]) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        landed: Callable[[int, bytes], None],
+        stubbed: Callable[[int, bytes], None] | None = None,
+    ) -> None:
+        super().__init__(now_ms=lambda: 0)
         self._landed = landed
+        self._stubbed = stubbed
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         outcome = super().put_if_absent(name, data)
         if outcome is PutOutcome.CREATED and name.startswith(EPOCHS):
-            self._landed(int(name.rpartition("/")[2].removesuffix(".json")), bytes(data))
+            self._landed(_number(name), bytes(data))
         return outcome
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
-        assert not name.startswith(EPOCHS), f"{name} was overwritten"
+        if name.startswith(EPOCHS):
+            assert self._stubbed is not None, f"{name} was overwritten"
+            self._stubbed(_number(name), bytes(data))
         super().put(name, data, sync=sync)
 
     def delete(self, name: str) -> None:
         assert not name.startswith(EPOCHS), f"{name} was removed"
         super().delete(name)
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("/")[2].removesuffix(".json"))
 
 
 class Weather:

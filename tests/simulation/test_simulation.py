@@ -48,6 +48,9 @@ def test_a_seed_tells_the_whole_run() -> None:
     assert story() == story()
 
 
-@pytest.mark.parametrize("bug", BUGS, ids=[bug.name for bug in BUGS])
+@pytest.mark.parametrize(
+    "bug",
+    [pytest.param(bug, id=bug.name, marks=(pytest.mark.long,) if bug.long else ()) for bug in BUGS],
+)
 def test_planted_mistakes_are_found(bug: Bug) -> None:
     assert bug.find(range(SEEDS)) is not None

@@ -8,14 +8,14 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
 from manifests import deletion_vector
-from manifests.errors import ColonnadeError, CorruptionError
+from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from manifests.log import Log, create_database
 from manifests.rebase import origin
 from tableformat import write_job
@@ -93,7 +93,7 @@ class World:
     ) -> None:
         self.order = random.Random(seed)
         self.oracle = Oracle(frozenset({"strict"}))
-        self.disk = Disk(self.oracle.land)
+        self.disk = Disk(self.oracle.land, self.oracle.stub)
         self.weather = Weather(self.order, faults, rate)
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
         self._interval = self.order.choice((2, 3, 5))
@@ -182,6 +182,8 @@ class World:
             try:
                 actor.act(database, self, self.order)
             except CorruptionError as error:
+                if self.oracle.floor and "missing" in error.message:
+                    continue  # A state from before the floor; readers tell it from a kept one.
                 raise AssertionError(f"whole data was called damaged: {error}") from error
             except ColonnadeError:
                 continue
@@ -194,12 +196,19 @@ class World:
         database = self.open()
         assert database.refresh().epoch == self.oracle.head
         assert database.tags() == self.oracle.tags
-        for epoch in sorted(
-            {self.oracle.head, *self.order.choices(range(2, self.oracle.head), k=4)}
-        ):
+        kept = [epoch for epoch in range(2, self.oracle.head) if self.oracle.keeps(epoch)]
+        wanted = {self.oracle.head, *self.oracle.tags.values(), *self.order.choices(kept, k=4)}
+        for epoch in sorted(wanted):
             for name in self.oracle.states[epoch]:
                 found = database.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()
                 self.oracle.check_read(epoch, name, Condition(), found)
+        for epoch in range(1, self.oracle.floor):
+            if not self.oracle.keeps(epoch):
+                with suppress(NotFoundError):
+                    database.table("plain", epoch=epoch)
+                    raise AssertionError(f"epoch {epoch} is gone and can be read")
+        report = database.verify(2, threads=1)
+        assert report.is_sound, str(report)
 
     def _finish(self, name: str) -> None:
         """What every writer can do once faults have stopped, at its first try."""

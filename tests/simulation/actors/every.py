@@ -7,6 +7,7 @@ from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.streamer import Streamer
+from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
 from tests.simulation.world import Actor
@@ -19,4 +20,5 @@ ACTORS: tuple[Actor, ...] = (
     Optimizer(),
     Streamer(),
     Vandal(),
+    Vacuumer(),
 )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from manifests.names import CHECKPOINTS, HINT
+from manifests.errors import CorruptionError
+from manifests.log_reader import LogReader
+from manifests.names import HINT, checkpoint_name
+from manifests.vacuum.floor import cached_objects, read_anchor
 from tableformat.database import Database
 from tests.simulation.world import World
 
@@ -19,8 +22,7 @@ class Vandal:
     def act(self, database: Database, world: World, order: random.Random) -> None:
         """Damage one of them on the disk itself."""
         disk = world.disk
-        names = sorted(info.name for info in disk.list(CHECKPOINTS))
-        name = order.choice([*names, HINT])
+        name = order.choice([*_cached(world), HINT])
         try:
             data = bytearray(disk.get(name))
         except Exception:
@@ -38,3 +40,15 @@ class Vandal:
                 disk.put(name, bytes(data[: order.randrange(1, len(data))]), sync=False)
             case _:
                 disk.delete(name)
+
+
+def _cached(world: World) -> list[str]:
+    """The parts of checkpoints that the hint leads to, and that are no anchor's: only caches."""
+    log = LogReader(world.disk)
+    try:
+        found = cached_objects(world.disk, 0)
+    except CorruptionError:
+        return []
+    for anchor in world.oracle.anchors:
+        found -= read_anchor(log, anchor)[1]
+    return sorted(map(checkpoint_name, found))

@@ -1,0 +1,28 @@
+"""Lets old epochs go, with no grace at all: what is not kept when it looks may be gone at once."""
+
+from __future__ import annotations
+
+import random
+from contextlib import suppress
+from dataclasses import dataclass
+
+from manifests.errors import NotFoundError
+from manifests.vacuum.run import VacuumRequest, vacuum
+from tableformat.database import Database
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Vacuumer:
+    """Vacuums, and keeps some of the newest epochs; gives pins up before, that never end else."""
+
+    weight: float = 1.5
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """One run. Its clock may be wrong, and says nothing."""
+        if order.random() < 0.5:
+            for name in sorted(database.refresh().pins):
+                with suppress(NotFoundError):
+                    database.unpin(name)
+        kept = order.choice((1, 2, 3, 8))
+        vacuum(database._log, VacuumRequest(0, kept, force=True, threads=1))
