@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from manifests.errors import CorruptionError
 from manifests.store import ObjectStore
 from tableformat.compaction.inputs import WINDOW_BYTES, Rows, Source, open_sources
 from tableformat.compaction.job import CompactionJob
@@ -22,8 +25,8 @@ from tableformat.sort import sort_indices
 def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> Rows:
     """Write what is left of the RowSets of a job in order; where each row comes from.
 
-    Requires: each RowSet is in the order of the sort key, and so are the rows that leaves. Holds a
-    stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError, StoreError.
+    Holds a stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError also where
+    rows that are put together are not in the order of the sort key; StoreError.
     """
     merging = _Merge(job)
     window = max(1, WINDOW_BYTES // len(job.sources))
@@ -90,6 +93,7 @@ class _Merge:
             order = order[: 1 + int(np.flatnonzero(order == last)[0])]
         owners = np.searchsorted(starts, order, side="right") - 1
         counts = np.bincount(owners, minlength=len(taking))
+        _check_sorted(taking, counts, np.bincount(owners, order - starts[owners], len(taking)))
         parts = [run.take(int(count)) for run, count in zip(taking, counts, strict=True)]
         # The rows that stay are left out from what is put together, so that places move.
         moved = np.cumsum([0, *counts[:-1]]) - starts[:-1]
@@ -120,6 +124,19 @@ class _Merge:
             for key, place in zip(self._sort_key, self._keys, strict=True)
         }
         return np.asarray(sort_indices(keys, self._sort_key), np.int64)
+
+
+def _check_sorted(runs: Sequence[_Run], counts: Rows, sums: NDArray[Any]) -> None:
+    """What is taken of a run must be its first rows; `sums` adds up their places.
+
+    Raises CorruptionError for a RowSet whose rows are in another order: they would be mixed up.
+    """
+    for run, count, found in zip(runs, counts.tolist(), sums.tolist(), strict=True):
+        if found != count * (count - 1) // 2:
+            raise CorruptionError(
+                f"RowSet {run.source.rowset.entry.object} is not in the order of the table's sort"
+                " key, as every RowSet of it must be."
+            )
 
 
 def _gather(parts: list[pa.Array], places: Rows) -> pa.Array:

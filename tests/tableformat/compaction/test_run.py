@@ -223,6 +223,15 @@ def test_damage_is_reported_and_never_written_on(kind: GroupKind) -> None:
     assert {item.name for item in store.list("")} == names
 
 
+def test_a_rowset_that_is_not_in_order_is_refused_rather_than_mixed_up() -> None:
+    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)), ["id"])
+    add(table, pa.record_batch({"id": [1, 2, 3, 4, 5, 6, 7, 8]}), 4)
+    add(table, pa.record_batch({"id": [3, 9, 2, 11, 12]}), 4)
+    _, [job] = jobs(table, "merge")
+    with pytest.raises(CorruptionError, match=f"{live(table)[1].entry.object} is not in the order"):
+        run_job(job, table._location.store)
+
+
 def test_no_room_among_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
     add(table, pa.record_batch({"id": np.random.default_rng(1).permutation(9_000)}))
