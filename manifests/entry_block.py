@@ -36,6 +36,10 @@ class Entries(Protocol):
         """RowSet ids."""
 
     @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+
+    @property
     def rows(self) -> Integers:
         """Rows as stored."""
 
@@ -72,6 +76,11 @@ class AddedEntries:
     def ids(self) -> Integers:
         """RowSet ids."""
         return np.array([r.id for r in self.rowsets], np.int64)
+
+    @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        return np.array([r.epoch for r in self.rowsets], np.int64)
 
     @property
     def rows(self) -> Integers:
@@ -128,6 +137,11 @@ class EntryBlock:
     def ids(self) -> Integers:
         """RowSet ids."""
         return self.numbers["ids"]
+
+    @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        return self.numbers["epochs"]
 
     @property
     def rows(self) -> Integers:

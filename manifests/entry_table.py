@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +54,12 @@ class EntryTable(Sequence[LiveRowSet]):
         """One RowSet, made anew at each call. Slices are for the arrays."""
         part = self._parts[int(self._part[index])]
         return part.live(np.array([self._row[index]]))[0]
+
+    @cached_property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        parts = zip(self._parts, self._chosen, strict=True)
+        return _join([part.epochs[rows] for part, rows in parts])[self._order]
 
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())

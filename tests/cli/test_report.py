@@ -28,7 +28,7 @@ from colonnade.cli.report.facts import (
 from colonnade.cli.report.page import render
 from manifests.compaction.facts import RowSetFacts
 from manifests.vectors import Integers
-from tests.cli.runner import Run
+from tests.cli.runner import Run, order_rows
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 VOID = {"meta", "br", "link", "img"}
@@ -163,3 +163,14 @@ def test_each_epoch_has_the_colour_of_what_it_did(shop: Path) -> None:
 
 def page_of(database: Path) -> str:
     return render(read_report(open_database(str(database)), 200, MADE))
+
+
+def test_the_epochs_of_rowsets_are_known_without_making_objects_of_them(shop: Path) -> None:
+    database = colonnade.open_database(shop)
+    database.repair()  # writes a checkpoint: three RowSets in a segment
+    orders = database.table("orders")
+    orders.delete("id >= 20")  # takes one of them away
+    orders.append(order_rows(30, 5))
+    place = open_database(str(shop))
+    entries = place.log.read_entries(place.head.table("orders"))
+    assert entries.epochs.tolist() == [rowset.epoch for rowset in entries] == [2, 3, 8]

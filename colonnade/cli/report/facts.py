@@ -135,11 +135,10 @@ def _rows_written(epoch: Epoch) -> int:
 def _table_page(place: Place, state: TableState, table: TableFacts) -> TablePage:
     entries = place.log.read_entries(state)
     rowsets = facts_of(state, entries)
-    epochs = np.array([rowset.epoch for rowset in entries], np.int64)
     return TablePage(
         facts=table,
         sizes=size_bins(rowsets.byte_counts),
-        ages=age_cells(rowsets, epochs),
+        ages=age_cells(rowsets, entries.epochs),
         deleted=deleted_counts(rowsets),
         overlap=_overlap(state, rowsets),
         plan=plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties)),
