@@ -79,7 +79,12 @@ class LogReader:
 
         Raises NotFoundError where the database was removed or replaced since.
         """
-        newest = self._advance(snapshot)
+        try:
+            newest = self._advance(snapshot)
+        except CorruptionError:
+            # What follows does not fit: the log may be that of another database by now.
+            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+            raise
         if newest is snapshot:
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
         return self.read_head() if newest.stale else newest

@@ -11,7 +11,7 @@ from manifests.errors import InvalidInputError
 
 
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
-    """Stream the rows of any Arrow-speaking object.
+    """Stream the rows of any Arrow-speaking object; one batch at least, which says its columns.
 
     An error of a reader's own source comes through as it is. Raises InvalidInputError for an
     object that offers no Arrow interface, or whose interface fails.
@@ -19,22 +19,24 @@ def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     if isinstance(data, pa.RecordBatch):
         yield data
         return
-    batches = _open(data)
-    while (batch := _next(batches, data)) is not None:
+    reader = _open(data)
+    batch = _next(reader, data)
+    if batch is None:
+        yield pa.RecordBatch.from_pylist([], reader.schema)
+    while batch is not None:
         yield batch
+        batch = _next(reader, data)
 
 
-def _open(data: Any) -> Iterator[pa.RecordBatch]:
-    batches: Iterator[pa.RecordBatch]
+def _open(data: Any) -> pa.RecordBatchReader:
     try:
         if isinstance(data, pa.RecordBatchReader):
-            batches = data
-            return batches
+            return data
         if hasattr(data, "__arrow_c_stream__"):
-            batches = pa.RecordBatchReader.from_stream(data)
-            return batches
+            return pa.RecordBatchReader.from_stream(data)
         if hasattr(data, "__arrow_c_array__"):
-            return iter((pa.record_batch(data),))
+            batch = pa.record_batch(data)
+            return pa.RecordBatchReader.from_batches(batch.schema, (batch,))
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:
         raise _unreadable(data, error) from error
     raise InvalidInputError(
@@ -43,7 +45,7 @@ def _open(data: Any) -> Iterator[pa.RecordBatch]:
     )
 
 
-def _next(batches: Iterator[pa.RecordBatch], data: Any) -> pa.RecordBatch | None:
+def _next(batches: pa.RecordBatchReader, data: Any) -> pa.RecordBatch | None:
     try:
         return next(batches, None)
     except pa.ArrowException as error:

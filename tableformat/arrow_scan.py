@@ -53,6 +53,13 @@ class Scan:
 
 
 def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of any Arrow-speaking object, or of a scan. Raises InvalidInputError."""
+    """The rows of any Arrow-speaking object, or of a scan; one batch at least.
+
+    Raises InvalidInputError.
+    """
+    if not isinstance(data, Scan):
+        yield from record_batches(data)
+        return
+    yield pa.RecordBatch.from_pylist([], data.schema)
     # A scan is asked for its batches itself, so that its errors keep their type.
-    return data.to_batches() if isinstance(data, Scan) else record_batches(data)
+    yield from data.to_batches()

@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from manifests.errors import InvalidInputError, NotFoundError
-from manifests.schema import SchemaField, TableSchema
+from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from tableformat.arrow_types import arrow_type, base_type, type_name
 from tableformat.conform import conform
+from tableformat.conversion import match_fields
 from tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
 from tableformat.predicate.bind import resolve
 from tableformat.predicate.bound import BoundColumn
@@ -125,9 +126,40 @@ def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema
 
 def _nested(value: object, field: SchemaField) -> Constant:
     try:
-        return Constant(pa.scalar(value, arrow_type(field)))
+        return Constant(pa.scalar(_fitted(value, field, field.name), arrow_type(field)))
+    except InvalidInputError:
+        raise
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise _misfit(field, value) from error
+
+
+def _fitted(value: object, field: SchemaField, where: str) -> object:
+    """A Python value whose dicts have the fields of structs, all of them and no others.
+
+    Arrow would drop fields that it does not know, and take missing ones for NULL.
+    Raises InvalidInputError that names the struct; TypeError for another kind of value.
+    """
+    match field.type, value:
+        case _, None:
+            return None
+        case StructType(fields=fields), Mapping():
+            names = list(value)
+            order = match_fields(names, [each.name for each in fields], f"Column {where!r}")
+            return {
+                each.name: _fitted(value[names[index]], each, f"{where}.{each.name}")
+                for index, each in zip(order, fields, strict=True)
+            }
+        case ArrayType(element=element), list() | tuple():
+            return [_fitted(each, element, f"{where}.element") for each in value]
+        case MapType() as map_type, Mapping() | list() | tuple():
+            return [
+                (_fitted(key, map_type.key, f"{where}.key"),
+                 _fitted(item, map_type.value, f"{where}.value"))
+                for key, item in (value.items() if isinstance(value, Mapping) else value)
+            ]  # fmt: skip
+        case StructType() | ArrayType() | MapType(), _:
+            raise TypeError(f"{where} takes no {type(value).__name__}")
+    return value
 
 
 def _constant(literal: Literal, field: SchemaField) -> Constant:

@@ -23,9 +23,13 @@ class PinnedEpoch:
     until: datetime
 
 
+_LONGEST_SECONDS = 100 * 366 * 86_400
+"""A hundred years: whoever wants to keep an epoch for good gives it a tag."""
+
+
 def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
     """Name an epoch. Raises AlreadyExistsError, NotFoundError for an epoch that is gone."""
-    return _commit(log, base, Tag(name=_checked(name, "tag"), epoch=epoch))
+    return _commit(log, base, Tag(name=_checked(name, "tag"), epoch=_at_least_0(log, epoch)))
 
 
 def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:
@@ -38,10 +42,14 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
 
     Raises AlreadyExistsError for a pin of another epoch, NotFoundError for an epoch that is gone.
     """
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise InvalidInputError(f"A pin lasts a number of seconds above 0, not {seconds!r}.")
-    until = now_ms() + int(seconds * 1000)
-    return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=epoch, until_ms=until))
+    number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
+    if not number or not 0 < seconds <= _LONGEST_SECONDS:
+        raise InvalidInputError(
+            f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; a tag"
+            " has no end."
+        )
+    until, kept = now_ms() + int(seconds * 1000), _at_least_0(log, epoch)
+    return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 
 
 def commit_unpin(log: Log, base: Snapshot, name: str) -> Snapshot:
@@ -57,8 +65,11 @@ def pinned(snapshot: Snapshot) -> dict[str, PinnedEpoch]:
 
 
 def tagged_epoch(snapshot: Snapshot, name: str) -> int:
-    """The epoch of a tag. Raises NotFoundError that lists the tags there are."""
-    if name in snapshot.tags:
+    """The epoch of a tag.
+
+    Raises NotFoundError that lists the tags there are, InvalidInputError for what is no name.
+    """
+    if _checked(name, "tag") in snapshot.tags:
         return snapshot.tags[name]
     known = ", ".join(sorted(snapshot.tags)) or "none yet"
     raise NotFoundError(f"Tag {name!r} does not exist; the tags are: {known}.")
@@ -70,6 +81,12 @@ def _checked(name: str, what: str) -> str:
             f"The name of a {what} is a text of 1 to 255 printable characters, not {name!r}."
         )
     return name
+
+
+def _at_least_0(log: Log, epoch: int) -> int:
+    if epoch < 0:
+        raise NotFoundError(f"Epoch {epoch} of {log.store.url} does not exist.")
+    return epoch
 
 
 def _commit(log: Log, base: Snapshot, operation: Operation) -> Snapshot:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from manifests.bounds import BoundsTable
 from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
+from tableformat.arrow_types import type_name
 from tableformat.column import check_names
 from tableformat.predicate import bind, col, prune
 from tableformat.predicate.expressions import TRUE, Predicate, conjunction
@@ -101,7 +102,7 @@ def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
     for field in fields:
         if not can_be_key(field):
             raise InvalidInputError(
-                f"Column {field.name!r} of type {str(field.type)!r:.60} cannot be a key; use a"
+                f"Column {field.name!r} of type {type_name(field.type)} cannot be a key; use a"
                 " column of numbers without fractions, decimals, text, binary, dates or times."
             )
     return TableSchema(fields=tuple(fields))

@@ -339,8 +339,11 @@ class ArrowTable(RowMethods):
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
         """The epochs that changed this table, newest first; reads one file an epoch.
 
-        Those of a table that it replaced in one epoch follow.
+        Those of a table that it replaced in one epoch follow. Raises InvalidInputError for a
+        `limit` that is no number from 0.
         """
+        if limit is not None and (type(limit) is not int or limit < 0):
+            raise InvalidInputError(f"A limit is a whole number from 0, not {limit!r}.")
         head = self.refresh()
         table = self._location.require(head).id
         return list(islice(table_history(self._log.read_epochs(head.epoch), table), limit))

@@ -170,22 +170,23 @@ def negate(node: BoundNode) -> BoundNode:
 
 def complement(predicate: BoundPredicate) -> BoundPredicate:
     """TRUE where another predicate is FALSE or NULL, so for the rows that it does not select."""
-    root = _null_as_false(predicate.root)
-    columns = dict.fromkeys(_columns(root))
-    return BoundPredicate(any_of([negate(root), *map(BoundIsNull, columns)]))
+    return BoundPredicate(_not_true(predicate.root))
 
 
-def _null_as_false(node: BoundNode) -> BoundNode:
-    """Without constants that are NULL. TRUE for the same rows, for no node negates another."""
+def _not_true(node: BoundNode) -> BoundNode:
     match node:
-        case BoundConstant(None):
-            return BoundConstant(False)
+        case BoundConstant(value):
+            return BoundConstant(value is not True)
         case BoundAnd(parts):
-            return all_of(map(_null_as_false, parts))
+            return any_of(_not_true(part) for part in parts)
         case BoundOr(parts):
-            return any_of(map(_null_as_false, parts))
+            return all_of(_not_true(part) for part in parts)
+        case BoundIsNull():
+            return negate(node)
+        case BoundCompareColumns(left, _, right):
+            return any_of((negate(node), BoundIsNull(left), BoundIsNull(right)))
         case _:
-            return node
+            return any_of((negate(node), BoundIsNull(node.column)))
 
 
 def all_of(parts: Iterable[BoundNode]) -> BoundNode:

@@ -86,11 +86,9 @@ class RowMethods(ABC):
         column, or the key that is NULL or given twice; ConflictError after ten tries.
         """
         check_settings(settings, commit)
-        rows = pa.Table.from_batches(batches) if (batches := list(record_batches(data))) else None
+        rows = pa.Table.from_batches(list(record_batches(data)))
 
         def evaluate(log: Log, table: TableState, job: str) -> Statement:
-            if rows is None:
-                return Statement("upsert")
             return evaluate_upsert(log, table, rows, on, job, settings)
 
         return self._run(evaluate, commit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -74,13 +75,15 @@ def _statement(
 ) -> Statement:
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
+    # The new rows may have been computed from those that go: where another statement took one of
+    # these meanwhile, nobody can tell which of the two should stay.
     gone = [
-        RowsGone(table.id, each.rowset, "delete", each.rows)
+        RowsGone(table.id, each.rowset, "update", each.rows)
         for each in select_rows(log.store, table, rowsets, where)
         if each.count
     ]
     columns = bind(where, table.schema).column_ids
-    return row_statement(
+    statement = row_statement(
         "overwrite",
         table,
         gone,
@@ -89,6 +92,9 @@ def _statement(
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
+    counts = statement.counts
+    said = replace(counts, rows_deleted=counts.rows_updated, rows_updated=0)
+    return replace(statement, counts=said)
 
 
 def _checked(

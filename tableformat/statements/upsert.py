@@ -13,8 +13,9 @@ from manifests.change import RowsGone, TableRead
 from manifests.log import Log
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
+from tableformat.arrow_input import record_batches
 from tableformat.arrow_types import arrow_schema
-from tableformat.conform import CONFORMED_ROWS, conform, conform_batches
+from tableformat.conform import CONFORMED_ROWS, conform_batches
 from tableformat.keys import KeySet, key_columns
 from tableformat.selection import gone_rows
 from tableformat.statements.key_guard import guard_keys, read_keys
@@ -64,10 +65,7 @@ def evaluate_upsert(
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
-    parts = list(conform_batches(data.to_batches(), table.schema))
-    if not parts:
-        empty = pa.RecordBatch.from_pylist([], data.schema)
-        parts = [conform(empty, table.schema)]
+    parts = list(conform_batches(record_batches(data), table.schema))
     return pa.Table.from_batches(parts, arrow_schema(table.schema))
 
 

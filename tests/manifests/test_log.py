@@ -197,13 +197,17 @@ def test_an_exchanged_or_missing_epoch_stops_the_reader() -> None:
         log.read_head()
 
 
-@pytest.mark.parametrize("made_again", [False, True])
-def test_a_database_that_was_deleted_takes_no_change_of_old_readers(made_again: bool) -> None:
+@pytest.mark.parametrize("epochs_of_the_new_one", [0, 2, 8])
+def test_a_database_that_was_deleted_takes_no_change_of_old_readers(
+    epochs_of_the_new_one: int,
+) -> None:
     old, store = MemoryStore(), MemoryStore()
     state = with_orders(old, make_log(old))
     state = make_log(old).commit(append(), state)
-    if made_again:
-        with_orders(store, make_log(store))
+    if epochs_of_the_new_one:
+        new = with_orders(store, make_log(store))
+        for _ in range(2, epochs_of_the_new_one):
+            new = make_log(store).commit(append(), new)
     before = dict(store._objects)
     for use in (make_log(store).refresh, lambda base: make_log(store).commit(append(), base)):
         with pytest.raises(NotFoundError, match="removed or replaced; open it again"):

@@ -16,7 +16,16 @@ from manifests.entries import ColumnStatistics
 from manifests.schema import SchemaField, TableSchema
 from manifests.statistics import encode_bound
 from tableformat.arrow_types import arrow_schema
-from tableformat.predicate import bind, col, evaluate, from_json, parse_predicate, prune, to_json
+from tableformat.predicate import (
+    bind,
+    col,
+    complement,
+    evaluate,
+    from_json,
+    parse_predicate,
+    prune,
+    to_json,
+)
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 
 DATASETS = 420
@@ -128,8 +137,13 @@ def test_pruning_loses_no_row_and_truth_equals_a_plain_python_oracle(share: int)
             bound = bind(from_json(to_json(predicate)), schema)
             expected = [oracle.truth(predicate, row) for row in rows]
             assert evaluate(bound, batch).to_pylist() == expected, label
+            others = [truth is not True for truth in expected]
+            unselected = evaluate(complement(bound), batch).to_pylist()
+            assert [truth is True for truth in unselected] == others, label
             matching = np.array(expected).reshape(BLOCKS, BLOCK_ROWS) == np.True_
             for table in bounds:
+                whole = ~prune(complement(bound), table)
+                assert matching[whole].all(), label
                 kept = prune(bound, table)
                 assert kept.dtype == bool, label
                 assert kept[matching.any(axis=1)].all(), label
