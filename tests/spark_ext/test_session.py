@@ -116,6 +116,11 @@ def test_a_query_does_not_notice_that_its_planner_was_killed(seen: Any) -> None:
     assert seen["meanwhile"]["count"] == [3]
 
 
+def test_rows_are_changed_with_columns_on_classic_spark_and_connect(seen: Any) -> None:
+    # Of 1, 2, 3 the first was deleted, 2 became 20, which matched and went; 21 came as 22.
+    assert seen["changed"] == [[3, 22], [1, 0, 0], [0, 1, 0], [1, 0, 1]]
+
+
 def test_a_refusal_of_the_planner_is_an_analysis_exception_of_one_sentence(seen: Any) -> None:
     first, *rest = seen["refusal"]["text"].splitlines()
     assert seen["refusal"]["condition"] == "COLONNADE_NOT_FOUND"

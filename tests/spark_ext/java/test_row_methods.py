@@ -121,6 +121,14 @@ def test_a_statement_that_met_another_one_runs_again(rows: Rows) -> None:
     assert rows.values()[11] == 0
 
 
+def test_statements_on_different_rows_at_once_all_succeed(rows: Rows) -> None:
+    """As SQL, which does not run again: none of them is a conflict."""
+    pool = "__import__('concurrent.futures', fromlist=['x']).ThreadPoolExecutor(8)"
+    statement = f"spark.sql(f'DELETE FROM {TABLE} WHERE id = {{n}} AND v >= 0')"
+    rows.shell.run(f"len([*{pool}.map(lambda n: {statement}, range(8))])")
+    assert [*rows.values()] == [8, 9]
+
+
 def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
     rows.meddle("update({'v': 'v'}, 'id = 3')")
     tries = "setattr(__import__('spark_ext.statements', fromlist=['x']), 'TRIES', %d)"
