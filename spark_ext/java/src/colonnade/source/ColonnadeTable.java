@@ -183,7 +183,7 @@ public final class ColonnadeTable
     RowChangeBuilder.delete(this, filters, Map.of());
   }
 
-  /** The same with the options of the statement, which Spark has from 4.2 on. */
+  /** The same with the options of the statement, which Spark 4.1 does not have. */
   public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
     RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
   }

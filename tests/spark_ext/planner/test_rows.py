@@ -1,0 +1,107 @@
+"""The planner's operations behind statements that change rows, called as Java calls them."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyroaring import BitMap
+
+import colonnade
+from manifests.errors import ConflictError
+from spark_ext.planner import reads, rows, writes
+from tests.spark_ext.planner.test_catalog_operations import ids, planned, written
+
+ID = {"column": ["id"]}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A table of the ids 1, 2 in one RowSet and 3, 4 in another."""
+    writes.commit(written(planned(tmp_path / "t")))
+    writes.commit(written(planned(tmp_path / "t"), pa.table({"id": [3, 4], "name": ["c", "d"]})))
+    return tmp_path / "t"
+
+
+def compare(operator: str, value: int | None) -> dict[str, Any]:
+    literal = {"type": "bigint", "value": None if value is None else str(value)}
+    return {"op": operator, "args": [ID, literal]}
+
+
+def is_whole(path: Path, *filters: dict[str, Any]) -> bool:
+    state = reads.load({"path": str(path), "options": {}})
+    names = ("url", "database", "epoch", "id")
+    return bool(rows.can_delete({n: state[n] for n in names} | {"filters": filters})["whole"])
+
+
+def message(deleted: dict[int, list[int]]) -> str:
+    bitmaps = {n: base64.b64encode(BitMap(r).serialize()).decode() for n, r in deleted.items()}
+    return json.dumps({"rowsets": [], "deleted": bitmaps, "moved": {}, "inserted": {}})
+
+
+@pytest.mark.parametrize(
+    ("filters", "whole"),
+    [
+        ([compare(">=", 3)], True),
+        ([compare(">=", 2)], False),
+        ([compare(">", 9)], True),
+        ([compare(">=", 1), compare("<", 3)], True),
+        ([], True),
+        ([{"type": "boolean", "value": "true"}], True),
+        # NULL selects nothing: neither do the bounds, nor the rows.
+        ([{"op": "OR", "args": [compare("=", 1), compare("=", None)]}], False),
+        ([compare("=", None)], True),
+        ([{"op": "UPPER", "args": [ID]}], False),
+        ([{"op": "=", "args": [{"column": ["_row"]}, {"type": "bigint", "value": "1"}]}], False),
+    ],
+)
+def test_only_what_the_bounds_decide_is_deleted_without_tasks(
+    path: Path, filters: list[dict[str, Any]], whole: bool
+) -> None:
+    assert is_whole(path, *filters) is whole
+
+
+def test_a_delete_that_is_sent_twice_lands_once(path: Path) -> None:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    epochs = [rows.delete_where({**job, "filters": [compare(">=", 3)]})["epoch"] for _ in range(2)]
+    assert epochs == [3, 3]
+    assert ids(path) == [1, 2]
+
+
+def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
+    plan = planned(path)
+    commit = {
+        "job": plan["job"],
+        "database": plan["database"],
+        "kind": "merge",
+        "filters": None,
+        "keys": ["id"],
+        "messages": [message({0: [1]}), message({0: [1], 1: [0]})],
+    }
+    assert [rows.commit_rows(commit)["epoch"] for _ in range(2)] == [3, 3]
+    assert ids(path) == [1, 4]
+    assert colonnade.open(path).history(1)[0].metrics["rows_deleted"] == 2
+
+
+def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: Path) -> None:
+    transaction = "0123456789abcdef" * 2
+    plan = planned(path, transaction=transaction)
+    job = {"job": plan["job"], "database": plan["database"], "filters": [compare(">=", 3)]}
+    rows.delete_where(job)
+    counts = colonnade.open(path).find_counts(transaction, 2)
+    assert (counts.epoch, counts.rows_deleted) == (3, 2)
+    assert colonnade.open(path).find_counts("f" * 32, 2).rows_deleted == 0
+
+
+def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
+    commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
+    colonnade.open(path).append(pa.table({"id": [8], "name": ["z"]}))
+    with pytest.raises(ConflictError, match="Keys that it inserts"):
+        writes.commit({**commit, "merged": ["id"]})
+    assert writes.commit({**commit, "merged": []})["epoch"] == 4
+    assert colonnade.open(path).history(1)[0].operation == "merge"
