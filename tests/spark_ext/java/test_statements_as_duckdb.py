@@ -50,11 +50,8 @@ def compare(spark: SparkShell, seed: int, count: int, sort_key: str) -> None:
     spark.sql(f"DROP TABLE {TABLE}")
 
 
-@pytest.mark.parametrize(("seed", "sort_key"), [(1, ""), (2, " CLUSTER BY (n, name)")])
-def test_random_statements_leave_the_rows_that_duckdb_has(
-    spark: SparkShell, seed: int, sort_key: str
-) -> None:
-    compare(spark, seed, 12, sort_key)
+def test_random_statements_leave_the_rows_that_duckdb_has(spark: SparkShell) -> None:
+    compare(spark, 1, 14, " CLUSTER BY (n, name)")
 
 
 @pytest.mark.long
