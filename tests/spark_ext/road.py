@@ -80,6 +80,9 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     rows.writeTo("colonnade.shop.frames").create()
     rows.writeTo("colonnade.shop.frames").append()
     assert spark.table("colonnade.shop.frames").groupBy("id").count().count() == 100
+    rows.write.saveAsTable("colonnade.shop.saved")
+    parquet = "CREATE TABLE colonnade.shop.other USING parquet AS SELECT 1 AS a"
+    fails(lambda: spark.sql(parquet).collect(), "Colonnade tables only")
 
 
 def append(frame: DataFrame, path: str) -> None:

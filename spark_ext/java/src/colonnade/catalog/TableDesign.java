@@ -46,10 +46,12 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
-  /** The classes of {@code df.write.saveAsTable} and {@code spark.catalog.createTable}. */
-  private static final Set<String> CALLERS =
+  /** What carries out SQL texts: sessions, Spark Connect, and {@code spark-sql}. */
+  private static final Set<String> STATEMENTS =
       Set.of(
-          "org.apache.spark.sql.classic.DataFrameWriter", "org.apache.spark.sql.classic.Catalog");
+          "org.apache.spark.sql.classic.SparkSession.sql",
+          "org.apache.spark.sql.connect.planner.SparkConnectPlanner.handleSqlCommand",
+          "org.apache.spark.sql.hive.thriftserver.SparkSQLDriver.run");
 
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
@@ -87,7 +89,7 @@ record TableDesign(
 
   private static void refuseOther(String provider) {
     boolean unsaid =
-        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && isCalledByName();
+        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !isStatement();
     if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
       throw refusal(
           "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
@@ -103,12 +105,17 @@ record TableDesign(
   }
 
   /**
-   * Whether a method of {@link #CALLERS} runs and not a statement: where no format was chosen,
-   * these name Spark's default one, and nothing in what they pass on tells it from a chosen one.
+   * Whether a SQL text is carried out and not {@code df.write.saveAsTable}, say: where no format
+   * was chosen, such methods name Spark's default one, and nothing that they pass on tells it from
+   * one that a statement chose.
    */
-  private static boolean isCalledByName() {
+  private static boolean isStatement() {
     return StackWalker.getInstance()
-        .walk(frames -> frames.anyMatch(frame -> CALLERS.contains(frame.getClassName())));
+        .walk(frames -> frames.map(TableDesign::method).anyMatch(STATEMENTS::contains));
+  }
+
+  private static String method(StackWalker.StackFrame frame) {
+    return frame.getClassName() + "." + frame.getMethodName();
   }
 
   private static List<String> clusterBy(Transform[] partitions) {
