@@ -14,7 +14,7 @@ from tests.simulation.bugs import BUGS, Bug
 from tests.simulation.corpus import CORPUS
 from tests.simulation.world import Counters, World, simulate
 
-RUNS = 24
+RUNS = 16
 """Seeds of one push; which ones is always the same, so that a failure is everybody's."""
 
 SEEDS = 500

@@ -57,10 +57,11 @@ class Turns:
 
     def _give(self) -> int:
         last = self._running
-        self._running = self._choose(sorted(self._waiting), last)
-        if self._running != last:
-            self._waiting[self._running].release()
-        return self._running
+        chosen = self._running = self._choose(sorted(self._waiting), last)
+        if chosen != last:
+            # From here on the other thread runs, and may have given the turn away again.
+            self._waiting[chosen].release()
+        return chosen
 
     def _work(self, number: int, work: Callable[[], None]) -> None:
         self._waiting[number].acquire()
