@@ -223,12 +223,11 @@ class _Fold:
 
     def _lease(self, operation: Lease) -> None:
         before = self._leases.get(operation.job)
-        if before is None and not operation.until_ms:
-            self._refuse(f"ends the lease of job {operation.job}, which has none")
         if operation.epoch >= self._epoch or (before and before.epoch != operation.epoch):
             self._refuse(f"leases epoch {operation.epoch} to job {operation.job}")
         self._leases[operation.job] = operation
         if not operation.until_ms:
+            # One whose time was over may have been ended by vacuum before.
             del self._leases[operation.job]
 
     def _vacuum(self, operation: Vacuum) -> None:

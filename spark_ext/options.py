@@ -26,6 +26,7 @@ _WRITING = (
     "txnAppId",
     "txnVersion",
     "expectEpoch",
+    "leaseHours",
 )
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
@@ -59,6 +60,7 @@ class WriteOptions:
     `sortKey` (`a, b desc`) says how a table that the write creates is sorted. `replaceWhere`, a
     predicate in SQL text, has an overwrite replace its rows alone. `txnAppId` and `txnVersion` name
     a batch that lands once; with `expectEpoch` nothing lands unless the database is at that epoch.
+    With `leaseHours` vacuum keeps so long what the write needs.
     """
 
     path: str
@@ -96,11 +98,22 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
     records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
     return WriteOptions(
         path,
-        settings.model_copy(update={"max_records": records}),
+        settings.model_copy(update={"max_records": records, "lease_hours": _lease(given)}),
         _commit_settings(given),
         split_sort_key(given.get("sortkey", "")),
         given.get("replacewhere"),
     )
+
+
+def _lease(given: Mapping[str, str]) -> float | None:
+    text = given.get("leasehours")
+    try:
+        hours = None if text is None else float(text)
+        return WriteSettings(lease_hours=hours).lease_hours
+    except ValueError as error:
+        raise InvalidInputError(
+            f"Option leaseHours is a number of hours above 0 and up to 8760, not {text!r}."
+        ) from error
 
 
 def _commit_settings(given: Mapping[str, str]) -> CommitSettings:

@@ -32,12 +32,13 @@ from tableformat.write_job import (
     commit_write,
     decode_entries,
     encode_entries,
+    take_lease,
     write_rows,
 )
 
 
 def plan_python_write(options: WriteOptions, schema: spark.StructType, overwrite: bool) -> WriteJob:
-    """Plan a write of rows with this schema; nothing is written.
+    """Plan a write of rows with this schema; nothing is written but a lease, if it has one.
 
     Raises what `plan_spark_write` raises, and InvalidInputError for a type that Spark's Python
     sources cannot carry.
@@ -46,7 +47,9 @@ def plan_python_write(options: WriteOptions, schema: spark.StructType, overwrite
     refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
     location = locate(options.path)
     base = Log(location.store).read_head() if location.exists else None
-    return plan_spark_write(location, base, options, given, overwrite)
+    job = plan_spark_write(location, base, options, given, overwrite)
+    take_lease(job, Log(location.store), base)
+    return job
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,11 @@ from tableformat.statements.statement import RowCounts, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import Progress, verify
-from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.write_job import commit_write, new_table, plan_write, take_lease, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+
+_OLD_MS = 3_600_000
+"""A state older than this is read anew before rows are appended to it."""
 
 
 class ArrowTable(RowMethods):
@@ -374,7 +377,11 @@ class ArrowTable(RowMethods):
         commit: CommitSettings | None,
     ) -> int:
         base = self.snapshot
+        if mode == "append" and self._log.now_ms() - base.time_ms > _OLD_MS:
+            # Rows can follow any epoch, but not one that retention has removed since.
+            base = self.refresh()
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
+        take_lease(job, self._log, base)
         entries = write_rows(job, batches_of(data), self._location.store)
         if not entries and mode == "append" and (commit is None or commit.batch is None):
             return base.epoch

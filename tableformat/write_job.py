@@ -27,6 +27,7 @@ from manifests.entries import (
     CreateTable,
     DropRowSet,
     DropTable,
+    Lease,
     Operation,
     RowSetEntry,
     SortField,
@@ -85,6 +86,12 @@ class WriteJob(Model):
     settings: WriteSettings
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
+
+    def end_of_lease(self) -> tuple[Operation, ...]:
+        """What the commit says beside the rows where the job has a lease."""
+        if self.settings.lease_hours is None or self.create_database:
+            return ()
+        return (Lease(job=self.job, epoch=self.base, until_ms=0),)
 
     @property
     def has_more_than_rows(self) -> bool:
@@ -193,7 +200,7 @@ def plan_write(
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type.
     """
-    check_settings(settings, commit)
+    check_settings(settings, commit, may_lease=True)
     location.store.require_writable()
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
@@ -219,6 +226,23 @@ def plan_write(
         commit=commit or CommitSettings(),
         parameters=parameters or {},
     )
+
+
+def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
+    """Keep what a job reads and writes from vacuum, where its settings ask for that.
+
+    Before the first file is written; `base` is the snapshot of the job's base epoch. It ends with
+    the commit, or at its time. Raises InvalidInputError where the job expects an epoch to be the
+    newest, which a lease is after it; as `Log.commit`.
+    """
+    hours = job.settings.lease_hours
+    if hours is None or base is None:
+        return
+    if job.commit.expect_epoch is not None:
+        raise InvalidInputError("A lease is an epoch of its own: it excludes an expected epoch.")
+    until = log.now_ms() + int(hours * 3_600_000)
+    lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
+    log.commit(Change(new_transaction_id(), "lease", (lease,)), base)
 
 
 def write_rows(
@@ -284,7 +308,7 @@ def commit_write(
     written_by = {"schema_id": job.target.schema_id}
     rowsets = [entry.model_copy(update=written_by) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
-    ops.extend(job.commit.operations(job.target.table))
+    ops.extend((*job.commit.operations(job.target.table), *job.end_of_lease()))
     return log.commit(
         Change(
             transaction=job.transaction,

@@ -12,11 +12,16 @@ from manifests.schema import InputModel
 
 
 class WriteSettings(InputModel):
-    """What a user may choose about the files of one write."""
+    """What a user may choose about the files of one write.
+
+    With `lease_hours` vacuum keeps what the write needs so long, whatever the retention: for a
+    write that may take longer than that. It costs an epoch before the first file.
+    """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
     max_records: Annotated[int, Field(ge=1)] | None = None
     sync: bool = True
+    lease_hours: Annotated[float, Field(gt=0, le=8760)] | None = None
 
 
 class CommitSettings(InputModel):
@@ -42,9 +47,15 @@ class CommitSettings(InputModel):
         return {} if self.metadata is None else {"userMetadata": self.metadata}
 
 
-def check_settings(settings: WriteSettings | None, commit: CommitSettings | None) -> None:
-    """Refuse settings of another type. Raises InvalidInputError."""
+def check_settings(
+    settings: WriteSettings | None, commit: CommitSettings | None, *, may_lease: bool = False
+) -> None:
+    """Refuse settings of another type, and a lease where none is taken: InvalidInputError."""
     if settings is not None and not isinstance(settings, WriteSettings):
         raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
+    if settings is not None and settings.lease_hours is not None and not may_lease:
+        raise InvalidInputError(
+            "lease_hours is for appending rows and for overwriting a whole table; leave it out."
+        )
     if commit is not None and not isinstance(commit, CommitSettings):
         raise InvalidInputError(f"commit must be colonnade.CommitSettings, not {commit!r}.")

@@ -26,7 +26,7 @@ from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
 from tableformat.statements.replace import commit_replacement
 from tableformat.statements.reported import TaskReport
-from tableformat.write_job import WriteJob, commit_write, decode_entries
+from tableformat.write_job import WriteJob, commit_write, decode_entries, take_lease
 
 SORT_KEY = "sortKey"
 """The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
@@ -54,6 +54,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     )
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
+    take_lease(job, Log(location.store), base)
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),

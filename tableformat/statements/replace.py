@@ -63,7 +63,8 @@ def commit_replacement(
     statement = _statement(log, table, where, entries, job.parameters)
     if statement.is_empty and job.commit.batch is None:
         return base
-    return log.commit(make_change(statement, table, job.job, job.commit, job.transaction), base)
+    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
 
 
 def _statement(

@@ -56,13 +56,14 @@ def test_a_file_size_is_bytes_or_has_a_unit(text: str, size: int) -> None:
 def test_the_other_options_of_a_write() -> None:
     options = write(
         maxRecordsPerFile="10",
+        leaseHours="1.5",
         userMetadata="nightly",
         txnAppId="job",
         txnVersion="7",
         expectEpoch="3",
         replaceWhere="a > 1",
     )
-    assert options.settings.max_records == 10
+    assert (options.settings.max_records, options.settings.lease_hours) == (10, 1.5)
     assert options.commit == CommitSettings(batch=("job", 7), expect_epoch=3, metadata="nightly")
     assert options.replace_where == "a > 1"
 

@@ -1,0 +1,97 @@
+"""A write with a lease is safe from vacuum however long it takes; without one it begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import CommitSettings, WriteSettings
+from manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def noise(count: int) -> pa.Table:
+    return pa.table({"id": np.random.default_rng(1).integers(0, 2**62, count)}, SCHEMA)
+
+
+def interrupted(what: Callable[[], object]) -> pa.RecordBatchReader:
+    """Rows for several RowSets, and something else between two of them."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from noise(50_000).to_batches(10_000)
+        what()
+        yield from noise(10_000).to_batches()
+
+    return pa.RecordBatchReader.from_batches(SCHEMA, batches())
+
+
+def settings(lease_hours: float | None) -> WriteSettings:
+    return WriteSettings(max_records=10_000, lease_hours=lease_hours)
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_lease_keeps_a_write_from_vacuum_and_ends_with_it(mode: str, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(noise(5))
+    other = colonnade.open(tmp_path / "t")
+
+    def vacuum() -> None:
+        other.append(noise(1)) if mode == "append" else None
+        assert "lease of job" in str(other.vacuum(0))
+
+    getattr(table, mode)(interrupted(vacuum), settings=settings(1))
+    assert table.scan().to_arrow().num_rows == 60_000 + (6 if mode == "append" else 0)
+    assert not table.snapshot.leases
+    assert other.vacuum(0).held_by == ()
+    assert table.scan().to_arrow().num_rows >= 60_000
+
+
+def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+    with pytest.raises(ConflictError, match="give it a lease"):
+        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(None))
+    assert table.refresh().table("t").rowsets.rowset_count == 0
+
+
+def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+    with pytest.raises(CommitUnknownError, match="removed by retention"):
+        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(1e-9))
+    assert not other.refresh().leases
+    table.refresh()
+    table.append(noise(20_000), settings=settings(1e-9))
+    assert not table.snapshot.leases
+
+
+def test_a_lease_that_could_not_be_kept_is_refused(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    leased = settings(1)
+    with pytest.raises(InvalidInputError, match="excludes an expected epoch"):
+        table.append(noise(1), settings=leased, commit=CommitSettings(expect_epoch=1))
+    with pytest.raises(InvalidInputError, match="leave it out"):
+        table.overwrite(noise(1), "id = 1", settings=leased)
+    with (
+        pytest.raises(InvalidInputError, match="leave it out"),
+        colonnade.open_database(tmp_path / "t").transaction() as tx,
+    ):
+        tx.table("t").append(noise(1), settings=leased)
+
+
+def test_rows_are_appended_to_a_table_that_was_open_for_longer_than_the_retention(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+    other.append(noise(3))
+    other.vacuum(0)
+    monkeypatch.setattr("tableformat.table._OLD_MS", -1)
+    table.append(noise(2))
+    assert table.scan().to_arrow().num_rows == 5
