@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from manifests.checkpoint_writer import write_checkpoint
 from manifests.compaction.facts import facts_of
 from manifests.compaction.picker import plan_compaction, plan_order
 from manifests.compaction.plan import CompactionPlan
@@ -22,6 +24,8 @@ from tableformat.predicate.expressions import conjunction
 from tableformat.scan_plan import rowset_filter
 
 Where = str | Predicate | ColumnBuilder
+_log = logging.getLogger(__name__)
+
 _THREADS = 4
 """At most so many jobs at once in one process, since each takes memory."""
 
@@ -147,7 +151,7 @@ class Optimize:
         head, report = execute_plan(
             self._log, base, plan, ids, run=self._run, workers=self._workers
         )
-        self._see(head)
+        self._see(_checkpointed(self._log, head) if report.groups else head)
         return report
 
     def _with(self, chosen: Chosen, run: Run | None = None, workers: int | None = None) -> Optimize:
@@ -159,3 +163,13 @@ class Optimize:
             workers=workers or self._workers,
             chosen=chosen,
         )
+
+
+def _checkpointed(log: Log, head: Snapshot) -> Snapshot:
+    """The same state, stored: the RowSets that are gone would cost the next readers a replay."""
+    try:
+        return write_checkpoint(log.store, head)
+    except Exception as error:
+        # The compaction is committed, and nobody needs a checkpoint to read it.
+        _log.warning("No checkpoint of epoch %d: %s", head.epoch, error)
+        return head
