@@ -76,15 +76,13 @@ def _statement(
 ) -> Statement:
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
-    # The new rows may have been computed from those that go: where another statement took one of
-    # these meanwhile, nobody can tell which of the two should stay.
     gone = [
-        RowsGone(table.id, each.rowset, "update", each.rows)
+        RowsGone(table.id, each.rowset, "delete", each.rows)
         for each in select_rows(log.store, table, rowsets, where)
         if each.count
     ]
     columns = bind(where, table.schema).column_ids
-    statement = row_statement(
+    return row_statement(
         "overwrite",
         table,
         gone,
@@ -93,9 +91,6 @@ def _statement(
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
-    counts = statement.counts
-    said = replace(counts, rows_deleted=counts.rows_updated, rows_updated=0)
-    return replace(statement, counts=said)
 
 
 def _checked(

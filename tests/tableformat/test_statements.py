@@ -348,27 +348,6 @@ def test_a_nested_value_that_does_not_fit_is_refused(value: dict[str, Any], mess
         table.upsert(NESTED.empty_table(), on="places")
 
 
-@pytest.mark.parametrize("taken", ["id = 3", "id < 10"])
-@pytest.mark.parametrize("first", ["delete", "overwrite"])
-def test_an_overwrite_by_condition_brings_no_row_back_that_was_deleted_meanwhile(
-    taken: str, first: str
-) -> None:
-    table = filled()
-    late = another(table)
-    read = table.scan(where="id < 5").to_arrow()
-    if first == "delete":
-        table.delete(taken)
-        with pytest.raises(ConflictError):
-            late.overwrite(read, where="id < 5")
-        assert 3 not in ids(table)
-    else:
-        late.overwrite(read, where="id < 5")
-        table.delete(taken)  # runs again, on the rows that replaced those it had seen
-        assert 3 not in ids(table)
-    table.delete("id = 105")
-    assert 105 not in ids(table)
-
-
 @pytest.mark.parametrize("where", ["id IN (0, NULL)", "id = 0 OR id = NULL", "id < 1 OR NULL"])
 def test_a_null_in_a_condition_selects_no_row(where: str) -> None:
     table = filled()
