@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 
 def run_command(*arguments: object) -> Ran:
-    """Run `colonnade` in a process of its own: its session would have the jar in all other tests."""
+    """Run `colonnade` in a process of its own: other tests would find the jar in its session."""
     command = [sys.executable, "-m", "colonnade", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True)
     return Ran(done.returncode, done.stdout, done.stderr)
@@ -50,9 +50,7 @@ def test_an_error_of_spark_is_one_sentence(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]))
     ran = run_command("count", table.path, "--where", "nope(id)", "--spark", "always")
     assert ran.code == 2
-    said = ran.err.splitlines()
-    assert "nope" in said[-1]
-    assert not any("Traceback" in line or "\tat " in line for line in said)
+    assert ran.err.count("\n") == 1
 
 
 def test_large_tables_are_compacted_by_executors(tmp_path: Path) -> None:
