@@ -11,6 +11,7 @@ import typer
 
 from colonnade.cli import look
 from colonnade.cli.compact import compact
+from colonnade.cli.create import create
 from colonnade.cli.doctor import doctor
 from colonnade.cli.epochs import restore, tag
 from colonnade.cli.exit_codes import explain
@@ -29,7 +30,7 @@ Command = Callable[..., None]
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
-    "Rows": (head, count, import_, export),
+    "Rows": (create, head, count, import_, export),
     "Epochs": (tag, restore),
     "Care": (
         compact,

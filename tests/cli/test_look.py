@@ -109,3 +109,11 @@ def test_a_name_that_a_database_lacks_is_never_taken_for_all_of_it(run: Run, sho
         assert ran.code == 3
         assert "whose tables are: orders, users" in ran.err
     assert run("ls", shop / "orders").code == 2
+
+
+def test_a_database_is_created_once_and_holds_what_is_imported(run: Run, tmp_path: Path) -> None:
+    assert run("create", tmp_path / "db", "--json").json["tables"] == 0
+    assert run("create", tmp_path / "db").code == 4
+    (tmp_path / "a.csv").write_text("id\n1\n")
+    assert run("import", tmp_path / "db" / "t", tmp_path / "a.csv").code == 0
+    assert [each["name"] for each in run("ls", tmp_path / "db", "--json").json] == ["t"]

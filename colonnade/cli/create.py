@@ -1,0 +1,20 @@
+"""`create`: an empty database."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from colonnade.cli.arguments import DatabaseArgument, JsonOption
+from colonnade.cli.facts import database_facts
+from colonnade.cli.output import Output
+from colonnade.cli.places import open_database
+from tableformat.database import Database
+
+
+def create(database: DatabaseArgument, json: JsonOption = False) -> None:
+    """Create an empty database, in which `import` makes tables.
+
+    Without one, a table that is imported is a database of its own.
+    """
+    path = Database.create(database).path
+    Output(json).show(database_facts(open_database(path), []), Text(f"{path} is a database."))
