@@ -65,7 +65,8 @@ class StepError:
 class Round:
     """One round: what it did, how long it took, and how far the tables are from their policy.
 
-    `checkpoint` is the epoch of the one that it wrote, `vacuum` is None where that failed.
+    `checkpoint` is the epoch of the one that it wrote besides those of compactions; `vacuum` is
+    None where that failed.
     """
 
     time: datetime

@@ -38,7 +38,7 @@ ROWS = 60
 ROWSETS = 10
 PER_QUERY = 16
 # What a condition leaves out is Python's to decide; older Sparks only phrase it in their way.
-QUERIES = 4 if pyspark.__version__ >= "4.3" else 1
+QUERIES = 4 if pyspark.__version__ >= "4.3" else 2
 SCHEMA = pa.schema(
     [
         pa.field("id", pa.int64(), nullable=False),
