@@ -23,6 +23,7 @@ Data: TypeAlias = "bytes | memoryview"
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}", re.ASCII)
+_UNFINISHED = re.compile(r"((?:.*/)?)\.tmp-[0-9a-f]{16}-([^/]+)", re.ASCII)
 
 
 class PutOutcome(enum.Enum):
@@ -214,6 +215,13 @@ class ObjectStore(abc.ABC):
 def is_name(name: str) -> bool:
     """Whether `name` can name an object (see `check_name`)."""
     return _NAME.fullmatch(name) is not None
+
+
+def finished_name(name: str) -> str | None:
+    """The object that an unfinished one was going to be; None for any other name."""
+    found = _UNFINISHED.fullmatch(name)
+    finished = found[1] + found[2] if found else ""
+    return finished if is_name(finished) else None
 
 
 def check_name(name: str) -> None:

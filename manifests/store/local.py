@@ -18,8 +18,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
-import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -40,24 +38,30 @@ from manifests.store.base import (
     check_name,
     check_prefix,
     check_ranges,
-    is_name,
+    finished_name,
     too_large,
     truncated,
 )
+from manifests.store.local_files import (
+    FOLDER,
+    NO_LINKS,
+    WRITE,
+    discard,
+    link,
+    make_path,
+    temp_name,
+    walk_folder,
+    write_all,
+    write_temp,
+)
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # For folders that are only passed: those that one may search but not list are passed, too.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 # O_NONBLOCK: opening a named pipe that someone left here must fail its check below, not hang.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-
-_TEMP = re.compile(r"\.tmp-[0-9a-f]{16}-(.+)", re.ASCII)
-
-_NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
 # Errors after which a link is certainly not there. After any other (a network file system that
 # timed out) nobody knows.
-_NOT_LINKED = _NO_LINKS | {
+_NOT_LINKED = NO_LINKS | {
     errno.EACCES,
     errno.EDQUOT,
     errno.EMLINK,
@@ -122,10 +126,10 @@ class LocalStore(ObjectStore):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
-            temp = _write_temp(folder, leaf, data, sync=True)
+            temp = write_temp(folder, leaf, data, sync=True)
             outcome = PutOutcome.CREATED
             try:
-                _link(folder, temp, leaf)
+                link(folder, temp, leaf)
             except FileExistsError:
                 outcome = PutOutcome.EXISTS
             except OSError as error:
@@ -133,7 +137,7 @@ class LocalStore(ObjectStore):
                     raise
                 return PutOutcome.UNKNOWN
             finally:
-                _discard(folder, temp)
+                discard(folder, temp)
             try:
                 # Also for EXISTS: the one who linked it may have died before this line.
                 os.fsync(folder)
@@ -144,11 +148,11 @@ class LocalStore(ObjectStore):
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):
-            temp = _write_temp(folder, leaf, data, sync)
+            temp = write_temp(folder, leaf, data, sync)
             try:
                 os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
-                _discard(folder, temp)
+                discard(folder, temp)
                 raise
             if sync:
                 os.fsync(folder)
@@ -159,8 +163,8 @@ class LocalStore(ObjectStore):
             with suppress(FileNotFoundError):
                 os.stat(leaf, dir_fd=folder, follow_symlinks=False)
                 raise AlreadyExistsError(f"{self.locate(name)} exists already.")
-            temp = _temp_name(leaf)
-            return _LocalWriter(self, name, temp, os.open(temp, _WRITE, 0o666, dir_fd=folder), sync)
+            temp = temp_name(leaf)
+            return _LocalWriter(self, name, temp, os.open(temp, WRITE, 0o666, dir_fd=folder), sync)
 
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
@@ -184,7 +188,7 @@ class LocalStore(ObjectStore):
         return self._walk("", unfinished=True)
 
     def delete_unfinished(self, name: str) -> None:
-        if not _is_temp(name):
+        if finished_name(name) is None:
             raise InvalidInputError(f"{name[:300]!r} is no name of an unfinished object.")
         with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
             os.unlink(leaf, dir_fd=folder)
@@ -201,13 +205,13 @@ class LocalStore(ObjectStore):
     def make_root(self) -> None:
         """Make the root folder and those above it that are missing. Raises: StoreError."""
         try:
-            _make_path(self.url)
+            make_path(self.url)
         except OSError as error:
             raise self._failed(self.url, "made", error) from error
 
     @contextmanager
     def _folder(
-        self, name: str, *, make: bool = False, sync: bool = False, flags: int = _FOLDER
+        self, name: str, *, make: bool = False, sync: bool = False, flags: int = FOLDER
     ) -> Iterator[tuple[int, str]]:
         """Open the folder of an object; with `make`, make what is missing. Yields it and the leaf.
 
@@ -238,7 +242,7 @@ class LocalStore(ObjectStore):
         except FileNotFoundError:
             if not make:
                 raise
-        _make_path(self.url)
+        make_path(self.url)
         return os.open(self.url, flags)
 
     def _make_folder(self, parent: int, part: str, path: str, sync: bool) -> None:
@@ -299,7 +303,7 @@ class LocalStore(ObjectStore):
         try:
             # Any leaf will do: only its folder is opened.
             with self._folder(f"{top}/_" if top else "_") as (folder, _):
-                yield from _walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
+                yield from walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
@@ -321,7 +325,7 @@ class _LocalWriter(ObjectWriter):
             raise InvalidInputError(f"{self._store.locate(self._name)} is no longer being written.")
         try:
             with self._store._writing(self._name):
-                _write_all(self._file, data)
+                write_all(self._file, data)
         except BaseException:
             self.abort()
             raise
@@ -340,11 +344,11 @@ class _LocalWriter(ObjectWriter):
             os.fsync(file)
         with self._store._folder(self._name) as (folder, leaf):
             try:
-                _link(folder, self._temp, leaf)
+                link(folder, self._temp, leaf)
             except FileExistsError as error:
                 location = self._store.locate(self._name)
                 raise AlreadyExistsError(f"{location} exists already.") from error
-            _discard(folder, self._temp)
+            discard(folder, self._temp)
             if self._sync:
                 os.fsync(folder)
 
@@ -357,101 +361,3 @@ class _LocalWriter(ObjectWriter):
             os.close(file)
         with suppress(OSError), self._store._folder(self._name) as (folder, _):
             os.unlink(self._temp, dir_fd=folder)
-
-
-def _temp_name(leaf: str) -> str:
-    return f".tmp-{secrets.token_hex(8)}-{leaf}"
-
-
-def _write_temp(folder: int, leaf: str, data: Data, sync: bool) -> str:
-    """Write a finished temporary file and name it; leaves none behind when that fails."""
-    temp = _temp_name(leaf)
-    file = os.open(temp, _WRITE, 0o666, dir_fd=folder)
-    try:
-        try:
-            _write_all(file, data)
-            if sync:
-                os.fsync(file)
-        finally:
-            os.close(file)
-    except BaseException:
-        _discard(folder, temp)
-        raise
-    return temp
-
-
-def _write_all(file: int, data: Data) -> None:
-    rest = memoryview(data).cast("B")
-    while rest:  # a limit or a full disk cuts a write short; the next call says which it was
-        rest = rest[os.write(file, rest) :]
-
-
-def _link(folder: int, temp: str, leaf: str) -> None:
-    try:
-        os.link(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        raise OSError(
-            error.errno,
-            "this file system has no hard links, without which a commit on local disk is not safe;"
-            " keep the database on another one",
-        ) from error
-
-
-def _discard(folder: int, temp: str) -> None:
-    # What cannot be removed stays what it is: an unfinished object that vacuum knows.
-    with suppress(OSError):
-        os.unlink(temp, dir_fd=folder)
-
-
-def _make_path(path: str) -> None:
-    """Make a folder and its parents, durably."""
-    parent = os.path.dirname(path)
-    if not os.path.isdir(parent):
-        _make_path(parent)
-    try:
-        os.mkdir(path)
-    except FileExistsError:
-        return
-    folder = os.open(parent, _FOLDER)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-def _is_temp(name: str) -> bool:
-    """Whether a name is that of an unfinished object."""
-    folder, _, leaf = name.rpartition("/")
-    found = _TEMP.fullmatch(leaf)
-    return found is not None and is_name(f"{folder}/{found[1]}" if folder else found[1])
-
-
-def _walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterator[ObjectInfo]:
-    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`.
-
-    Or the unfinished ones instead.
-    """
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            name = path + entry.name
-            if not is_name(name) and not (unfinished and _is_temp(name)):
-                continue  # not ours
-            try:
-                if entry.is_dir(follow_symlinks=False):
-                    if f"{name}/".startswith(prefix[: len(name) + 1]):
-                        below = os.open(entry.name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
-                        try:
-                            yield from _walk_folder(below, f"{name}/", prefix, unfinished)
-                        finally:
-                            os.close(below)
-                elif (
-                    name.startswith(prefix)
-                    and is_name(name) is not unfinished
-                    and entry.is_file(follow_symlinks=False)
-                ):
-                    status = entry.stat(follow_symlinks=False)
-                    yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
-            except FileNotFoundError:
-                continue  # went away meanwhile

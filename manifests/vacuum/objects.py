@@ -13,7 +13,7 @@ from typing import Literal
 
 from manifests.ids import OBJECT_ID, TABLE_ID
 from manifests.names import CHECKPOINTS, HINT, MANIFEST
-from manifests.store.base import ObjectInfo
+from manifests.store.base import ObjectInfo, finished_name
 
 _OBJECT = OBJECT_ID.pattern
 _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
@@ -22,7 +22,6 @@ _DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
 _DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
 _CHECKPOINT = re.compile(rf"{CHECKPOINTS}/(?P<object>{_OBJECT})\.json", re.ASCII)
 _EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
-_UNFINISHED = re.compile(r"(?P<folder>(?:.*/)?)\.tmp-[0-9a-f]{16}-(?P<leaf>.+)", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +53,7 @@ class Stored:
 
 def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
     """Say what a stored object is, finished or not, in a database of one table or several."""
-    unfinished = _UNFINISHED.fullmatch(info.name)
-    name = unfinished["folder"] + unfinished["leaf"] if unfinished else info.name
+    name = finished_name(info.name) or info.name
     if name == HINT:
         return Stored(info, "hint", name)
     if found := _EPOCH.fullmatch(name):

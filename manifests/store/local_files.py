@@ -1,0 +1,116 @@
+"""Files of the local disk below an open folder: written whole, put under a name, listed.
+
+Spec: docs/spec/store.md#local-disk
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+
+from manifests.store.base import Data, ObjectInfo, finished_name, is_name
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+"""How folders and new files are opened."""
+
+NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
+"""Errors of a file system that has no hard links."""
+
+
+def temp_name(leaf: str) -> str:
+    """A new name for an object that is not finished yet, `leaf` being its own in its folder."""
+    return f".tmp-{secrets.token_hex(8)}-{leaf}"
+
+
+def write_temp(folder: int, leaf: str, data: Data, sync: bool) -> str:
+    """Write a finished temporary file and name it; leaves none behind when that fails."""
+    temp = temp_name(leaf)
+    file = os.open(temp, WRITE, 0o666, dir_fd=folder)
+    try:
+        try:
+            write_all(file, data)
+            if sync:
+                os.fsync(file)
+        finally:
+            os.close(file)
+    except BaseException:
+        discard(folder, temp)
+        raise
+    return temp
+
+
+def write_all(file: int, data: Data) -> None:
+    """Write all of some bytes."""
+    rest = memoryview(data).cast("B")
+    while rest:  # a limit or a full disk cuts a write short; the next call says which it was
+        rest = rest[os.write(file, rest) :]
+
+
+def link(folder: int, temp: str, leaf: str) -> None:
+    """Give a finished file its name as well. Raises FileExistsError where the name is taken."""
+    try:
+        os.link(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        raise OSError(
+            error.errno,
+            "this file system has no hard links, without which a commit on local disk is not safe;"
+            " keep the database on another one",
+        ) from error
+
+
+def discard(folder: int, temp: str) -> None:
+    """Remove an unfinished object."""
+    # What cannot be removed stays what it is: an unfinished object that vacuum knows.
+    with suppress(OSError):
+        os.unlink(temp, dir_fd=folder)
+
+
+def make_path(path: str) -> None:
+    """Make a folder and its parents, durably."""
+    parent = os.path.dirname(path)
+    if not os.path.isdir(parent):
+        make_path(parent)
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        return
+    folder = os.open(parent, FOLDER)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterator[ObjectInfo]:
+    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`.
+
+    Or the unfinished ones instead.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            name = path + entry.name
+            if not is_name(name) and not (unfinished and finished_name(name)):
+                continue  # not ours
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if f"{name}/".startswith(prefix[: len(name) + 1]):
+                        below = os.open(entry.name, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+                        try:
+                            yield from walk_folder(below, f"{name}/", prefix, unfinished)
+                        finally:
+                            os.close(below)
+                elif (
+                    name.startswith(prefix)
+                    and is_name(name) is not unfinished
+                    and entry.is_file(follow_symlinks=False)
+                ):
+                    status = entry.stat(follow_symlinks=False)
+                    yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
+            except FileNotFoundError:
+                continue  # went away meanwhile
