@@ -18,6 +18,7 @@ from manifests.conflicts import check_change, check_head, has_landed
 from manifests.creation import create_database
 from manifests.entries import Epoch, Stub
 from manifests.errors import (
+    ColonnadeError,
     CommitUnknownError,
     CorruptionError,
     InvalidInputError,
@@ -143,7 +144,12 @@ class Log(LogReader):
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
             # an error would tell the caller that the commit had.
-            _log.warning("No checkpoint of epoch %d: %s", snapshot.epoch, error)
+            _log.warning(
+                "No checkpoint of epoch %d: %s",
+                snapshot.epoch,
+                error,
+                exc_info=not isinstance(error, ColonnadeError),
+            )
             return snapshot
 
     def _is_due(self, epoch: int) -> bool:

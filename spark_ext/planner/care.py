@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from manifests.errors import InvalidInputError
+from spark_ext.answer_rows import vacuum_row
 from spark_ext.planner.metadata import Row
-from spark_ext.table import vacuum_row
 from tableformat.database import Database
 from tableformat.table import ArrowTable
 

@@ -13,7 +13,7 @@ from typing import Any
 from manifests.log import Log
 from manifests.schema import SchemaField, type_text
 from manifests.snapshot import LiveRowSet
-from spark_ext.table import HISTORY_SCHEMA, history_row
+from spark_ext.answer_rows import HISTORY_SCHEMA, history_row
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 

@@ -12,10 +12,10 @@ from typing import Any
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import InvalidInputError
 from manifests.log import Log
+from spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
 from spark_ext.planner.metadata import Row, plain_rows
-from spark_ext.table import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 

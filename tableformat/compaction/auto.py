@@ -9,6 +9,7 @@ import logging
 from functools import partial
 
 from manifests.compaction.policy import MIB, parse_policy
+from manifests.errors import ColonnadeError
 from manifests.ids import TableId
 from manifests.log import Log
 from manifests.snapshot import Snapshot, TableState
@@ -34,7 +35,12 @@ def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
         if state is not None and parse_policy(state.properties).auto:
             return _compact(log, head, state)
     except Exception as error:
-        _log.warning("No compaction after epoch %d: %s", head.epoch, error)
+        _log.warning(
+            "No compaction after epoch %d: %s",
+            head.epoch,
+            error,
+            exc_info=not isinstance(error, ColonnadeError),
+        )
     return head
 
 

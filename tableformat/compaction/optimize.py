@@ -12,7 +12,7 @@ from manifests.compaction.facts import facts_of
 from manifests.compaction.picker import plan_compaction, plan_order
 from manifests.compaction.plan import CompactionPlan
 from manifests.compaction.policy import parse_policy
-from manifests.errors import InvalidInputError
+from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.log import Log
 from manifests.schema import type_text
 from manifests.snapshot import Snapshot, TableState
@@ -171,5 +171,10 @@ def _checkpointed(log: Log, head: Snapshot) -> Snapshot:
         return write_checkpoint(log.store, head)
     except Exception as error:
         # The compaction is committed, and nobody needs a checkpoint to read it.
-        _log.warning("No checkpoint of epoch %d: %s", head.epoch, error)
+        _log.warning(
+            "No checkpoint of epoch %d: %s",
+            head.epoch,
+            error,
+            exc_info=not isinstance(error, ColonnadeError),
+        )
         return head

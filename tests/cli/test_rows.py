@@ -77,7 +77,6 @@ def test_csv_files_may_be_compressed_and_separated_by_tabs(run: Run, tmp_path: P
 
 
 def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("duckdb")
     (tmp_path / "a.json").write_text('[{"id": 1}, {"id": 2}]')
     query = f"SELECT id * 10 AS id FROM read_json('{tmp_path}/a.json')"
     assert run("import", tmp_path / "t", "--query", query).code == 0

@@ -6,12 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_killed_processes_leave_what_they_were_told(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.simulation.processes", str(tmp_path)]
     done = subprocess.run(

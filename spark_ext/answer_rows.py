@@ -1,0 +1,97 @@
+"""What Spark shows of a table beside its rows: the columns of the answers, and their rows."""
+
+from __future__ import annotations
+
+from manifests.snapshot import Snapshot, TableState
+from manifests.vacuum.result import VacuumResult
+from tableformat.history import HistoryEntry
+from tableformat.table import ArrowTable
+
+HISTORY_SCHEMA = (
+    "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"
+    " readVersion long, operationMetrics map<string,string>, userMetadata string,"
+    " engineInfo string"
+)
+"""Columns of `history()`; those of Delta that mean the same here."""
+
+VACUUM_SCHEMA = (
+    "epoch long, floor long, epochs_removed long, files_removed long, bytes_removed long,"
+    " kept_epochs array<long>, held_by array<string>, files array<string>"
+)
+"""Columns of `vacuum()`. `files` are the first thousand."""
+
+DETAIL_SCHEMA = (
+    "format string, id string, name string, description string, location string,"
+    " createdAt timestamp, lastModified timestamp, partitionColumns array<string>,"
+    " clusteringColumns array<string>, numFiles long, numRows long, sizeInBytes long,"
+    " properties map<string,string>, sortKey array<string>, epoch long"
+)
+"""Columns of `detail()`: Delta's, then our own."""
+
+_METRICS = {
+    "rows_deleted": "numDeletedRows",
+    "rows_updated": "numUpdatedRows",
+    "rows_inserted": "numInsertedRows",
+    "rowsets_touched": "numTouchedFiles",
+}
+"""What statements counted, by the names that Delta's history has for it where it has one."""
+
+
+def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
+    """A row of `VACUUM_SCHEMA`."""
+    return (
+        result.epoch,
+        result.floor,
+        result.epochs_removed,
+        len(result.files),
+        result.bytes_removed,
+        list(result.kept_epochs),
+        list(result.held_by),
+        [each.name for each in result.files[:1000]],
+    )
+
+
+def history_row(entry: HistoryEntry) -> tuple[object, ...]:
+    """One row of `HISTORY_SCHEMA`."""
+    metrics = {
+        "numFiles": entry.rowsets_added,
+        "numRemovedFiles": entry.rowsets_dropped,
+        "numOutputRows": entry.rows_added,
+        "numOutputBytes": entry.bytes_added,
+        **{_METRICS[name]: count for name, count in entry.metrics.items() if name in _METRICS},
+    }
+    parameters = dict(entry.parameters)
+    note = parameters.pop("userMetadata", None)
+    return (
+        entry.epoch,
+        entry.timestamp,
+        entry.operation,
+        parameters,
+        entry.base,
+        {name: str(count) for name, count in metrics.items()},
+        note,
+        entry.engine,
+    )
+
+
+def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tuple[object, ...]:
+    """A row of `DETAIL_SCHEMA`. Costs two GETs."""
+    names = {field.id: field.name for field in state.schema.fields}
+    partition_columns: list[str] = []
+    return (
+        "colonnade",
+        state.id,
+        state.name,
+        state.comment,
+        table.path,
+        table.time_of(state.created_epoch),
+        table.time_of(state.changed_epoch),
+        partition_columns,
+        [names[field.column] for field in state.sort_key],
+        state.rowsets.rowset_count,
+        state.rowsets.row_count,
+        state.rowsets.byte_count,
+        dict(state.properties),
+        [names[field.column] + (" desc" if field.descending else "") for field in state.sort_key],
+        snapshot.epoch,
+    )
