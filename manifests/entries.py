@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints, model_validator
 
 from manifests import ids
 from manifests.schema import Model, TableSchema
@@ -51,6 +51,27 @@ class ByteCheck(Model):
 
     length: Count
     crc32c: Crc32c
+
+
+PartitionValues = tuple[str | None, ...]
+"""What all rows of a RowSet have in common: a tagged value, or None for NULL, for each field."""
+
+
+class PartitionField(Model):
+    """One part of a partition layout: rows of one RowSet have one value under its transform.
+
+    `argument` is the number of buckets, or the width to truncate to. Spec: docs/spec/partitions.md
+    """
+
+    transform: Literal["identity", "years", "months", "days", "hours", "bucket", "truncate"]
+    column: ColumnNumber
+    argument: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+    @model_validator(mode="after")
+    def _check_argument(self) -> PartitionField:
+        if (self.argument is None) == (self.transform in ("bucket", "truncate")):
+            raise ValueError("bucket and truncate have an argument, and no other transform has")
+        return self
 
 
 class RowSetEntry(Model):

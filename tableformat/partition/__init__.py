@@ -1,0 +1,8 @@
+"""Rows by partition.
+
+    murmur3.py     the hash of `bucket`
+    transforms.py  values of columns under the transforms of a layout
+    divide.py      which rows belong together
+
+Spec: docs/spec/partitions.md
+"""

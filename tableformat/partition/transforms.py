@@ -1,0 +1,131 @@
+"""Values of columns under the transforms of a partition layout. Pure.
+
+Spec: docs/spec/partitions.md#transforms
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Context
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from manifests.entries import PartitionField
+from manifests.errors import InvalidInputError
+from manifests.partition_layout import VALUE_LIMIT
+from manifests.schema import SchemaField
+from manifests.statistics import Bound
+from tableformat.column import Order, column_of
+from tableformat.encodings import narrowed
+from tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
+
+Integers = NDArray[np.int64]
+
+_HOUR_US = 3_600_000_000
+_LEAST = -(2**63)
+_EXACT = Context(prec=76)
+
+
+def transform(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array | list[int]:
+    """Values of a column, in its storage type, under a field's transform.
+
+    Integers, texts or bytes; decimals as a list of their unscaled values. Requires: a field that
+    `check_layout` accepts for the column, and no NULL. Raises InvalidInputError for a value that is
+    too long to stand in the log.
+    """
+    match field.transform:
+        case "identity":
+            return _checked(_plain(values), column)
+        case "bucket":
+            return pa.array(_buckets(field, _hashes(column, values)))
+        case "truncate":
+            return _checked(_truncated(values, field.argument or 1), column)
+        case "hours":
+            return pa.array(_integers(values) // _HOUR_US)
+    days = _integers(values) // (1 if column.type == "date" else 24 * _HOUR_US)
+    if field.transform == "days":
+        return pa.array(days)
+    unit = "Y" if field.transform == "years" else "M"
+    return pa.array(days.astype("datetime64[D]").astype(f"datetime64[{unit}]").astype(np.int64))
+
+
+def buckets_of(field: PartitionField, column: SchemaField, values: Sequence[Bound]) -> list[int]:
+    """The buckets of values as predicates have them. Requires: a field of `bucket`."""
+    if str(column.type).startswith("decimal"):
+        hashes = _hash_decimals([int(value) for value in values])
+    elif column_of(column).order is Order.INTEGER:
+        hashes = hash_integers(_hashed_integers(column, np.array(values, np.int64)))
+    else:
+        hashes = hash_bytes(pa.array(values).cast(pa.binary()))
+    found: list[int] = _buckets(field, hashes).tolist()
+    return found
+
+
+def _buckets(field: PartitionField, hashes: Hashes) -> Integers:
+    assert field.argument is not None
+    return (hashes & np.uint32(0x7FFFFFFF)).astype(np.int64) % field.argument
+
+
+def _hashes(column: SchemaField, values: pa.Array) -> Hashes:
+    if pa.types.is_decimal(values.type):
+        return _hash_decimals(_unscaled(values))
+    if column_of(column).order is Order.INTEGER:
+        return hash_integers(_hashed_integers(column, _integers(values)))
+    return hash_bytes(values.cast(pa.binary()))
+
+
+def _hashed_integers(column: SchemaField, values: Integers) -> Integers:
+    # A time is stored in nanoseconds, and hashed as the microseconds that other formats store.
+    return values // 1000 if str(column.type).startswith("time(") else values
+
+
+def _hash_decimals(values: Sequence[int]) -> Hashes:
+    """By the shortest two's complement, big-endian."""
+    sizes = [(each if each >= 0 else ~each).bit_length() // 8 + 1 for each in values]
+    shortest = [v.to_bytes(size, "big", signed=True) for v, size in zip(values, sizes, strict=True)]
+    return hash_bytes(pa.array(shortest, pa.binary()))
+
+
+def _plain(values: pa.Array) -> pa.Array | list[int]:
+    if pa.types.is_decimal(values.type):
+        return _unscaled(values)
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
+        return values
+    return pa.array(_integers(values))
+
+
+def _unscaled(values: pa.Array) -> list[int]:
+    return [int(value.scaleb(values.type.scale, _EXACT)) for value in values.to_pylist()]
+
+
+def _integers(values: pa.Array) -> Integers:
+    integers = narrowed.as_integers(values) if narrowed.applies(values.type) else values
+    found: Integers = np.asarray(integers.cast(pa.int64()))
+    return found
+
+
+def _truncated(values: pa.Array, width: int) -> pa.Array | list[int]:
+    if pa.types.is_decimal(values.type):
+        return [value - value % width for value in _unscaled(values)]
+    if pa.types.is_string(values.type):
+        return pc.utf8_slice_codeunits(values, 0, width)
+    if pa.types.is_binary(values.type):
+        return pc.binary_slice(values, 0, width)
+    whole = _integers(values)
+    rest = whole % width
+    return pa.array(np.maximum(whole, _LEAST + rest) - rest)
+
+
+def _checked(values: pa.Array | list[int], column: SchemaField) -> pa.Array | list[int]:
+    if isinstance(values, list) or pa.types.is_integer(values.type) or not len(values):
+        return values
+    size = pc.max(pc.binary_length(values)).as_py()
+    if size > VALUE_LIMIT:
+        raise InvalidInputError(
+            f"Column {column.name!r} cannot be partitioned by: a value has {size} bytes, and at"
+            f" most {VALUE_LIMIT} stand in the log; use truncate."
+        )
+    return values
