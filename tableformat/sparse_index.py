@@ -10,20 +10,22 @@ Spec: docs/spec/rowset.md#sparse-index
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, bound_array
 from manifests.statistics import Bound
 from tableformat import ipc_stream
 from tableformat.block import ENCODINGS, BlockEntry
-from tableformat.block_statistics import Statistics
+from tableformat.block_statistics import Statistics, merge
 from tableformat.column import Order
 
 _BOUND_TYPES = {
@@ -51,6 +53,14 @@ INDEX_LIMIT = 2**30
 """No index is larger when decoded, in bytes."""
 
 
+_LIMIT = 2**32
+"""A block has fewer rows and bytes than that, so that adding them up cannot overflow."""
+
+_NULLABLE = {"base", "min", "max"}
+_KNOWN = frozenset(ENCODINGS)
+
+
+@lru_cache
 def _schema(order: Order) -> pa.Schema:
     bound = _BOUND_TYPES.get(order)
     if bound is None:
@@ -60,19 +70,66 @@ def _schema(order: Order) -> pa.Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class SparseIndex:
-    """The blocks of a segment in row order, each array one element a block.
+class _Made:
+    """Blocks that were values from the start."""
 
-    `first_rows` and `offsets` have one element more: the rows and bytes of the segment.
+    entries: Sequence[BlockEntry]
+
+    def whole(self) -> Statistics:
+        return merge([e.statistics for e in self.entries], [e.rows for e in self.entries])
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Blocks as the columns of a stored index: values are made when first asked for."""
+
+    columns: Mapping[str, pa.Array]
+    order: Order
+
+    @cached_property
+    def entries(self) -> Sequence[BlockEntry]:
+        return _entries({name: each.to_pylist() for name, each in self.columns.items()}, self.order)
+
+    def whole(self) -> Statistics:
+        """The same as `merge` makes of the statistics of the entries."""
+        nulls, nans = (np.asarray(self.columns[name]) for name in ("nulls", "nans"))
+        counts = int(nulls.sum()), int(nans.sum())
+        if self.order not in _BOUND_TYPES:
+            return Statistics(*counts, exact=False)
+        low, high = self.columns["min"], self.columns["max"]
+        if low.null_count or high.null_count:
+            bounded = np.asarray(pc.and_(low.is_valid(), high.is_valid()))
+            if (~bounded & (nulls + nans < np.asarray(self.columns["rows"]))).any():
+                return Statistics(*counts, exact=False)
+            low, high = low.filter(pa.array(bounded)), high.filter(pa.array(bounded))
+        exact = bool(pc.all(self.columns["exact"]).as_py())
+        least, most = pc.min(low).as_py(), pc.max(high).as_py()
+        if self.order is Order.DECIMAL and least is not None:
+            least, most = int(least), int(most)
+        return Statistics(*counts, least, most, exact)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseIndex:
+    """The blocks of a segment in row order.
+
+    `first_rows` and `offsets` have one element a block and one more: the rows and bytes of the
+    segment. `checksums` are CRC32C of the stored bytes.
     """
 
     first_rows: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    entries: Sequence[BlockEntry]
+    checksums: Sequence[int]
+    _blocks: _Made | _Stored
 
-    def statistics(self) -> list[Statistics]:
-        """What is known about each block."""
-        return [entry.statistics for entry in self.entries]
+    @property
+    def entries(self) -> Sequence[BlockEntry]:
+        """The blocks as values."""
+        return self._blocks.entries
+
+    def whole(self) -> Statistics:
+        """What is known about all rows. Cheaper than making values of the blocks."""
+        return self._blocks.whole()
 
 
 def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
@@ -80,21 +137,22 @@ def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
     return SparseIndex(
         np.array([0, *accumulate(entry.rows for entry in entries)], np.int64),
         np.array([0, *accumulate(entry.length for entry in entries)], np.int64),
-        entries,
+        [entry.crc32c for entry in entries],
+        _Made(entries),
     )
 
 
 def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
     """Write the index of blocks that lie back to back."""
     index = index_of(entries)
-    statistics = index.statistics()
+    statistics = [entry.statistics for entry in entries]
     columns: list[Any] = [
         index.first_rows[:-1],
         [entry.rows for entry in entries],
         index.offsets[:-1],
         [entry.length for entry in entries],
         [entry.decoded for entry in entries],
-        [entry.crc32c for entry in entries],
+        index.checksums,
         [entry.encoding for entry in entries],
         [entry.base for entry in entries],
         [each.nulls for each in statistics],
@@ -120,24 +178,32 @@ def decode_index(data: bytes, order: Order) -> SparseIndex:
     batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
     if batch.schema != _schema(order):
         raise ValueError("its columns are not those of an index of this column type")
-    if any(
-        not field.nullable and array.null_count
-        for field, array in zip(batch.schema, batch.columns, strict=True)
-    ):
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    if any(columns[name].null_count for name in columns.keys() - _NULLABLE):
         raise ValueError("it has NULL where a value must be")
-    values = {name: batch.column(name) for name in batch.schema.names}
-    entries = _entries({name: array.to_pylist() for name, array in values.items()}, order)
-    index = index_of(entries)
-    if not entries or any(
-        entry.rows < 1 or entry.length < 0 or entry.encoding not in ENCODINGS for entry in entries
+    rows, lengths = (np.asarray(columns[name]) for name in ("rows", "length"))
+    if (
+        not len(rows)
+        or not 1 <= rows.min() <= rows.max() < _LIMIT
+        or not 0 <= lengths.min() <= lengths.max() < _LIMIT
+        or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):
         raise ValueError("it describes a block that cannot be")
+    first_rows, offsets = _running(rows), _running(lengths)
     if not (
-        np.array_equal(index.first_rows[:-1], values["first_row"].to_numpy())
-        and np.array_equal(index.offsets[:-1], values["offset"].to_numpy())
+        np.array_equal(first_rows[:-1], np.asarray(columns["first_row"]))
+        and np.array_equal(offsets[:-1], np.asarray(columns["offset"]))
     ):
         raise ValueError("its blocks do not lie back to back")
-    return index
+    checksums = np.asarray(columns["crc32c"]).tolist()
+    return SparseIndex(first_rows, offsets, checksums, _Stored(columns, order))
+
+
+def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, and the sums of the parts up to each."""
+    sums = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(parts, out=sums[1:])
+    return sums
 
 
 def _entries(values: dict[str, list[Any]], order: Order) -> tuple[BlockEntry, ...]:

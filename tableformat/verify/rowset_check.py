@@ -18,7 +18,7 @@ from manifests.errors import ColonnadeError, CorruptionError
 from manifests.names import deletion_vector_name, footer_name
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
-from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, merge, shorten
+from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, shorten
 from tableformat.column import Column, Order, column_of
 from tableformat.footer import Footer, Segment, entry_of
 from tableformat.rowset_source import RowSetSource
@@ -26,7 +26,7 @@ from tableformat.sparse_index import SparseIndex, decode_index, index_of
 from tableformat.verify.block_check import check_block, contradiction
 from tableformat.verify.findings import Finding
 
-WINDOW_BYTES = 2**20
+WINDOW_BYTES = 2**21
 """About so many stored bytes are read at once: what a processor's cache still holds."""
 
 
@@ -163,7 +163,7 @@ class _ColumnCheck:
         if self.column is None:
             return
         kinds = self.column.bound_kinds
-        known = merge(index.statistics(), [entry.rows for entry in index.entries])
+        known = index.whole()
         logged = self.owner.rowset.entry.statistics.get(self.id)
         try:
             problem = contradiction(from_log(self.segment.statistics, kinds), known)
@@ -193,16 +193,14 @@ class _ColumnCheck:
 
     def _check_window(self, index: SparseIndex, first: int, end: int, buffer: pa.Buffer) -> None:
         """Blocks `first` to `end` - 1, which a buffer begins with."""
-        decode = self.column if self.owner.depth >= 4 else None
-        at = 0
-        for number in range(first, end):
-            entry = index.entries[number]
-            data = buffer.slice(at, entry.length)
-            at += entry.length
+        column = self.column if self.owner.depth >= 4 else None
+        ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
+        for number, start, stop in zip(range(first, end), ends, ends[1:], strict=False):
+            data = buffer.slice(start, stop - start)
             problem = None
-            if decode is not None:
-                problem = check_block(data, entry, decode)
-            elif entry.length and crc32c(data) != entry.crc32c:
+            if column is not None:
+                problem = check_block(data, index.entries[number], column)
+            elif stop > start and crc32c(data) != index.checksums[number]:
                 problem = "its bytes do not match their checksum"
             if problem is not None:
                 rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
@@ -239,7 +237,7 @@ def _decode_any(data: bytes) -> SparseIndex:
 
 def _windows(index: SparseIndex) -> Iterator[tuple[int, int]]:
     """Neighbouring blocks, from one to before another, that take about the bytes of a window."""
-    first, count = 0, len(index.entries)
+    first, count = 0, len(index.checksums)
     while first < count:
         limit = int(index.offsets[first]) + WINDOW_BYTES
         end = max(first + 1, int(np.searchsorted(index.offsets, limit, side="right")) - 1)
