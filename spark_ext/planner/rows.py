@@ -32,7 +32,8 @@ def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
     """Commit what the tasks of a `job` report in `messages` as one statement of a `kind`.
 
     `filters` is what the statement's scan was asked for, None where that is not known. `keys` are
-    the columns by which rows to insert were found missing.
+    the columns by which rows to insert were found missing; without any it was decided by something
+    else than columns that are equal, None: nothing was inserted because it was missing.
     """
     job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
@@ -47,14 +48,16 @@ def commit_reports(
     kind: RowKind,
     reports: Sequence[TaskReport],
     filters: Sequence[Tree] | None,
-    keys: Sequence[str],
+    keys: Sequence[str] | None,
 ) -> dict[str, Any]:
     """Commit what tasks report; the arguments are those of `commit_rows`."""
     table = base.tables[TableId(job.target.table)]
     where = None if filters is None else predicate_of(filters, table.schema)
     read = TableRead(table.id, rowset_filter(table, where))
-    usable = [name for name in keys if can_be_key(table.schema.field(name))]
-    return _commit(log, base, job, reported_statement(log, table, kind, reports, read, usable))
+    if keys is not None:
+        # Fewer columns guard more rows.
+        keys = [name for name in keys if can_be_key(table.schema.field(name))]
+    return _commit(log, base, job, reported_statement(log, table, kind, reports, read, keys))
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     """Make what the tasks of a `job` wrote visible in one epoch; `messages` are their entries.
 
     `database` is that of the plan. An append of no rows to a table that is there makes none.
-    `merged`: it is a MERGE that inserts rows which were missing in these columns.
+    `merged`: it is a MERGE that inserts rows; its columns are the `keys` of `commit_rows`.
     """
     job = WriteJob.model_validate_json(args["job"])
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]

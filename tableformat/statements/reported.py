@@ -31,7 +31,7 @@ from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
 from tableformat.keys import KeySet, key_columns
 from tableformat.rowset_reader import RowSetReader
-from tableformat.statements.key_guard import guard_keys
+from tableformat.statements.key_guard import guard_any, guard_keys
 from tableformat.statements.statement import Statement, row_statement, rows_gone
 
 
@@ -77,21 +77,20 @@ def reported_statement(
     kind: RowKind,
     reports: Sequence[TaskReport],
     read: TableRead,
-    keys: Sequence[str] = (),
+    keys: Sequence[str] | None = None,
 ) -> Statement:
     """What tasks did to a table, which all of them read at one epoch, as one statement.
 
-    `kind` says what it was, and `keys` the columns by which inserted rows were found missing.
+    `kind` says what it was, and `keys` the columns by which inserted rows were found missing: none
+    where that was decided otherwise, None where it did not matter.
     Raises InvalidInputError where a row is not the table's.
     """
     deleted = _united(report.deleted for report in reports)
     moved = _united(report.moved for report in reports)
     inserted = sum(report.inserted_count for report in reports)
     guards: tuple[KeyGuard, ...] = ()
-    if keys and inserted:
-        columns = key_columns(keys, table.schema)
-        new_keys = partial(_inserted_keys, log.store, table, reports, columns)
-        guards = (guard_keys(log.store, table, new_keys),)
+    if keys is not None and inserted:
+        guards = (_guard(log.store, table, reports, keys),)
     return row_statement(
         kind,
         table,
@@ -101,6 +100,15 @@ def reported_statement(
         keys=guards,
         inserted=inserted,
     )
+
+
+def _guard(
+    store: ObjectStore, table: TableState, reports: Sequence[TaskReport], keys: Sequence[str]
+) -> KeyGuard:
+    if not keys:
+        return guard_any(table)
+    columns = key_columns(keys, table.schema)
+    return guard_keys(store, table, partial(_inserted_keys, store, table, reports, columns))
 
 
 def _united(parts: Iterable[Mapping[int, FrozenBitMap]]) -> dict[int, FrozenBitMap]:

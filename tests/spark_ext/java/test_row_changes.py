@@ -233,6 +233,28 @@ def test_two_merges_do_not_both_insert_a_key(spark: SparkShell, clause: str) -> 
     assert ids(spark) == [*range(20), 50, 51, 52, 60]
 
 
+@pytest.mark.parametrize(
+    ("join", "both"),
+    [("t.id + 0 = s.id", False), ("t.id < s.id - 100", False), ("false", True)],
+)
+def test_a_merge_that_compares_no_column_inserts_beside_nobody(
+    spark: SparkShell, join: str, both: bool
+) -> None:
+    row = "{'id': [60], 'name': ['r'], 'v': [None]}"
+    schema = f"colonnade.open({str(path(spark))!r}).schema"
+    meddle(spark, f"upsert(__import__('pyarrow').table({row}, {schema}), 'id')")
+    merge = (
+        f"MERGE INTO {TABLE} t USING (SELECT id, 'm' name, 1 v FROM range(50, 53)) s ON {join}"
+        " WHEN NOT MATCHED AND meddle(s.id) THEN INSERT *"
+    )
+    if both:
+        spark.sql(merge)
+        assert ids(spark) == [*range(20), 50, 51, 52, 60]
+    else:
+        assert "Keys that it inserts of table 't' changed in epoch 4" in spark.refusal(merge)
+        assert ids(spark) == [*range(20), 60]
+
+
 def test_a_serializable_table_protects_what_the_condition_reads(spark: SparkShell) -> None:
     spark.sql(f"ALTER TABLE {TABLE} SET TBLPROPERTIES (isolation = 'serializable')")
     append = "append(__import__('pyarrow').table({'id': [%d], 'name': ['r'], 'v': [1]}, schema))"

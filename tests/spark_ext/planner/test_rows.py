@@ -103,5 +103,13 @@ def test_a_merge_that_only_inserts_guards_its_keys(path: Path) -> None:
     colonnade.open(path).append(pa.table({"id": [8], "name": ["z"]}))
     with pytest.raises(ConflictError, match="Keys that it inserts"):
         writes.commit({**commit, "merged": ["id"]})
+    with pytest.raises(ConflictError, match="Keys that it inserts"):
+        writes.commit({**commit, "merged": []})
+    assert writes.commit(commit)["epoch"] == 4
+
+
+def test_a_merge_without_comparable_keys_commits_where_nobody_added_rows(path: Path) -> None:
+    commit = written(planned(path), pa.table({"id": [7, 8], "name": ["x", "y"]}))
+    colonnade.open(path).delete("id = 1")
     assert writes.commit({**commit, "merged": []})["epoch"] == 4
     assert colonnade.open(path).history(1)[0].operation == "merge"

@@ -8,9 +8,11 @@ import java.util.Set;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.Cast;
 import org.apache.spark.sql.catalyst.expressions.EqualTo;
 import org.apache.spark.sql.catalyst.expressions.ExprId;
 import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.LeftAnti$;
 import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -19,6 +21,8 @@ import org.apache.spark.sql.connector.write.RowLevelOperationTable;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.IntegralType;
+import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
@@ -33,7 +37,7 @@ final class MergeJoin {
 
   /**
    * The columns of {@code table} that the running MERGE, or insertion by an anti join, compares
-   * with {@code =}; nothing where the statement is another one.
+   * with {@code =}; nothing where the statement is another one, or no row of the table can match.
    */
   static Optional<List<String>> running(Table table) {
     String execution =
@@ -49,9 +53,12 @@ final class MergeJoin {
     if (plan instanceof Join join) {
       LogicalPlan target = target(join, table);
       if (target != null) {
-        return Optional.of(join.condition().isDefined()
-            ? compared(join.condition().get(), ids(target))
-            : List.of());
+        Option<Expression> condition = join.condition();
+        if (condition.contains(Literal.FalseLiteral())) {
+          return Optional.empty();
+        }
+        return Optional.of(
+            condition.isDefined() ? compared(condition.get(), ids(target)) : List.of());
       }
     }
     for (LogicalPlan child : CollectionConverters.asJava(plan.children())) {
@@ -108,8 +115,18 @@ final class MergeJoin {
     boolean outside =
         CollectionConverters.asJava(other.references().toSeq()).stream()
             .noneMatch(attribute -> target.contains(attribute.exprId()));
-    if (outside && one instanceof Attribute column && target.contains(column.exprId())) {
+    if (outside && exact(one) instanceof Attribute column && target.contains(column.exprId())) {
       names.add(column.name());
     }
+  }
+
+  /** What is compared, without casts after which different integers are still different. */
+  private static Expression exact(Expression side) {
+    return side instanceof Cast cast
+            && cast.child().dataType() instanceof IntegralType
+            && cast.dataType() instanceof IntegralType
+            && cast.dataType().defaultSize() >= cast.child().dataType().defaultSize()
+        ? exact(cast.child())
+        : side;
   }
 }

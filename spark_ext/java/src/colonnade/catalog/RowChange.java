@@ -18,8 +18,8 @@ public record RowChange(ColonnadeTable table, String kind, Supplier<List<Map<Str
     return read.get();
   }
 
-  /** The columns by which it found that a row to insert was missing. */
+  /** The columns by which it found that a row to insert was missing; null where it did not look. */
   List<String> keys() {
-    return MergeJoin.running(table).filter(found -> kind.equals("merge")).orElse(List.of());
+    return kind.equals("merge") ? MergeJoin.running(table).orElse(null) : null;
   }
 }
