@@ -45,7 +45,7 @@ from manifests.errors import (
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
 from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import Snapshot
+from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.named import named_objects
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
@@ -77,16 +77,25 @@ def has_landed(change: Change, head: Snapshot) -> bool:
     Raises ConflictError when some are and others are not.
     """
     landed = {
-        op.app: op.version <= table.batches.get(op.app, -1)
+        (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
         for op in change.ops
-        if isinstance(op, Txn) and (table := head.tables.get(TableId(op.table)))
+        if isinstance(op, Txn)
     }
     if any(landed.values()) and not all(landed.values()):
+        there = sorted(
+            f"{app!r} of table {head.tables[TableId(table)].name!r}"
+            for (table, app), done in landed.items()
+            if done
+        )
         raise ConflictError(
             f"Of the batches that {change.operation!r} brings, some have landed before and others"
-            f" not: {', '.join(sorted(app for app, done in landed.items() if done))}."
+            f" not: {', '.join(there)}."
         )
     return any(landed.values())
+
+
+def _has_batch(table: TableState | None, batch: Txn) -> bool:
+    return table is not None and batch.version <= table.batches.get(batch.app, -1)
 
 
 def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:

@@ -260,6 +260,23 @@ def test_a_batch_of_a_transaction_lands_once() -> None:
         db.transaction(commit=CommitSettings(expect_epoch=1)).drop("a")
 
 
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_a_batch_that_only_one_table_has_is_no_success(order: str) -> None:
+    db = database()
+    batch = CommitSettings(batch=("job", 7))
+    db.table("b").append(rows(190), commit=batch)
+    before = contents(db)
+
+    def append_to_all() -> None:
+        with db.transaction(commit=batch) as tx:
+            for name in order:
+                tx.table(name).append(rows(190))
+
+    with pytest.raises(ConflictError, match="not: 'job' of table 'b'"):
+        append_to_all()
+    assert contents(db) == before
+
+
 def test_transactions_work_on_disk(tmp_path: Path) -> None:
     db = colonnade.create_database(tmp_path / "db")
     with db.transaction() as tx:
