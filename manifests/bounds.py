@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from manifests.entries import ColumnStatistics
 from manifests.errors import CorruptionError
+from manifests.partitions import Partitions
 from manifests.schema import SchemaField, TableSchema
 from manifests.statistics import Bound, bound_kinds, decode_bound
 
@@ -45,10 +46,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class BoundsTable:
-    """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown."""
+    """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown.
+
+    So are the `partitions` where they are absent; only RowSets have any.
+    """
 
     rows: NDArray[np.int64]
     columns: Mapping[int, Bounds]
+    partitions: Partitions | None = None
 
 
 def bounds_table(
@@ -56,6 +61,7 @@ def bounds_table(
     rows: Sequence[int],
     schema: TableSchema,
     name: Callable[[int], str],
+    partitions: Partitions | None = None,
 ) -> BoundsTable:
     """Arrange statistics by column. A column that some of the things lack is unknown there.
 
@@ -70,6 +76,7 @@ def bounds_table(
             for column in schema.fields
             if column.id in known
         },
+        partitions,
     )
 
 

@@ -21,6 +21,7 @@ from manifests.entries import (
     DeletionVectorEntry,
     Lease,
     ObjectIdText,
+    PartitionField,
     Pin,
     RowSetNumber,
     SegmentEntry,
@@ -90,6 +91,8 @@ class TableRecord(Model):
     row_count: Count
     byte_count: Count
     batches: dict[str, Count] | None = None
+    partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
+    partition_layout_id: Count | None = None
 
 
 class Root(Model):
@@ -196,6 +199,8 @@ def _table_record(table: TableState) -> TableRecord:
         row_count=rowsets.row_count,
         byte_count=rowsets.byte_count,
         batches=dict(table.batches) or None,
+        partition_layouts=table.partition_layouts or None,
+        partition_layout_id=table.partition_layout_id or None,
     )
 
 
@@ -225,6 +230,8 @@ def _table_state(record: TableRecord, lone_table: bool) -> TableState:
         next_rowset_id=record.next_rowset_id,
         rowsets=rowsets,
         batches=record.batches or {},
+        partition_layouts=record.partition_layouts or (),
+        partition_layout_id=record.partition_layout_id or 0,
     )
 
 

@@ -28,6 +28,7 @@ from manifests.entries import (
     RenameTable,
     Restore,
     SetComment,
+    SetPartitionLayout,
     SetProperties,
     Tag,
     Txn,
@@ -49,7 +50,9 @@ from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.named import named_objects
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
-AlterOperation = AlterSchema | SetProperties | SetComment | RenameTable | Restore
+AlterOperation = (
+    AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
+)
 KeepOperation = Tag | Untag | Pin | Unpin | Lease | Restore | Anchor | Vacuum
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
 
@@ -295,7 +298,7 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
 def _alters_same(mine: TableOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
-    columns = AlterSchema | Restore
+    columns = AlterSchema | SetPartitionLayout | Restore
     return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
 
 

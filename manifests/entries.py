@@ -80,7 +80,8 @@ class RowSetEntry(Model):
     `bytes` counts everything stored for the RowSet. Packed and inline RowSets are one string of
     that length with the footer at its end. `cuts` is the number of rows between cuts where that
     is regular (the last stretch may be shorter), else the row index at which each stretch ends.
-    `data` is present exactly for inline ones.
+    `data` is present exactly for inline ones. `partition` has a value for each field of the layout
+    `partition_layout_id`; it is absent for layout 0, which has none.
     """
 
     object: ObjectIdText
@@ -95,6 +96,7 @@ class RowSetEntry(Model):
     statistics: dict[ColumnNumber, ColumnStatistics] = {}
     data: str | None = None
     unsynced: bool = False
+    partition: PartitionValues | None = None
 
 
 class DeletionVectorEntry(Model):
@@ -149,7 +151,7 @@ class CreateDatabase(Model):
 
 
 class CreateTable(Model):
-    """Give a name to a new, empty table."""
+    """Give a name to a new, empty table; `partition_fields`, where it has some, are layout 1."""
 
     op: Literal["create_table"] = "create_table"
     table: TableIdText
@@ -159,6 +161,7 @@ class CreateTable(Model):
     sort_key: tuple[SortField, ...] = ()
     properties: dict[str, str] = {}
     comment: str | None = None
+    partition_fields: tuple[PartitionField, ...] | None = None
 
 
 class DropTable(Model):
@@ -180,6 +183,18 @@ class AlterSchema(Model):
     table_schema: TableSchema
     schema_id: Count
     next_column_id: ColumnNumber
+
+
+class SetPartitionLayout(Model):
+    """Partition what is written from here on by other fields; RowSets that are there stay.
+
+    `layout_id` is that of an earlier layout with the same fields, 0 without fields, or the next.
+    """
+
+    op: Literal["set_partition_layout"] = "set_partition_layout"
+    table: TableIdText
+    layout_id: Count
+    fields: tuple[PartitionField, ...]
 
 
 class SetProperties(Model):
@@ -315,13 +330,15 @@ class Restore(Model):
     """The table is again as it was at an epoch; the rows come and go by operations beside this.
 
     `table_schema` are its columns then, where they differ: ids of columns that were dropped since
-    come back, because the RowSets that come back have them.
+    come back, because the RowSets that come back have them. `partition_layout_id` is the layout
+    then, where it is another.
     """
 
     op: Literal["restore"] = "restore"
     table: TableIdText
     epoch: Count
     table_schema: TableSchema | None = None
+    partition_layout_id: Count | None = None
 
 
 class Tag(Model):
@@ -403,6 +420,7 @@ Operation = Annotated[
     | CreateTable
     | DropTable
     | AlterSchema
+    | SetPartitionLayout
     | SetProperties
     | SetComment
     | RenameTable

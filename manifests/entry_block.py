@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, BoundsTable, bounds_table
 from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.partitions import Partitions, concat_partitions, partitions_of
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.statistics_block import StatisticsBlock, concat_statistics
 from manifests.vectors import Integers
@@ -53,6 +54,9 @@ class Entries(Protocol):
 
     def bounds(self) -> BoundsTable:
         """What pruning looks at."""
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""
@@ -104,7 +108,12 @@ class AddedEntries:
             [r.entry.rows for r in self.rowsets],
             self.table.schema,
             lambda index: f"RowSet {self.rowsets[index].id} of table {self.table.name!r}",
+            self.partitions(),
         )
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
+        return partitions_of(rowset.entry for rowset in self.rowsets)
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""
@@ -129,6 +138,7 @@ class EntryBlock:
     data: Mapping[int, str]
     vectors: Mapping[int, DeletionVectorEntry]
     columns: Mapping[int, StatisticsBlock]
+    partitioned: Partitions
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -164,7 +174,11 @@ class EntryBlock:
     def bounds(self) -> BoundsTable:
         """What pruning looks at."""
         columns: dict[int, Bounds] = {c: s.bounds() for c, s in self.columns.items()}
-        return BoundsTable(self.rows, columns)
+        return BoundsTable(self.rows, columns, self.partitioned)
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
+        return self.partitioned
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
         """The RowSets at these indexes."""
@@ -188,6 +202,8 @@ class EntryBlock:
             entry["unsynced"] = bool(entry["unsynced"])
             entry["statistics"] = {c: s[place] for c, s in columns if s[place] is not None}
             entry["data"] = self.data.get(row)
+            values = self.partitioned.keys[int(self.partitioned.index[row])][1]
+            entry["partition"] = values or None
             model = RowSetEntry.model_validate(entry)
             found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
         return found
@@ -206,6 +222,7 @@ class EntryBlock:
             {place[old]: data for old, data in self.data.items() if old in place},
             {place[old]: vector for old, vector in self.vectors.items() if old in place},
             {column: block.take(rows) for column, block in self.columns.items()},
+            self.partitioned.take(rows),
         )
 
     @property
@@ -262,6 +279,7 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         {i: e.data for i, e in enumerate(entries) if e.data is not None},
         {i: r.vector for i, r in enumerate(rowsets) if r.vector is not None},
         {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
+        partitions_of(entries),
     )
 
 
@@ -283,4 +301,5 @@ def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
         {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.data.items()},
         {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
         {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
+        concat_partitions([b.partitioned for b in blocks]),
     )

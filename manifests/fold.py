@@ -27,10 +27,12 @@ from manifests.entries import (
     Epoch,
     Lease,
     Operation,
+    PartitionField,
     Pin,
     RenameTable,
     Restore,
     SetComment,
+    SetPartitionLayout,
     SetProperties,
     Tag,
     Txn,
@@ -38,16 +40,22 @@ from manifests.entries import (
     Untag,
     Vacuum,
 )
-from manifests.errors import CorruptionError, UnsupportedFormatError
+from manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
 from manifests.ids import TableId
+from manifests.partition_layout import PARTITIONS, check_layout
 from manifests.rowsets_fold import RowSetsFold
 from manifests.schema import TableSchema, walk
 from manifests.snapshot import Snapshot, TableState
 
-READER_FEATURES: frozenset[str] = frozenset()
+READER_FEATURES: frozenset[str] = frozenset({PARTITIONS})
 """Features that this code can read; a database that requires another one is refused."""
 
-WRITER_FEATURES: frozenset[str] = frozenset()
+WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS})
 """Features that this code can keep when it writes; another one makes a database read-only."""
 
 
@@ -161,6 +169,8 @@ class _Fold:
                 del self._rowsets[TableId(operation.table)]
             case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
                 self._alter(operation)
+            case SetPartitionLayout():
+                self._set_layout(operation)
             case Tag() | Untag() | Pin() | Unpin():
                 self._keep(operation)
             case Anchor():
@@ -185,6 +195,8 @@ class _Fold:
         if self._base.lone_table and self._tables:
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
+        fields = operation.partition_fields or ()
+        self._check_layout(operation.name, operation.table_schema, fields)
         self._tables[table] = TableState(
             id=table,
             name=operation.name,
@@ -197,7 +209,31 @@ class _Fold:
             comment=operation.comment,
             created_epoch=self._epoch,
             changed_epoch=self._epoch,
+            partition_layouts=(fields,) if fields else (),
+            partition_layout_id=1 if fields else 0,
         )
+
+    def _set_layout(self, operation: SetPartitionLayout) -> None:
+        fold = self._touch(operation.table)
+        state, number, fields = fold.table, operation.layout_id, operation.fields
+        self._check_layout(state.name, state.schema, fields)
+        layouts = state.partition_layouts
+        if number == len(layouts) + 1 and fields and fields not in layouts:
+            layouts = (*layouts, fields)
+        elif number > len(layouts) or fields != state.partition_layout(number):
+            self._refuse(f"gives table {state.name!r} a partition layout {number} of other fields")
+        state = replace(state, partition_layouts=layouts, partition_layout_id=number)
+        fold.table = self._tables[state.id] = state
+
+    def _check_layout(
+        self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
+    ) -> None:
+        if fields and not {PARTITIONS} <= self._reader_features & self._writer_features:
+            self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
+        try:
+            check_layout(fields, schema)
+        except (InvalidInputError, NotFoundError) as error:
+            self._refuse(f"partitions table {table!r} by what cannot be: {error}")
 
     def _keep(self, operation: Tag | Untag | Pin | Unpin) -> None:
         """Names and leases of epochs."""
@@ -289,6 +325,10 @@ class _Fold:
         """A table with the columns that it had before; allocators never go back."""
         if not state.created_epoch <= operation.epoch < self._epoch:
             self._refuse(f"restores table {state.name!r} to epoch {operation.epoch}")
+        if (layout := operation.partition_layout_id) is not None:
+            if layout > len(state.partition_layouts):
+                self._refuse(f"restores partition layout {layout} of table {state.name!r}")
+            state = replace(state, partition_layout_id=layout)
         if operation.table_schema is None:
             return state
         self._check_ids(state, operation.table_schema, range(1, state.next_column_id))
@@ -303,14 +343,19 @@ class _Fold:
         self._check_ids(state, operation.table_schema, range(first, end))
 
     def _check_ids(self, state: TableState, schema: TableSchema, fresh: range) -> None:
-        """Whether ids are those of the table's columns or `fresh`, and the sort key is there."""
+        """Whether ids are those of the table's columns or `fresh`, and its keys are there."""
         after = _field_ids(schema)
         new = set(after).difference(_field_ids(state.schema))
         if len(set(after)) < len(after) or not all(each in fresh for each in new):
             self._refuse(f"gives an id of table {state.name!r} to a second column")
         columns = {field.id for field in schema.fields}
-        if not columns or not columns.issuperset(field.column for field in state.sort_key):
-            self._refuse(f"drops all columns of table {state.name!r}, or one of its sort key")
+        needed = {key.column for key in state.sort_key}
+        needed.update(field.column for field in state.partition_fields)
+        if not columns or not columns >= needed:
+            self._refuse(
+                f"drops all columns of table {state.name!r}, or one that it is sorted or"
+                " partitioned by"
+            )
 
     def _check_free(self, name: str) -> None:
         if any(other.name == name for other in self._tables.values()):

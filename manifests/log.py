@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
@@ -16,7 +17,7 @@ from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_change, check_head, has_landed
 from manifests.creation import create_database
-from manifests.entries import Epoch, Stub
+from manifests.entries import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -25,6 +26,7 @@ from manifests.errors import (
 )
 from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
+from manifests.partition_layout import PARTITIONS
 from manifests.rebase.carried import Carried, begin
 from manifests.slots import check_slot, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
@@ -87,7 +89,7 @@ class Log(LogReader):
         check_slot(self.store, base.epoch, base.transaction)
         if has_landed(change, base):
             return base, None
-        carried = begin(spill(self.store, change), base, self)
+        carried = begin(spill(self.store, _enabling(change, base)), base, self)
         head = base
         while True:
             check_head(change, base, head)
@@ -112,7 +114,7 @@ class Log(LogReader):
         """
         check_change(change, base)
         check_head(change, base, base)
-        return _fold_own(base, self._next_epoch(begin(change, base, self), base))
+        return _fold_own(base, self._next_epoch(begin(_enabling(change, base), base, self), base))
 
     def _follow(
         self, carried: Carried, head: Snapshot, found: Epoch | Stub | None
@@ -178,6 +180,19 @@ class Log(LogReader):
             metrics=carried.metrics(operations) or None,
             ops=operations,
         )
+
+
+def _enabling(change: Change, base: Snapshot) -> Change:
+    """The change, and before it the features that it needs and its base does not have."""
+    partitions = any(
+        (isinstance(op, CreateTable) and op.partition_fields)
+        or (isinstance(op, SetPartitionLayout) and op.fields)
+        for op in change.ops
+    )
+    if not partitions or PARTITIONS in base.reader_features & base.writer_features:
+        return change
+    enable = EnableFeatures(reader=(PARTITIONS,), writer=(PARTITIONS,))
+    return replace(change, ops=(enable, *change.ops))
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:

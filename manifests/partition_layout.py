@@ -13,10 +13,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from manifests.entries import PartitionField
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.entries import PartitionField, PartitionValues
+from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from manifests.schema import SchemaField, TableSchema, type_text
-from manifests.statistics import BoundKinds, bound_kinds
+from manifests.snapshot import TableState
+from manifests.statistics import BoundKinds, bound_kinds, decode_bound
 
 PARTITIONS = "partitions"
 """The feature that readers and writers of a database with partitioned tables know."""
@@ -144,11 +145,25 @@ def _takes(transform: str, column: SchemaField) -> bool:
     return text or name in hashed or name.startswith(("decimal", "time("))
 
 
-def value_kinds(field: PartitionField, schema: TableSchema) -> BoundKinds:
-    """What the values of a field are. Raises NotFoundError for a column that is not there."""
-    if field.transform in ("identity", "truncate"):
-        return bound_kinds(schema.by_id(field.column))
-    return (int,)
+def value_kinds(field: PartitionField, column: SchemaField) -> BoundKinds:
+    """What the values of a field of a column are."""
+    return bound_kinds(column) if field.transform in ("identity", "truncate") else (int,)
+
+
+def check_partition(table: TableState, layout: int, values: PartitionValues | None) -> None:
+    """Refuse a partition that no RowSet of a table can be of.
+
+    Raises CorruptionError without saying where it stands.
+    """
+    if layout > len(table.partition_layouts):
+        raise CorruptionError(f"partition layout {layout} does not exist.")
+    fields = table.partition_layout(layout)
+    if (values is None) != (layout == 0) or len(values or ()) != len(fields):
+        raise CorruptionError(f"the partition {values} is none of layout {layout}.")
+    columns = {column.id: column for column in table.schema.fields}
+    for field, value in zip(fields, values or (), strict=True):
+        if value is not None and field.column in columns:
+            decode_bound(value, value_kinds(field, columns[field.column]))
 
 
 def field_text(field: PartitionField, schema: TableSchema) -> str:

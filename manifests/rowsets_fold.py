@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from manifests.entries import Compaction, DeletionVectorEntry, RowSetEntry, SegmentEntry
 from manifests.errors import CorruptionError
+from manifests.partition_layout import check_partition
 from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
 
 _ID_LIMIT = 2**32
@@ -65,6 +66,10 @@ class RowSetsFold:
             self._refuse(f"adds RowSet {entry.object} as {entry.place}, which its data contradicts")
         if vector and (vector.cardinality >= entry.rows or vector.predecessor is not None):
             self._refuse(f"adds RowSet {entry.object} with a deletion vector that is not its first")
+        try:
+            check_partition(self.table, entry.partition_layout_id, entry.partition)
+        except CorruptionError as error:
+            self._refuse(f"adds RowSet {entry.object}: {error.message}")
         rowset = LiveRowSet(self._take_ids(1), epoch, entry, vector)
         self._added.append(rowset)
         self._count(1, rowset.row_count, entry.bytes)

@@ -16,6 +16,7 @@ from manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
+    PartitionValues,
     RowCount,
     SegmentEntry,
     SortField,
@@ -23,6 +24,8 @@ from manifests.entries import (
 )
 from manifests.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
 from manifests.errors import CorruptionError
+from manifests.partition_layout import check_partition
+from manifests.partitions import NO_PARTITION, Partitions
 from manifests.schema import Model
 from manifests.snapshot import SegmentRef, TableState
 from manifests.statistics import ANY_KIND, BoundKinds, bound_kinds, decode_bound, encode_bound
@@ -95,12 +98,16 @@ class SegmentBody(Model):
     data: dict[Count, str] = {}
     vectors: dict[Count, DeletionVectorEntry] = {}
     columns: dict[ColumnNumber, StatisticsVectors] = {}
+    partitions: tuple[PartitionValues, ...] | None = None
+    partition_indexes: IntegerVector | None = None
 
 
 def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
     """Write a block as a segment; without ids and epochs for an `add_rowsets` operation."""
     names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
     numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
+    partitions, index = block.partitioned.keys, block.partitioned.index
+    partitioned = any(values for _, values in partitions)
     body = SegmentBody(
         segment=table,
         count=len(block),
@@ -109,6 +116,8 @@ def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
         data=dict(block.data),
         vectors=dict(block.vectors),
         columns={column: _encode_statistics(s) for column, s in block.columns.items()},
+        partitions=tuple(values for _, values in partitions) if partitioned else None,
+        partition_indexes=encode_integers(index) if partitioned else None,
         **numbers,
     )
     return encode_model(body)
@@ -155,6 +164,7 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
         body.data,
         body.vectors,
         _decode_columns(body, table, name),
+        _decode_partitions(body, numbers["partition_layout_ids"], table, name),
     )
     _check_block(block, ref, name)
     return block
@@ -185,6 +195,27 @@ def _decode_between(
     if int(values.min()) < low or int(values.max()) > high:
         raise CorruptionError(f"{name} is malformed: not all are between {low} and {high}.")
     return values
+
+
+def _decode_partitions(
+    body: SegmentBody, layouts: Integers, table: TableState, name: str
+) -> Partitions:
+    count = body.count
+    values, vector = body.partitions, body.partition_indexes
+    if values is None or vector is None:
+        if values is not None or vector is not None or layouts.any():
+            raise CorruptionError(f"{name} is malformed: partitions of its entries are missing.")
+        return Partitions((NO_PARTITION,), np.zeros(count, np.int64))
+    index = _decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
+    # Equal values of two layouts are two partitions.
+    used, numbers = np.unique(layouts * len(values) + index, return_inverse=True)
+    keys = tuple((code // len(values), values[code % len(values)]) for code in used.tolist())
+    for layout, each in keys:
+        try:
+            check_partition(table, layout, each or None)
+        except CorruptionError as error:
+            raise CorruptionError(f"{name} is malformed: {error.message}") from error
+    return Partitions(keys, numbers.reshape(-1).astype(np.int64))
 
 
 def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:

@@ -12,6 +12,7 @@ from manifests.entries import (
     Anchor,
     DeletionVectorEntry,
     Lease,
+    PartitionField,
     Pin,
     RowSetEntry,
     SegmentEntry,
@@ -82,7 +83,8 @@ class TableState:
 
     `changed_epoch` is the last one with an operation on this table, `next_rowset_id` the id that
     the next RowSet gets: ids are never given twice. `batches` are the last versions that landed, by
-    application.
+    application. `partition_layouts` are all that there were, from layout 1 on, and
+    `partition_layout_id` is the one that new RowSets get.
     """
 
     id: TableId
@@ -99,6 +101,17 @@ class TableState:
     next_rowset_id: int = 0
     rowsets: RowSets = RowSets()
     batches: Mapping[str, int] = field(default_factory=dict)
+    partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
+    partition_layout_id: int = 0
+
+    @property
+    def partition_fields(self) -> tuple[PartitionField, ...]:
+        """The fields of the layout that new RowSets get."""
+        return self.partition_layout(self.partition_layout_id)
+
+    def partition_layout(self, number: int) -> tuple[PartitionField, ...]:
+        """The fields of a layout. Requires: a number up to that of the last."""
+        return self.partition_layouts[number - 1] if number else ()
 
     @property
     def prefix(self) -> str:

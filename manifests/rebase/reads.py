@@ -23,6 +23,7 @@ from manifests.entries import (
 from manifests.entry_table import Keep
 from manifests.ids import TableId
 from manifests.log_reader import LogReader
+from manifests.partitions import partitions_of
 from manifests.rebase.targets import conflict, ids_of, numbered
 from manifests.snapshot import SegmentRef, Snapshot, TableState
 
@@ -96,5 +97,6 @@ def _may_hold(keep: Keep | None, table: TableState, entries: Sequence[RowSetEntr
         [entry.rows for entry in entries],
         table.schema,
         lambda index: f"RowSet {entries[index].object}",
+        partitions_of(entries),
     )
     return bool(keep(bounds).any())

@@ -69,7 +69,7 @@ def test_several_alterations_and_rows_share_an_epoch() -> None:
         (alter(ID, X, NOTE, next_id=3), "a second column"),
         (alter(ID, ID.model_copy(update={"name": "again"})), "a second column"),
         (alter(ID, NOTE.model_copy(update={"id": 0})), "a second column"),
-        (alter(X), "one of its sort key"),
+        (alter(X), "one that it is sorted or"),
         (alter(), "drops all columns"),
         (RenameTable(table=ORDERS, name="orders"), "a second table the name 'orders'"),
     ],

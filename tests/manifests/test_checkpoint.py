@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,15 +12,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manifests.bounds import BoundsTable
 from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
 from manifests.checkpoint_reader import read_root, read_segment
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
-from manifests.entries import ByteCheck, ColumnStatistics, SegmentEntry, SortField
+from manifests.entries import (
+    ByteCheck,
+    ColumnStatistics,
+    PartitionField,
+    SegmentEntry,
+    SortField,
+)
 from manifests.entry_block import AddedEntries, block_of, concat_blocks
 from manifests.errors import CorruptionError
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from manifests.partitions import PartitionKey
 from manifests.schema import SchemaField, TableSchema
 from manifests.segment import (
     INLINE_LIMIT,
@@ -61,6 +70,11 @@ SCHEMA = TableSchema(
     fields=tuple(SchemaField(id=i, name=f"c{i}", type=t) for i, t in enumerate(TYPES, 1))
 )
 
+BY_BUCKET = PartitionField(transform="bucket", column=3, argument=16)
+BY_LONG = PartitionField(transform="truncate", column=1, argument=10)
+LAYOUTS = ((BY_BUCKET,), (BY_LONG, BY_BUCKET), (BY_LONG,))
+PARTITION_VALUES = st.sampled_from((None, "i:0", "i:7"))
+
 
 @given(st.lists(INT64, min_size=1, max_size=50))
 def test_integers_come_back_from_a_vector(values: list[int]) -> None:
@@ -93,6 +107,7 @@ def statistics(draw: st.DrawFn, column: int) -> ColumnStatistics | None:
 def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
     made = []
     columns = draw(st.sets(st.sampled_from(sorted(BOUNDS)), max_size=3))
+    partitioned = draw(st.booleans())
     for number in range(draw(st.integers(1, 5))):
         inline, irregular, unsynced, deleted = draw(st.tuples(*[st.booleans()] * 4))
         found = {column: draw(statistics(column)) for column in columns}
@@ -101,6 +116,9 @@ def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
             "statistics": {c: s for c, s in found.items() if s is not None},
             "unsynced": unsynced,
         }
+        if partitioned and (layout := draw(st.integers(0, len(LAYOUTS)))):
+            values = draw(st.tuples(*(PARTITION_VALUES for _ in LAYOUTS[layout - 1])))
+            changes |= {"partition_layout_id": layout, "partition": values}
         made.append(
             LiveRowSet(
                 id=5 + 3 * number,
@@ -122,7 +140,7 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
     data = encode_segment(ORDERS, block, with_ids=True)
     described = describe_segment("a" * 32, data, block)
     ref = SegmentRef(described, rowsets[0].id, rowsets[-1].id)
-    orders = table_state(SCHEMA, rowsets)
+    orders = replace(table_state(SCHEMA, rowsets), partition_layouts=LAYOUTS)
     read = decode_segment(data, orders, ref, "x")
     assert read.live(np.arange(len(rowsets))) == rowsets
     for column in BOUNDS:
@@ -163,6 +181,12 @@ def check_same_bounds(expected, found) -> None:  # type: ignore[no-untyped-def]
         assert other.high[bounds.known].tolist() == bounds.high[bounds.known].tolist()
         assert other.nulls.tolist() == bounds.nulls.tolist()
         assert other.nans.tolist() == bounds.nans.tolist()
+    assert partition_keys(expected) == partition_keys(found)
+
+
+def partition_keys(table: BoundsTable) -> list[PartitionKey]:
+    assert table.partitions is not None
+    return [table.partitions.keys[each] for each in table.partitions.index]
 
 
 def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
