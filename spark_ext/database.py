@@ -8,9 +8,11 @@ from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
 from spark_ext.table import Table, TableBuilder
+from spark_ext.verify import on_executors
 from tableformat.database import Database as ArrowDatabase
 from tableformat.kept_epochs import PinnedEpoch
 from tableformat.transaction import Transaction
+from tableformat.verify.findings import VerifyReport
 
 
 class Database:
@@ -69,6 +71,13 @@ class Database:
         What it does lands in one epoch or not at all: see `colonnade.ArrowDatabase.transaction`.
         """
         return self._database.transaction()
+
+    def verify(self, depth: int = 3) -> VerifyReport:
+        """Look for damage in all tables, on the session's executors, and in the log.
+
+        As `Table.verify`; changes nothing.
+        """
+        return self._database.verify(depth, elsewhere=on_executors(self._spark))
 
     def tags(self) -> dict[str, int]:
         """Epochs by the names that they were given."""

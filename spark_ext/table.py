@@ -25,7 +25,9 @@ from spark_ext.answer_rows import (
 from spark_ext.optimize import OptimizeBuilder
 from spark_ext.row_methods import RowMethods
 from spark_ext.types import from_spark
+from spark_ext.verify import on_executors
 from tableformat.table import ArrowTable
+from tableformat.verify.findings import VerifyReport
 
 
 class Table(RowMethods):
@@ -105,6 +107,14 @@ class Table(RowMethods):
         """
         result = self._table.vacuum(retentionHours, retain_epochs=retainEpochs, dry_run=dryRun)
         return self._spark.createDataFrame([vacuum_row(result)], VACUUM_SCHEMA)
+
+    def verify(self, depth: int = 3) -> VerifyReport:
+        """Look for damage in the table, on the session's executors, and in its log.
+
+        Changes nothing. Depths and errors are those of `ArrowDatabase.verify`. Damage is no error:
+        the report tells it by file, column, block and rows.
+        """
+        return self._table.verify(depth, elsewhere=on_executors(self._spark))
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""

@@ -39,7 +39,7 @@ from tableformat.table import ArrowTable, as_table_schema
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.transaction import Transaction
 from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import Progress, verify
+from tableformat.verify.run import Elsewhere, Progress, verify
 from tableformat.write_job import commit_write, new_table, plan_write
 from tableformat.write_settings import CommitSettings
 
@@ -231,19 +231,27 @@ class Database:
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> VerifyReport:
         """Look for damage, and say which file, column, block and rows it touches; changes nothing.
 
         Depth 1 reads the log since its floor, anchors and checkpoints, and looks whether every file
         of a live RowSet is there; 2 reads their vectors, footers and indexes too; 3 compares each
-        block with its checksum; 4 decodes each and compares it with its statistics. Of `tables`
-        (None: all), as of an epoch (None: the newest that can be reached). Damage is no error: the
-        report lists it. `colonnade.verify` does the same where the head cannot be read. Raises
-        InvalidInputError for another depth, NotFoundError for a table or epoch that is unknown,
-        StoreError.
+        block with its checksum; 4 decodes each and compares it with its statistics, and rows with
+        the sort key. Of `tables` (None: all), as of an epoch (None: the newest that can be reached,
+        and those that tags and pins keep). Damage is no error: the report lists it. `elsewhere`
+        looks at RowSets instead of threads here. `colonnade.verify` does the same where the head
+        cannot be read. Raises InvalidInputError for another depth, NotFoundError for a table or
+        epoch that is unknown, StoreError.
         """
         return verify(
-            self._log, depth, tables=tables, epoch=epoch, threads=threads, progress=progress
+            self._log,
+            depth,
+            tables=tables,
+            epoch=epoch,
+            threads=threads,
+            progress=progress,
+            elsewhere=elsewhere,
         )
 
     def repair(self, *, give_up_lost_epochs: bool = False) -> int:

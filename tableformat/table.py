@@ -39,7 +39,7 @@ from tableformat.statements.rerun import commit_statement
 from tableformat.statements.statement import RowCounts, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import Progress, verify
+from tableformat.verify.run import Elsewhere, Progress, verify
 from tableformat.write_job import commit_write, new_table, plan_write, take_lease, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
@@ -273,6 +273,7 @@ class ArrowTable(RowMethods):
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> VerifyReport:
         """Look for damage in the table, and in the log; see `ArrowDatabase.verify`.
 
@@ -282,7 +283,13 @@ class ArrowTable(RowMethods):
         table = None if known is None else self._location.find(known)
         tables = None if table is None else [table.name]
         return verify(
-            self._log, depth, tables=tables, epoch=epoch, threads=threads, progress=progress
+            self._log,
+            depth,
+            tables=tables,
+            epoch=epoch,
+            threads=threads,
+            progress=progress,
+            elsewhere=elsewhere,
         )
 
     def repair(

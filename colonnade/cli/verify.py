@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import importlib
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from colonnade.cli.arguments import JsonOption, PathArgument
+from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine, start_spark
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.progress import progress
 from manifests.errors import CorruptionError
+from manifests.store import open_store
 from tableformat.location import locate_existing
 from tableformat.verify.run import verify_path
 
@@ -27,6 +30,8 @@ def verify(
     threads: Annotated[
         int | None, typer.Option("--threads", min=1, help="So many; else one a processor.")
     ] = None,
+    spark: SparkOption = "auto",
+    spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
     """Look for damage in a database or a table: files, columns, blocks and rows. Changes nothing.
@@ -34,13 +39,28 @@ def verify(
     Ends with exit code 8 where there is any. A log that cannot be read is damage, too.
     """
     output = Output(json)
+    engine = choose_engine(_stored_bytes(path) if depth > 2 else 0, spark, spark_above)
+    elsewhere: Any = None
+    if engine.name == "spark":
+        session = start_spark(engine, output)
+        elsewhere = importlib.import_module("spark_ext.verify").on_executors(session)
     with progress(output, "verify", "bytes", None) as meter:
         report = verify_path(
-            path, depth, tables=_tables(path), threads=threads, progress=meter.reached
+            path,
+            depth,
+            tables=_tables(path),
+            threads=threads,
+            progress=meter.reached,
+            elsewhere=elsewhere,
         )
     output.show(report.to_json(), Text(str(report)))
     if not report.is_sound:
         raise typer.Exit(int(ExitCode.CORRUPTION))
+
+
+def _stored_bytes(path: str) -> int:
+    """The bytes below the path, as a store lists them, whatever of them is damaged."""
+    return sum(info.size for info in open_store(path).list(""))
 
 
 def _tables(path: str) -> list[str] | None:

@@ -65,6 +65,14 @@ class LogCheck:
             self._note(error, None, table=table.name)
             return None
 
+    def read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
+        """The state at an epoch that a tag or pin names; None, and a finding, where it is lost."""
+        try:
+            return self.log.read_at(epoch, head=head)
+        except ColonnadeError as error:
+            self._note(error, None)
+            return None
+
     def _read_newest(self) -> tuple[CheckpointRef, Root] | None:
         try:
             found = read_hint(self.log.store)

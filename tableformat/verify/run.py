@@ -8,21 +8,35 @@ from __future__ import annotations
 import os
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 
 from manifests.errors import ColonnadeError, CorruptionError, InvalidInputError
 from manifests.log import Log
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from manifests.vacuum.run import VacuumRequest, plan_vacuum
 from tableformat.location import StorageOptions, locate_existing
 from tableformat.verify.findings import DEPTHS, Finding, VerifyReport
+from tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
 from tableformat.verify.log_check import LogCheck, check_files
-from tableformat.verify.rowset_check import RowSetCheck
+from tableformat.verify.rowset_check import check_job
 
 Progress = Callable[[int, int], None]
 """Told the stored bytes of the RowSets that are done, and of all."""
+
+_JOBS_A_WORKER = 4
+"""So that none waits long for the last one, and progress moves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Another place than this process to look at RowSets: `run` does a job, `workers` at once."""
+
+    run: Callable[[VerifyJob], VerifyOutcome]
+    workers: int
 
 
 def verify(
@@ -33,6 +47,7 @@ def verify(
     epoch: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> VerifyReport:
     """Look for damage; see `ArrowDatabase.verify`."""
     if depth not in DEPTHS:
@@ -46,17 +61,19 @@ def verify(
     state = check.state if epoch is None else log.read_at(epoch)
     chosen = _chosen(state, tables)
     sizes, folders = _sizes(log.store)
-    units: list[tuple[TableState, LiveRowSet]] = []
-    for table in chosen:
-        entries = check.read_rowsets(table)
-        units += [(table, rowset) for rowset in entries or ()]
+    units = [unit for table in chosen for unit in _units(check, table)]
+    if state is not None and epoch is None:
+        units += _older(check, state, units, None if tables is None else chosen)
     missing = [f for table, rowset in units for f in check_files(table, rowset, sizes, folders)]
     findings += missing
     read = 0
     if depth > 1:
         gone = {(each.table, each.rowset) for each in missing}
         there = [unit for unit in units if (unit[0].name, unit[1].id) not in gone]
-        found, read = _check_rowsets(log.store, there, depth, threads, progress)
+        if elsewhere is None:
+            run = partial(check_job, store=log.store)
+            elsewhere = Elsewhere(run, threads or os.cpu_count() or 1)
+        found, read = _check_rowsets(log.store.url, there, depth, elsewhere, progress)
         findings += found
     return VerifyReport(
         depth=depth,
@@ -79,6 +96,7 @@ def verify_path(
     threads: int | None = None,
     progress: Progress | None = None,
     storage_options: StorageOptions | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> VerifyReport:
     """Look for damage in the database at `path`, also where it cannot be opened any more.
 
@@ -88,7 +106,9 @@ def verify_path(
         store = locate_existing(path, storage_options).store
     except CorruptionError:
         store = open_store(path, storage_options)
-    return verify(Log(store), depth, tables=tables, threads=threads, progress=progress)
+    return verify(
+        Log(store), depth, tables=tables, threads=threads, progress=progress, elsewhere=elsewhere
+    )
 
 
 def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[TableState]:
@@ -109,22 +129,47 @@ def _sizes(store: ObjectStore) -> tuple[dict[str, int], dict[str, int]]:
     return sizes, folders
 
 
+def _units(check: LogCheck, table: TableState) -> Iterator[Unit]:
+    for rowset in check.read_rowsets(table) or ():
+        yield table, rowset
+
+
+def _older(
+    check: LogCheck, state: Snapshot, known: Sequence[Unit], tables: Sequence[TableState] | None
+) -> list[Unit]:
+    """What tags and pins keep beside the newest state, of some tables or of all."""
+    seen = {_identity(unit) for unit in known}
+    wanted = None if tables is None else {table.id for table in tables}
+    found: list[Unit] = []
+    named = {*state.tags.values(), *(pin.epoch for pin in state.pins.values())}
+    for epoch in sorted(named - {state.epoch}, reverse=True):
+        then = check.read_kept(epoch, state)
+        for table in () if then is None else then.tables.values():
+            if wanted is None or table.id in wanted:
+                more = [unit for unit in _units(check, table) if _identity(unit) not in seen]
+                seen.update(map(_identity, more))
+                found += more
+    return found
+
+
+def _identity(unit: Unit) -> tuple[str, int, str | None]:
+    table, rowset = unit
+    vector = rowset.vector
+    return table.id, rowset.id, None if vector is None else vector.model_dump_json()
+
+
 def _check_rowsets(
-    store: ObjectStore,
-    units: Sequence[tuple[TableState, LiveRowSet]],
-    depth: int,
-    threads: int | None,
-    progress: Progress | None,
+    url: str, units: Sequence[Unit], depth: int, place: Elsewhere, progress: Progress | None
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
     total = sum(rowset.entry.bytes for _, rowset in units)
-    with ThreadPoolExecutor(threads or os.cpu_count() or 1, "colonnade-verify") as pool:
-        checks = pool.map(lambda unit: RowSetCheck(store, unit[0], unit[1], depth).run(), units)
-        for check in checks:
-            findings += check.findings
-            read += check.bytes
-            done += check.rowset.entry.bytes
+    jobs = list(plan_jobs(url, depth, units, _JOBS_A_WORKER * place.workers))
+    with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:
+        for job, outcome in zip(jobs, pool.map(place.run, jobs), strict=True):
+            findings += outcome.findings
+            read += outcome.bytes
+            done += job.bytes
             if progress is not None:
                 progress(done, total)
     return findings, read

@@ -175,6 +175,30 @@ def test_a_table_is_compacted_by_executors(spark: SparkSession, tmp_path: Path) 
     assert table.toDF().count() == 17
 
 
+def test_executors_find_the_damage_that_threads_find(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "shop" / "t"
+    arrow = colonnade.create_database(tmp_path / "shop").create_table(
+        "t", pa.schema([("text", pa.string())])
+    )
+    for seed in range(3):
+        noise = np.random.default_rng(seed).integers(0, 2**62, 5_000)
+        arrow.append(pa.table({"text": [str(number) for number in noise]}))
+    table, database = (
+        Table.forPath(spark, str(path)),
+        Database.forPath(spark, str(tmp_path / "shop")),
+    )
+    assert table.verify(4).is_sound
+    damaged = sorted(tmp_path.rglob("*.rowset"))[0]
+    data = bytearray(damaged.read_bytes())
+    data[len(data) // 3] ^= 1
+    damaged.write_bytes(data)
+    by_threads = colonnade.verify(path)
+    for report in (table.verify(), database.verify()):
+        assert report.findings == by_threads.findings
+        assert (report.rows, report.bytes) == (15_000, by_threads.bytes)
+        assert damaged.name in str(report)
+
+
 def test_what_goes_wrong_in_an_executor_is_one_sentence(
     spark: SparkSession, tmp_path: Path, error_of: Callable[[Callable[[], object]], str]
 ) -> None:

@@ -17,7 +17,7 @@ from manifests.errors import InvalidInputError, NotFoundError
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tableformat import rowset_output, write_job
+from tableformat import rowset_output, rowset_writer, write_job
 from tableformat.alteration import DropColumn
 from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import Statistics
@@ -131,6 +131,13 @@ def test_files_that_are_missing_or_of_another_size_are_found_by_the_log_alone(pl
         store.put(name, whole, sync=False)
 
 
+def test_a_column_that_takes_no_bytes_is_not_called_damaged(place: str) -> None:
+    db = make(MemoryStore())
+    db.table("b").append(rows().set_column(2, "s", [["x"] * ROWS]))
+    for depth in (3, 4):
+        assert db.verify(depth).findings == ()
+
+
 LIES: dict[str, Callable[[Statistics], Statistics]] = {
     "bounds": lambda s: Statistics(s.nulls, s.nans, s.low, s.low, s.exact),
     "NULL": lambda s: Statistics(s.nulls + 1, s.nans, s.low, s.high, s.exact),
@@ -233,3 +240,36 @@ def test_tables_depths_and_epochs_are_chosen(place: str) -> None:
         db.verify(5)
     with pytest.raises(NotFoundError, match="the tables are"):
         db.verify(1, tables=["c"])
+
+
+@pytest.mark.parametrize("keep", ["tag", "pin"])
+def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) -> None:
+    store = MemoryStore()
+    db = make(store)
+    db.tag("x", 3) if keep == "tag" else db.pin("x", 3600, 3)
+    old = [name for name in data_files(store) if name.startswith(db.table("a").state.prefix)]
+    db.table("a").overwrite(rows().drop_columns("x"))
+    report = db.verify(3)
+    assert (report.findings, report.rowsets) == ((), 4)
+    assert db.verify(3, epoch=db.refresh().epoch).rowsets == 2
+    for name in old:
+        flip(store, name, len(store.get(name)) // 2)
+    found = {each.file for each in db.verify(3).findings}
+    assert found <= {*old}
+    assert len(found) == (0 if place == "inline" else 2)
+
+
+@pytest.mark.parametrize("at", [99, 100, 101, 250])
+def test_rows_that_are_not_in_the_order_of_the_sort_key_are_found(
+    place: str, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = make(MemoryStore())
+    ids = [*range(ROWS)]
+    ids[at - 1], ids[at] = ids[at], ids[at - 1]
+    table = db.create_table("c", SCHEMA, sort_key=["s", "id"])
+    monkeypatch.setattr(rowset_writer, "sort_indices", lambda *_: pa.array(range(ROWS)))
+    table.append(rows().set_column(0, "id", [ids]).set_column(2, "s", [["x"] * ROWS]))
+    assert db.verify(3).findings == ()
+    [found] = db.verify(4).findings
+    assert (found.table, found.rows) == ("c", (at - 1, at))
+    assert f"row {at} belongs before row {at - 1}" in found.problem

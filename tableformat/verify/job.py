@@ -1,0 +1,77 @@
+"""RowSets to check, as a value that can travel to another machine, and what was found there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from manifests.entries import Count, DeletionVectorEntry, RowSetEntry, RowSetNumber, SortField
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore, open_store
+from tableformat.verify.findings import Finding
+
+Unit = tuple[TableState, LiveRowSet]
+"""A RowSet to check, and its table in the same state."""
+
+
+class CheckedRowSet(Model):
+    """A RowSet, and the rows of it that are gone."""
+
+    id: RowSetNumber
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+
+
+class VerifyJob(Model):
+    """RowSets of one table, to be looked at up to a depth."""
+
+    url: str
+    depth: Count
+    table: str
+    prefix: str
+    table_schema: TableSchema
+    sort_key: tuple[SortField, ...]
+    rowsets: tuple[CheckedRowSet, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Stored bytes of its RowSets."""
+        return sum(rowset.entry.bytes for rowset in self.rowsets)
+
+    def open_store(self) -> ObjectStore:
+        """The store of the database, from wherever this is called."""
+        return open_store(self.url)
+
+
+class VerifyOutcome(Model):
+    """What is wrong with the RowSets of a job, and the bytes of data that were read."""
+
+    findings: tuple[Finding, ...]
+    bytes: Count
+
+
+def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:
+    """Divide RowSets into about `count` jobs of about equal bytes, at least one for each table."""
+    share = sum(rowset.entry.bytes for _, rowset in units) / count
+    taken: list[LiveRowSet] = []
+    size = 0
+    for at, (table, rowset) in enumerate(units):
+        taken.append(rowset)
+        size += rowset.entry.bytes
+        if size >= share or at + 1 == len(units) or units[at + 1][0] is not table:
+            yield _job(url, depth, table, taken)
+            taken, size = [], 0
+
+
+def _job(url: str, depth: int, table: TableState, rowsets: Sequence[LiveRowSet]) -> VerifyJob:
+    return VerifyJob(
+        url=url,
+        depth=depth,
+        table=table.name,
+        prefix=table.prefix,
+        table_schema=table.schema,
+        sort_key=table.sort_key,
+        rowsets=tuple(
+            CheckedRowSet(id=each.id, entry=each.entry, vector=each.vector) for each in rowsets
+        ),
+    )
