@@ -175,6 +175,7 @@ def root_snapshot(root: Root) -> Snapshot:
 def _table_record(table: TableState) -> TableRecord:
     rowsets = table.rowsets
     assert not rowsets.added
+    assert not rowsets.replaced
     assert rowsets.row_count is not None
     assert rowsets.byte_count is not None
     return TableRecord(
@@ -252,12 +253,12 @@ def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointR
 
 
 def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
-    """Segments whose RowSets may have been dropped or got a vector since they were written."""
+    """Segments whose RowSets may have been dropped or changed since they were written."""
     return tuple(
         ref
         for ref in rowsets.segments
         if any(a <= ref.last_id and ref.first_id <= b for a, b in rowsets.dropped)
-        or any(ref.first_id <= rowset <= ref.last_id for rowset in rowsets.vectors)
+        or any(ref.first_id <= r <= ref.last_id for r in (*rowsets.vectors, *rowsets.replaced))
     )
 
 

@@ -111,7 +111,7 @@ def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef)
 def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
     """The table with all its RowSets in segments, written where they are new."""
     rowsets = table.rowsets
-    if not (rowsets.added or rowsets.dropped or rowsets.vectors):
+    if not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
         return table
     touched = touched_segments(rowsets)
     kept: list[SegmentRef] = []
@@ -119,9 +119,11 @@ def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
     row_count = byte_count = 0
     for ref in touched:
         block = read_segment(store, table, ref)
-        live = block.updated(rowsets.dropped, rowsets.vectors)
+        live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
-        if is_worth_keeping(ref, len(block) - len(live), replaced):
+        # A root says nothing of columns: bounds in a segment that do not hold would prune wrongly.
+        other_columns = bool(np.isin(live.ids, np.array([*rowsets.replaced], np.int64)).any())
+        if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced):
             kept.append(ref)
             row_count += int((live.rows - live.deleted).sum())
             byte_count += int(live.byte_counts.sum())

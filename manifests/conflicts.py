@@ -26,6 +26,7 @@ from manifests.entries import (
     Operation,
     Pin,
     RenameTable,
+    ReplaceColumn,
     Restore,
     SetComment,
     SetPartitionLayout,
@@ -45,11 +46,12 @@ from manifests.errors import (
 )
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
+from manifests.replacement import replaceable
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.named import named_objects
 
-RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Compaction
+RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
 AlterOperation = (
     AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
 )
@@ -145,10 +147,16 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
     _check_names(change.ops, head)
     _check_kept(change.ops, head)
     for operation in change.ops:
-        if isinstance(operation, AddRowSet | AddRowSets | Compaction):
+        if isinstance(operation, AddRowSet | AddRowSets | ReplaceColumn | Compaction):
             planned = base.tables.get(TableId(operation.table))
             current = head.tables.get(TableId(operation.table))
-            if planned and current and not rows_fit(planned.schema, current.schema):
+            if (
+                planned
+                and current
+                and not (
+                    rows_fit(planned.schema, current.schema) and _can_replace(operation, current)
+                )
+            ):
                 raise ConflictError(
                     f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                     f" which {change.operation!r} was planned; read the table again and repeat it."
@@ -251,6 +259,13 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
     )
 
 
+def _can_replace(operation: Operation, table: TableState) -> bool:
+    """Whether a table has the columns that an operation replaces, and they decide no place."""
+    return not isinstance(operation, ReplaceColumn) or replaceable(table).issuperset(
+        operation.replacement.columns
+    )
+
+
 def _fits(written: SchemaField, current: SchemaField) -> bool:
     children = tuple(zip(written.children(), current.children(), strict=False))
     return (
@@ -286,7 +301,7 @@ def _conflict(mine: TableOperation, theirs: TableOperation, declared: bool) -> b
 
 def _changes(theirs: RowOperation, rowset: int) -> bool:
     match theirs:
-        case AddDeletionVector():
+        case AddDeletionVector() | ReplaceColumn():
             return theirs.rowset == rowset
         case DropRowSet():
             return theirs.kind is None or any(a <= rowset <= b for a, b in theirs.rowsets)

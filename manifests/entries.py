@@ -74,14 +74,30 @@ class PartitionField(Model):
         return self
 
 
+class Replacement(Model):
+    """Columns of a RowSet that were replaced: as a RowSet of its own with the same rows and cuts.
+
+    `columns` are those that are read from it; its footer may have others, replaced again since.
+    The other fields are those of a `RowSetEntry`.
+    """
+
+    columns: Annotated[tuple[ColumnNumber, ...], Field(min_length=1)]
+    object: ObjectIdText
+    place: Literal["directory", "packed", "inline"]
+    bytes: Count
+    footer: ByteCheck
+    data: str | None = None
+    unsynced: bool = False
+
+
 class RowSetEntry(Model):
     """One RowSet as the log knows it; its id is given by the fold, never stored.
 
-    `bytes` counts everything stored for the RowSet. Packed and inline RowSets are one string of
-    that length with the footer at its end. `cuts` is the number of rows between cuts where that
-    is regular (the last stretch may be shorter), else the row index at which each stretch ends.
-    `data` is present exactly for inline ones. `partition` has a value for each field of the layout
-    `partition_layout_id`; it is absent for layout 0, which has none.
+    `bytes` counts everything stored for the RowSet but its `replacements`. Packed and inline
+    RowSets are one string of that length with the footer at its end. `cuts` is the number of rows
+    between cuts where that is regular (the last stretch may be shorter), else the row index at
+    which each stretch ends. `data` is present exactly for inline ones. `partition` has a value for
+    each field of the layout `partition_layout_id`; it is absent for layout 0, which has none.
     """
 
     object: ObjectIdText
@@ -97,6 +113,12 @@ class RowSetEntry(Model):
     data: str | None = None
     unsynced: bool = False
     partition: PartitionValues | None = None
+    replacements: tuple[Replacement, ...] | None = None
+
+    @property
+    def byte_count(self) -> int:
+        """Stored bytes, those of replaced columns included."""
+        return self.bytes + sum(each.bytes for each in self.replacements or ())
 
 
 class DeletionVectorEntry(Model):
@@ -271,6 +293,23 @@ class AddDeletionVector(Model):
     kind: Literal["update", "merge"] | None = None
 
 
+class ReplaceColumn(Model):
+    """Give a RowSet other values in some columns; all others, and its rows, stay as they are.
+
+    `statistics` are those of the columns from here on. `changed` are the rows whose values are
+    other ones, absent for all rows. `predecessors` are the objects of replacements that had the
+    columns until then.
+    """
+
+    op: Literal["replace_column"] = "replace_column"
+    table: TableIdText
+    rowset: RowSetNumber
+    replacement: Replacement
+    statistics: dict[ColumnNumber, ColumnStatistics] = {}
+    changed: DeletionVectorEntry | None = None
+    predecessors: tuple[ObjectIdText, ...] | None = None
+
+
 class CompactionInput(Model):
     """A RowSet that a compaction read: its rows as stored, and the vector that it left out."""
 
@@ -428,6 +467,7 @@ Operation = Annotated[
     | AddRowSets
     | DropRowSet
     | AddDeletionVector
+    | ReplaceColumn
     | Compaction
     | Txn
     | Restore

@@ -7,15 +7,16 @@ pruned and counted without a million objects.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, BoundsTable, bounds_table
-from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.entries import DeletionVectorEntry, ReplaceColumn, Replacement, RowSetEntry
 from manifests.partitions import Partitions, concat_partitions, partitions_of
+from manifests.replacement import with_replacements
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.statistics_block import StatisticsBlock, concat_statistics
 from manifests.vectors import Integers
@@ -94,7 +95,7 @@ class AddedEntries:
     @property
     def byte_counts(self) -> Integers:
         """Stored bytes."""
-        return np.array([r.entry.bytes for r in self.rowsets], np.int64)
+        return np.array([r.entry.byte_count for r in self.rowsets], np.int64)
 
     @property
     def deleted(self) -> Integers:
@@ -122,14 +123,15 @@ class AddedEntries:
     def object_ids(self) -> list[str]:
         """The ids of the RowSets' objects and of their deletion vectors', in no order."""
         vectors = [r.vector.object for r in self.rowsets if r.vector is not None]
-        return [*(r.entry.object for r in self.rowsets), *vectors]
+        replaced = [e.object for r in self.rowsets for e in r.entry.replacements or ()]
+        return [*(r.entry.object for r in self.rowsets), *vectors, *replaced]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntryBlock:
-    """RowSets as arrays. What few of them have is kept by row: `irregular_cuts`, `data`, `vectors`.
+    """RowSets as arrays. `objects` has 16 bytes a row.
 
-    `objects` has 16 bytes a row.
+    What few of them have is kept by row: `irregular_cuts`, `data`, `vectors`, `replacements`.
     """
 
     numbers: Mapping[str, Integers]
@@ -139,6 +141,7 @@ class EntryBlock:
     vectors: Mapping[int, DeletionVectorEntry]
     columns: Mapping[int, StatisticsBlock]
     partitioned: Partitions
+    replacements: Mapping[int, tuple[Replacement, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.objects)
@@ -161,7 +164,12 @@ class EntryBlock:
     @property
     def byte_counts(self) -> Integers:
         """Stored bytes."""
-        return self.numbers["bytes"]
+        counts = self.numbers["bytes"]
+        if self.replacements:
+            counts = counts.copy()
+            for row, replacements in self.replacements.items():
+                counts[row] += sum(each.bytes for each in replacements)
+        return counts
 
     @property
     def deleted(self) -> Integers:
@@ -204,13 +212,16 @@ class EntryBlock:
             entry["data"] = self.data.get(row)
             values = self.partitioned.keys[int(self.partitioned.index[row])][1]
             entry["partition"] = values or None
+            entry["replacements"] = self.replacements.get(row)
             model = RowSetEntry.model_validate(entry)
             found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
         return found
 
     def object_ids(self) -> list[str]:
         """The ids of the RowSets' objects and of their deletion vectors', in no order."""
-        return [*object_ids(self.objects), *(v.object for v in self.vectors.values())]
+        replaced = (each.object for found in self.replacements.values() for each in found)
+        vectors = (vector.object for vector in self.vectors.values())
+        return [*object_ids(self.objects), *vectors, *replaced]
 
     def take(self, rows: Integers) -> EntryBlock:
         """The entries at these indexes, in this order."""
@@ -223,14 +234,18 @@ class EntryBlock:
             {place[old]: vector for old, vector in self.vectors.items() if old in place},
             {column: block.take(rows) for column, block in self.columns.items()},
             self.partitioned.take(rows),
+            {place[old]: found for old, found in self.replacements.items() if old in place},
         )
 
     @property
     def _sparse(self) -> bool:
-        return bool(self.irregular_cuts or self.data or self.vectors)
+        return bool(self.irregular_cuts or self.data or self.vectors or self.replacements)
 
     def updated(
-        self, dropped: Sequence[tuple[int, int]], vectors: Mapping[int, DeletionVectorEntry]
+        self,
+        dropped: Sequence[tuple[int, int]],
+        vectors: Mapping[int, DeletionVectorEntry],
+        replaced: Mapping[int, Sequence[ReplaceColumn]],
     ) -> EntryBlock:
         """The entries that are left, by what became of the RowSets since the block was written."""
         block = self
@@ -244,7 +259,19 @@ class EntryBlock:
             rows = np.flatnonzero(np.isin(block.ids, np.fromiter(vectors, np.int64, len(vectors))))
             changed = {int(row): vectors[int(block.ids[row])] for row in rows}
             block = replace(block, vectors={**block.vectors, **changed})
-        return block
+        return block._replaced(replaced) if replaced else block
+
+    def _replaced(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
+        """The same after columns were replaced; the RowSets concerned come last."""
+        found = np.isin(self.ids, np.fromiter(replaced, np.int64, len(replaced)))
+        if not found.any():
+            return self
+        changed = [
+            replace(rowset, entry=with_replacements(rowset.entry, replaced[rowset.id]))
+            for rowset in self.live(np.flatnonzero(found))
+        ]
+        others = [] if found.all() else [self.take(np.flatnonzero(~found))]
+        return concat_blocks([*others, block_of(changed)])
 
 
 def object_ids(objects: NDArray[np.uint8]) -> list[str]:
@@ -280,6 +307,7 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
         {i: r.vector for i, r in enumerate(rowsets) if r.vector is not None},
         {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
         partitions_of(entries),
+        {i: e.replacements for i, e in enumerate(entries) if e.replacements},
     )
 
 
@@ -302,4 +330,5 @@ def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
         {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
         {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
         concat_partitions([b.partitioned for b in blocks]),
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.replacements.items()},
     )

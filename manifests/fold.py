@@ -30,6 +30,7 @@ from manifests.entries import (
     PartitionField,
     Pin,
     RenameTable,
+    ReplaceColumn,
     Restore,
     SetComment,
     SetPartitionLayout,
@@ -48,14 +49,15 @@ from manifests.errors import (
 )
 from manifests.ids import TableId
 from manifests.partition_layout import PARTITIONS, check_layout
+from manifests.replacement import REPLACE_COLUMN
 from manifests.rowsets_fold import RowSetsFold
 from manifests.schema import TableSchema, walk
 from manifests.snapshot import Snapshot, TableState
 
-READER_FEATURES: frozenset[str] = frozenset({PARTITIONS})
+READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read; a database that requires another one is refused."""
 
-WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS})
+WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 """Features that this code can keep when it writes; another one makes a database read-only."""
 
 
@@ -150,6 +152,8 @@ class _Fold:
     def _apply_operation(self, operation: Operation) -> None:
         match operation:
             case AddRowSet():
+                if operation.rowset.replacements:
+                    self._require_feature()
                 self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
             case AddRowSets():
                 self._touch(operation.table).add_segment(self._epoch, operation.segment)
@@ -157,6 +161,9 @@ class _Fold:
                 self._touch(operation.table).drop(operation.rowsets)
             case AddDeletionVector():
                 self._touch(operation.table).set_vector(operation.rowset, operation.vector)
+            case ReplaceColumn():
+                self._require_feature()
+                self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
             case Txn():
@@ -187,6 +194,10 @@ class _Fold:
                 self._writer_features |= frozenset(operation.writer)
             case CreateDatabase():
                 self._refuse("creates the database again")
+
+    def _require_feature(self) -> None:
+        if REPLACE_COLUMN not in self._reader_features & self._writer_features:
+            self._refuse(f"replaces columns without the feature {REPLACE_COLUMN!r}")
 
     def _create(self, operation: CreateTable) -> None:
         table = TableId(operation.table)

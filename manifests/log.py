@@ -28,6 +28,7 @@ from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
 from manifests.partition_layout import PARTITIONS
 from manifests.rebase.carried import Carried, begin
+from manifests.replacement import REPLACE_COLUMN, replaces_columns
 from manifests.slots import check_slot, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
@@ -189,9 +190,14 @@ def _enabling(change: Change, base: Snapshot) -> Change:
         or (isinstance(op, SetPartitionLayout) and op.fields)
         for op in change.ops
     )
-    if not partitions or PARTITIONS in base.reader_features & base.writer_features:
+    needed = {
+        *((PARTITIONS,) if partitions else ()),
+        *((REPLACE_COLUMN,) if any(map(replaces_columns, change.ops)) else ()),
+    }
+    missing = tuple(sorted(needed - (base.reader_features & base.writer_features)))
+    if not missing:
         return change
-    enable = EnableFeatures(reader=(PARTITIONS,), writer=(PARTITIONS,))
+    enable = EnableFeatures(reader=missing, writer=missing)
     return replace(change, ops=(enable, *change.ops))
 
 

@@ -287,9 +287,15 @@ class LogReader:
             refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
         if keep is not None and refs:
             wanted = keep(_segment_bounds(table))
-            refs = tuple(ref for ref, each in zip(refs, wanted, strict=True) if each)
+            refs = tuple(
+                ref
+                for ref, each in zip(refs, wanted, strict=True)
+                if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced)
+            )
         blocks = [read_segment(self.store, table, ref) for ref in refs]
-        parts: list[Entries] = [b.updated(rowsets.dropped, rowsets.vectors) for b in blocks]
+        parts: list[Entries] = [
+            b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced) for b in blocks
+        ]
         if rowsets.added:
             parts.append(AddedEntries(table))
         return EntryTable(parts, keep)

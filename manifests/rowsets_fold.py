@@ -8,14 +8,21 @@ Spec: docs/spec/epoch-log.md#rowsets
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import NoReturn
 
-from manifests.entries import Compaction, DeletionVectorEntry, RowSetEntry, SegmentEntry
+from manifests.entries import (
+    Compaction,
+    DeletionVectorEntry,
+    ReplaceColumn,
+    RowSetEntry,
+    SegmentEntry,
+)
 from manifests.errors import CorruptionError
 from manifests.partition_layout import check_partition
+from manifests.replacement import holders, replaceable, unsuperseded, with_replacement
 from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
 
 _ID_LIMIT = 2**32
@@ -37,6 +44,7 @@ class RowSetsFold:
         self._added = list(rowsets.added)
         self._dropped = list(rowsets.dropped)
         self._vectors = rowsets.vectors
+        self._replaced = rowsets.replaced
         self._rowset_count = rowsets.rowset_count
         self._row_count = rowsets.row_count
         self._byte_count = rowsets.byte_count
@@ -55,6 +63,7 @@ class RowSetsFold:
                 self._rowset_count,
                 self._row_count,
                 self._byte_count,
+                self._replaced,
             ),
         )
 
@@ -72,7 +81,7 @@ class RowSetsFold:
             self._refuse(f"adds RowSet {entry.object}: {error.message}")
         rowset = LiveRowSet(self._take_ids(1), epoch, entry, vector)
         self._added.append(rowset)
-        self._count(1, rowset.row_count, entry.bytes)
+        self._count(1, rowset.row_count, entry.byte_count)
 
     def compact(self, epoch: int, operation: Compaction) -> None:
         """Replace RowSets by others that hold their rows."""
@@ -122,6 +131,34 @@ class RowSetsFold:
             gone = self._set_segment_vector(rowset, vector)
             self._count(0, None if gone is None else -gone, 0)
 
+    def replace_column(self, operation: ReplaceColumn) -> None:
+        """Give a live RowSet other columns."""
+        rowset, columns = operation.rowset, set(operation.replacement.columns)
+        if not columns <= replaceable(self.table) or not columns.issuperset(operation.statistics):
+            self._refuse(f"replaces columns {sorted(columns)}, which is not possible")
+        if (operation.replacement.place == "inline") != (operation.replacement.data is not None):
+            self._refuse(f"replaces a column of RowSet {rowset} by data that is not there")
+        index = bisect_left(self._added, rowset, key=_by_id)
+        if index < len(self._added) and self._added[index].id == rowset:
+            found = self._added[index]
+            self._check_replaced(operation, holders(found.entry, columns))
+            after = replace(found, entry=with_replacement(found.entry, operation))
+            self._added[index] = after
+            self._count(0, 0, after.entry.byte_count - found.entry.byte_count)
+            return
+        if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
+            self._refuse(f"replaces a column of RowSet {rowset}, which does not exist")
+        before = self._replaced.get(rowset, ())
+        self._replaced = {**self._replaced, rowset: unsuperseded(before, operation)}
+        self._count(0, 0, None if operation.predecessors else operation.replacement.bytes)
+
+    def _check_replaced(self, operation: ReplaceColumn, current: Sequence[str]) -> None:
+        if set(operation.predecessors or ()) != set(current):
+            self._refuse(
+                f"replaces columns of RowSet {operation.rowset} that are in"
+                f" {list(operation.predecessors or ())}, but they are in {list(current)}"
+            )
+
     def _set_segment_vector(self, rowset: int, vector: DeletionVectorEntry) -> int | None:
         """Returns the number of rows that are newly gone, None where a segment knows it."""
         if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
@@ -150,7 +187,7 @@ class RowSetsFold:
         low = bisect_left(self._added, first, key=_by_id)
         high = bisect_right(self._added, last, key=_by_id)
         for rowset in self._added[low:high]:
-            self._count(-1, -rowset.row_count, -rowset.entry.bytes)
+            self._count(-1, -rowset.row_count, -rowset.entry.byte_count)
         del self._added[low:high]
         stored = last - first + 1 - (high - low)
         if stored:
@@ -166,9 +203,9 @@ class RowSetsFold:
         self._count(-count, 0, 0)
         if sum(s.segment.rowset_count for s in gone) == count:
             for segment in gone:
-                replaced = any(segment.first_id <= k <= segment.last_id for k in self._vectors)
-                rows = None if replaced else -segment.live_row_count
-                self._count(0, rows, -segment.segment.byte_count)
+                rows = None if _within(self._vectors, segment) else -segment.live_row_count
+                wider = _within(self._replaced, segment)
+                self._count(0, rows, None if wider else -segment.segment.byte_count)
         else:
             self._count(0, None, None)
         self._segments = kept
@@ -176,10 +213,12 @@ class RowSetsFold:
         self._dropped = [r for r in dropped if any(_overlap(r, s) for s in kept)]
         if self._vectors:
             self._vectors = {k: v for k, v in self._vectors.items() if not first <= k <= last}
+        if self._replaced:
+            self._replaced = {k: v for k, v in self._replaced.items() if not first <= k <= last}
 
     def _forget_if_empty(self) -> None:
         if not self._rowset_count:
-            self._segments, self._dropped, self._vectors = [], [], {}
+            self._segments, self._dropped, self._vectors, self._replaced = [], [], {}, {}
             self._row_count = self._byte_count = 0
 
     def _in_dropped(self, first: int, last: int) -> bool:
@@ -211,6 +250,10 @@ class RowSetsFold:
 
 def _plus(total: int | None, change: int | None) -> int | None:
     return None if total is None or change is None else total + change
+
+
+def _within(ids: Iterable[int], segment: SegmentRef) -> bool:
+    return any(segment.first_id <= each <= segment.last_id for each in ids)
 
 
 def _covered(ranges: Sequence[tuple[int, int]], segment: SegmentRef) -> bool:

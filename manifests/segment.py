@@ -17,6 +17,7 @@ from manifests.entries import (
     Count,
     DeletionVectorEntry,
     PartitionValues,
+    Replacement,
     RowCount,
     SegmentEntry,
     SortField,
@@ -100,6 +101,7 @@ class SegmentBody(Model):
     columns: dict[ColumnNumber, StatisticsVectors] = {}
     partitions: tuple[PartitionValues, ...] | None = None
     partition_indexes: IntegerVector | None = None
+    replacements: dict[Count, tuple[Replacement, ...]] | None = None
 
 
 def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
@@ -118,6 +120,7 @@ def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
         columns={column: _encode_statistics(s) for column, s in block.columns.items()},
         partitions=tuple(values for _, values in partitions) if partitioned else None,
         partition_indexes=encode_integers(index) if partitioned else None,
+        replacements=dict(block.replacements) or None,
         **numbers,
     )
     return encode_model(body)
@@ -165,6 +168,7 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
         body.vectors,
         _decode_columns(body, table, name),
         _decode_partitions(body, numbers["partition_layout_ids"], table, name),
+        body.replacements or {},
     )
     _check_block(block, ref, name)
     return block
@@ -178,7 +182,9 @@ def decode_segment_objects(data: bytes, segment: SegmentEntry, name: str) -> lis
     verify(data, segment.check, name)
     body = decode_model(SegmentBody, data, name)
     objects = decode_objects(body.objects, segment.rowset_count, name)
-    return [*object_ids(objects), *(vector.object for vector in body.vectors.values())]
+    replaced = (each.object for found in (body.replacements or {}).values() for each in found)
+    vectors = (vector.object for vector in body.vectors.values())
+    return [*object_ids(objects), *vectors, *replaced]
 
 
 def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
@@ -223,7 +229,7 @@ def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
     count = len(block)
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
     inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
-    keys = (*block.irregular_cuts, *block.data, *block.vectors)
+    keys = (*block.irregular_cuts, *block.data, *block.vectors, *block.replacements)
     if (
         any(len(array) != count for array in block.numbers.values())
         or set(irregular) != set(block.irregular_cuts)
@@ -248,6 +254,8 @@ def split_block(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Iterator[
         inline[row] += len(data)
     for row, vector in ordered.vectors.items():
         inline[row] += len(vector.data or "")
+    for row, replacements in ordered.replacements.items():
+        inline[row] += sum(len(each.data or "") for each in replacements)
     filled = np.cumsum(inline)
     start = 0
     while start < len(ordered):

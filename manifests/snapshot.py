@@ -14,6 +14,7 @@ from manifests.entries import (
     Lease,
     PartitionField,
     Pin,
+    ReplaceColumn,
     RowSetEntry,
     SegmentEntry,
     SortField,
@@ -62,10 +63,11 @@ class SegmentRef:
 class RowSets:
     """The live RowSets of a table: those in segments, then those that later epochs added.
 
-    `dropped` (inclusive ranges of ids, ascending and apart) and `vectors` are what became of
-    RowSets in segments since these were written. `row_count` counts rows that are not deleted,
-    `byte_count` stored bytes; they are None when that takes reading segments, which is so after
-    part of one was dropped, or a vector in one was replaced, and until the next checkpoint.
+    `dropped` (inclusive ranges of ids, ascending and apart), `vectors` and `replaced` (columns, in
+    the order in which they were replaced) are what became of RowSets in segments since these were
+    written. `row_count` counts rows that are not deleted, `byte_count` stored bytes; they are None
+    when that takes reading segments, which is so after part of one was dropped, or a vector or
+    replaced column in one was replaced, and until the next checkpoint.
     """
 
     segments: tuple[SegmentRef, ...] = ()
@@ -75,6 +77,7 @@ class RowSets:
     rowset_count: int = 0
     row_count: int | None = 0
     byte_count: int | None = 0
+    replaced: Mapping[int, tuple[ReplaceColumn, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,12 @@ def spill(store: ObjectStore, change: Change) -> Change:
 
 
 def _is_long(ops: list[AddRowSet]) -> bool:
-    return len(ops) > SPILL_COUNT or sum(len(op.rowset.data or "") for op in ops) > SPILL_BYTES
+    return len(ops) > SPILL_COUNT or sum(map(_inline_bytes, ops)) > SPILL_BYTES
+
+
+def _inline_bytes(operation: AddRowSet) -> int:
+    rowset = operation.rowset
+    return len(rowset.data or "") + sum(len(each.data or "") for each in rowset.replacements or ())
 
 
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:

@@ -14,25 +14,36 @@ import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
 from manifests.change import Change, RowsGone, TableRead
-from manifests.deletion_vector import read_deletion_vector
+from manifests.deletion_vector import (
+    DeletionVector,
+    read_deletion_vector,
+    write_deletion_vector,
+)
 from manifests.entries import (
     AddRowSet,
+    AlterSchema,
     Compaction,
     CompactionInput,
     CompactionOutput,
     DropRowSet,
+    ReplaceColumn,
+    Replacement,
     RowKind,
     RowSetEntry,
 )
 from manifests.ids import new_transaction_id
 from manifests.rebase.origin import write_origin
 from manifests.rebase.targets import id_ranges
+from manifests.replacement import holders
+from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
 
 Row = tuple[int, int]
-"""An id that stays, and how often the row was updated."""
+"""An id that stays, and a number: column 2 in its units, column 3 in its thousands."""
+UNIT = {2: 1, 3: 1000}
+"""What one more in a column adds to the number of a row."""
 Handler = tuple[int, int]
 """A RowSet id and a row number in it."""
 PREFIX = f"{ORDERS}/"
@@ -56,10 +67,17 @@ class World:
     def __init__(self, store: ObjectStore | None = None, interval: int = 64) -> None:
         self.store = store or MemoryStore()
         self.log = make_log(self.store, interval)
-        self.head = with_orders(self.store, self.log)
+        self.head = self._with_third_column(with_orders(self.store, self.log))
         self.held: dict[str, list[Row]] = {}
+        self.replaced: dict[str, list[int]] = {}
         self.model: dict[int, int] = {}
         self._next = 0
+
+    def _with_third_column(self, state: Snapshot) -> Snapshot:
+        schema = state.tables[ORDERS].schema
+        wider = TableSchema(fields=(*schema.fields, SchemaField(id=3, name="y", type="long")))
+        add = AlterSchema(table=ORDERS, table_schema=wider, schema_id=1, next_column_id=4)
+        return self.log.commit(Change(new_transaction_id(), "add column", (add,)), state)
 
     def new_rows(self, count: int) -> list[Row]:
         """Rows that were never there."""
@@ -89,9 +107,21 @@ class World:
             (rowset.id, number): row
             for rowset in self.rowsets(at)
             for gone in [self.gone(rowset)]
-            for number, row in enumerate(self.held[rowset.entry.object])
+            for number, row in enumerate(self.rows(rowset.entry))
             if number not in gone
         }
+
+    def rows(self, stored: RowSetEntry) -> list[Row]:
+        """The rows of a RowSet, with the columns that were replaced."""
+        rows = self.held[stored.object]
+        for replacement in stored.replacements or ():
+            for column in replacement.columns:
+                values = self.replaced[replacement.object]
+                rows = [
+                    (i, number + (value - digit(number, column)) * UNIT[column])
+                    for (i, number), value in zip(rows, values, strict=True)
+                ]
+        return rows
 
     def append(self, base: Snapshot, count: int = 3) -> Statement:
         """Add new rows."""
@@ -101,8 +131,14 @@ class World:
         )
         return Statement(change, base, "append", frozenset(), lambda model: model.update(rows))
 
-    def take(self, base: Snapshot, kind: RowKind, ids: Iterable[int]) -> Statement:
-        """Delete rows by their ids, or update them: add one to each."""
+    def take(
+        self,
+        base: Snapshot,
+        kind: RowKind,
+        ids: Iterable[int],
+        columns: frozenset[int] | None = None,
+    ) -> Statement:
+        """Delete rows by their ids, having read some columns, or update them: add one to each."""
         wanted = frozenset(ids)
         chosen = {h: row for h, row in self.live(base).items() if row[0] in wanted}
         by_rowset: dict[int, BitMap] = {}
@@ -125,7 +161,56 @@ class World:
                     model[i] = version + 1
 
         ids = frozenset(i for i, _ in chosen.values())
-        return Statement(Change(new_transaction_id(), kind, ops, rows=gone), base, kind, ids, apply)
+        reads = (TableRead(ORDERS, columns=columns),)
+        change = Change(new_transaction_id(), kind, ops, rows=gone, reads=reads)
+        return Statement(change, base, kind, ids, apply)
+
+    def replace(
+        self,
+        base: Snapshot,
+        column: int,
+        ids: Iterable[int],
+        reads: frozenset[int] = frozenset(),
+    ) -> Statement:
+        """Add one to a column of rows, in place, having read that column and others."""
+        wanted = frozenset(ids)
+        ops: list[ReplaceColumn] = []
+        chosen: list[Row] = []
+        for rowset in self.rowsets(base):
+            rows = self.rows(rowset.entry)
+            gone = self.gone(rowset)
+            changed = BitMap(n for n, (i, _) in enumerate(rows) if i in wanted and n not in gone)
+            if changed:
+                chosen += [rows[n] for n in changed]
+                values = [digit(each, column) + (n in changed) for n, (_, each) in enumerate(rows)]
+                ops.append(self._replace(rowset, column, values, changed))
+
+        def apply(model: dict[int, int]) -> None:
+            for i, number in chosen:
+                if i in model:
+                    assert digit(model[i], column) == digit(number, column), f"lost: row {i}"
+                    model[i] += UNIT[column]
+
+        read = TableRead(ORDERS, columns=frozenset({column}) | reads)
+        change = Change(new_transaction_id(), "update", tuple(ops), reads=(read,))
+        return Statement(change, base, "replace", frozenset(i for i, _ in chosen), apply)
+
+    def _replace(
+        self, rowset: LiveRowSet, column: int, values: list[int], changed: BitMap
+    ) -> ReplaceColumn:
+        made = entry(rows=len(values))
+        self.replaced[made.object] = values
+        every = len(changed) == len(values)
+        vector = DeletionVector(FrozenBitMap(changed))
+        return ReplaceColumn(
+            table=ORDERS,
+            rowset=rowset.id,
+            replacement=Replacement(
+                columns=(column,), object=made.object, place="packed", bytes=7, footer=made.footer
+            ),
+            changed=None if every else write_deletion_vector(self.store, PREFIX, JOB, vector),
+            predecessors=holders(rowset.entry, {column}) or None,
+        )
 
     def compact(self, base: Snapshot, ids: Iterable[int], *, ordered: bool = False) -> Statement:
         """Rewrite RowSets one after another, or in the order of their rows' ids, as two RowSets."""
@@ -135,7 +220,7 @@ class World:
             ((index << 32) + number, row)
             for index, rowset in enumerate(inputs)
             for gone in [self.gone(rowset)]
-            for number, row in enumerate(self.held[rowset.entry.object])
+            for number, row in enumerate(self.rows(rowset.entry))
             if number not in gone
         ]
         origin = None
@@ -186,11 +271,16 @@ class World:
         assert count in (len(rows), None)
 
 
+def digit(number: int, column: int) -> int:
+    """What a row's number says of a column."""
+    return number // 1000 if column == 3 else number % 1000
+
+
 def random_statement(world: World, base: Snapshot, order: random.Random) -> Statement | None:
     """A statement of any kind on a base; None where there is nothing to do it to."""
     kind = order.choices(
-        ["append", "delete", "update", "merge", "compact", "sort", "overwrite"],
-        [4, 4, 4, 2, 3, 3, 0.2],
+        ["append", "delete", "update", "merge", "replace", "compact", "sort", "overwrite"],
+        [4, 4, 4, 2, 4, 3, 3, 0.2],
     )[0]
     rowsets, live = world.rowsets(base), sorted({i for i, _ in world.live(base).values()})
     if kind == "append" or not live:
@@ -205,4 +295,7 @@ def random_statement(world: World, base: Snapshot, order: random.Random) -> Stat
         ids = [i for (rowset, _), (i, _) in world.live(base).items() if rowset == whole.id]
     else:
         ids = order.sample(live, min(len(live), order.randint(1, 4)))
+    if kind == "replace":
+        column = order.choice([2, 3])
+        return world.replace(base, column, ids, frozenset(order.sample([1, 2, 3], 1)))
     return world.take(base, kind, ids)  # type: ignore[arg-type]

@@ -21,9 +21,10 @@ from manifests.entries import (
     DropRowSet,
     Epoch,
     Operation,
+    ReplaceColumn,
     RowKind,
 )
-from manifests.errors import ConflictError, CorruptionError
+from manifests.errors import ConflictError, CorruptionError, InvalidInputError
 from manifests.ids import ObjectId, TableId, new_job_id
 from manifests.log_reader import LogReader
 from manifests.names import table_prefix
@@ -40,7 +41,7 @@ from manifests.rebase.targets import (
     ids_of,
     numbered,
 )
-from manifests.snapshot import Snapshot
+from manifests.snapshot import LiveRowSet, Snapshot
 
 Targets = Mapping[str, Mapping[int, Target]]
 
@@ -49,9 +50,9 @@ Targets = Mapping[str, Mapping[int, Target]]
 class Carried:
     """A change as it would be committed after some epoch since its base. A value.
 
-    `targets` are the RowSets that it takes rows from, by table and id, `replacing` the tables whose
-    rows it replaces, `replaced` the ids of RowSets that it drops for that, `compactions` its own,
-    by table.
+    `targets` are the RowSets whose rows it takes or gives other values in some columns, by table
+    and id, `replacing` the tables whose rows it replaces, `replaced` the ids of RowSets that it
+    drops for that, `compactions` its own, by table.
     """
 
     change: Change
@@ -115,6 +116,12 @@ class Carried:
                 kind = operation.kind or "delete"
                 after = target.after(kind, gone, operation.vector, replaces=replaces)
                 return {**targets, operation.rowset: after}
+            case ReplaceColumn():
+                target = targets.get(operation.rowset)
+                if target is not None:
+                    columns = frozenset(operation.replacement.columns)
+                    changed = self.vectors.changed(operation, target.found.rows)
+                    target.after_replacement(columns, changed, replaces=replaces)
             case DropRowSet():
                 ids = ids_of(operation.rowsets)
                 for rowset, target in targets.items():
@@ -135,7 +142,7 @@ class Carried:
         """The RowSets to drop after an operation of others."""
         table = getattr(operation, "table", "")
         match operation:
-            case AddDeletionVector():
+            case AddDeletionVector() | ReplaceColumn():
                 met = operation.rowset in replaced
             case DropRowSet():
                 met = bool(ids_of(operation.rowsets) & replaced)
@@ -166,7 +173,7 @@ class Carried:
 
         Vectors too large for the log are stored first. Raises StoreError.
         """
-        written = [self._write_operation(operation) for operation in self.change.ops]
+        written = [self._write_operation(op) for op in self.change.ops if not self._is_void(op)]
         for table, targets in self.targets.items():
             whole: dict[RowKind, list[int]] = {}
             for rowset, target in sorted(targets.items()):
@@ -191,6 +198,13 @@ class Carried:
             )
         return counts
 
+    def _is_void(self, operation: Operation) -> bool:
+        """Whether an operation gives columns to a RowSet of which no row is left."""
+        if not isinstance(operation, ReplaceColumn):
+            return False
+        target = self.targets[operation.table].get(operation.rowset)
+        return target is None or len(target.found.gone | target.rows) == target.found.rows
+
     def _write_operation(self, operation: Operation) -> Operation:
         if isinstance(operation, DropRowSet) and operation.table in self.replaced:
             ids = id_ranges(self.replaced[operation.table])
@@ -213,12 +227,12 @@ class Carried:
         """One vector after another, where statements of several kinds took rows."""
         written: list[Operation] = []
         found = target.found
-        for taken in target.taken:
+        for taken in target.gone:
             if not taken.rows:
                 continue
             gone = found.gone | taken.rows
             vector = self._write(table, gone, found.vector)
-            kind = None if taken.kind == "delete" else taken.kind
+            kind = taken.kind if taken.kind in ("update", "merge") else None
             written.append(
                 AddDeletionVector(table=table, rowset=found.id, vector=vector, kind=kind)
             )
@@ -244,17 +258,7 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
     created = [op.table for op in change.ops if isinstance(op, CreateTable)]
     prefixes |= {table: table_prefix(table, base.lone_table) for table in created}
     vectors = Vectors(log.store, prefixes)
-    targets: dict[str, dict[int, Target]] = {}
-    for each in change.rows:
-        of_table = targets.setdefault(each.table, {})
-        rowset = each.rowset
-        target = of_table.get(rowset.id)
-        if target is None:
-            gone = vectors.rows(each.table, rowset.vector)
-            target = Target(Found(rowset.id, rowset.entry.rows, gone, rowset.vector), ())
-        wanted = all_rows(rowset.entry.rows) if each.rows is None else FrozenBitMap(each.rows)
-        fresh = wanted - target.found.gone - target.rows
-        of_table[rowset.id] = replace(target, taken=(*target.taken, Taken(each.kind, fresh)))
+    targets = _begin_targets(change, base, log, vectors)
     replacing = frozenset(read.table for read in change.reads if read.replaces)
     return Carried(
         change,
@@ -273,6 +277,51 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
     )
 
 
+def _begin_targets(
+    change: Change, base: Snapshot, log: LogReader, vectors: Vectors
+) -> dict[str, dict[int, Target]]:
+    """The RowSets whose rows a change takes or gives other values, as they are at its base."""
+    targets: dict[str, dict[int, Target]] = {}
+
+    def target_of(table: str, rowset: LiveRowSet) -> Target:
+        gone = vectors.rows(table, rowset.vector)
+        found = Found(rowset.id, rowset.entry.rows, gone, rowset.vector)
+        return targets.setdefault(table, {}).get(rowset.id) or Target(found, ())
+
+    for each in change.rows:
+        target = target_of(each.table, each.rowset)
+        wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
+        fresh = wanted - target.found.gone - target.rows
+        taken = Taken(each.kind, fresh, _columns_read(change, each.table))
+        targets[each.table][target.found.id] = replace(target, taken=(*target.taken, taken))
+    for table, operations in _replacements(change).items():
+        live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
+        for op in operations:
+            if op.rowset not in live:
+                raise InvalidInputError(f"Table {table} has no RowSet {op.rowset} to replace.")
+            target = target_of(table, live[op.rowset])
+            rows = vectors.changed(op, target.found.rows) - target.found.gone
+            columns = frozenset(op.replacement.columns)
+            taken = Taken("replace", rows, _columns_read(change, table), columns)
+            targets[table][op.rowset] = replace(target, taken=(*target.taken, taken))
+    return targets
+
+
+def _replacements(change: Change) -> dict[str, list[ReplaceColumn]]:
+    found: dict[str, list[ReplaceColumn]] = {}
+    for operation in change.ops:
+        if isinstance(operation, ReplaceColumn):
+            found.setdefault(operation.table, []).append(operation)
+    return found
+
+
+def _columns_read(change: Change, table: str) -> frozenset[int] | None:
+    """The columns of a table that a change has read; None: it may be all."""
+    columns = [read.columns for read in change.reads if read.table == table]
+    known = [each for each in columns if each is not None]
+    return frozenset().union(*known) if columns and len(known) == len(columns) else None
+
+
 def _deletes(targets: Targets) -> int:
     """The rows that are deleted, and do not move."""
     found = (target for of_table in targets.values() for target in of_table.values())
@@ -280,5 +329,7 @@ def _deletes(targets: Targets) -> int:
 
 
 def _strictest(target: Target) -> RowKind:
-    kinds: list[RowKind] = [each.kind for each in target.taken if each.rows]
-    return next((kind for kind in kinds if kind != "delete"), "delete")
+    for each in target.gone:
+        if each.rows and each.kind in ("update", "merge"):
+            return each.kind
+    return "delete"

@@ -21,9 +21,10 @@ from manifests.entries import (
     DeletionVectorEntry,
     DropRowSet,
     Operation,
+    ReplaceColumn,
 )
 from manifests.rebase.origin import RowMap, read_origin, row_map
-from manifests.rebase.targets import Found, Taken, Target, ids_of
+from manifests.rebase.targets import Found, Overlap, Target, all_rows, ids_of
 from manifests.store.base import ObjectStore
 
 NO_ROWS = FrozenBitMap()
@@ -44,6 +45,10 @@ class Vectors:
         prefix = self.prefixes[table]
         return read_deletion_vector(self.store, prefix, entry, _ANY_ROWS).rows
 
+    def changed(self, op: ReplaceColumn, rows: int) -> FrozenBitMap:
+        """The rows that got other values, of a RowSet with so many. Raises as `rows`."""
+        return all_rows(rows) if op.changed is None else self.rows(op.table, op.changed)
+
     def moves(self, op: Compaction) -> RowMap:
         """How a compaction moved rows. Raises CorruptionError, StoreError."""
         gone = [self.rows(op.table, each.vector) for each in op.inputs]
@@ -59,7 +64,8 @@ def carry_through(
 ) -> dict[int, Target]:
     """The targets in a table, by RowSet id, after a compaction whose first output has `first_id`.
 
-    Raises CorruptionError where what tells how rows moved is damaged or gone.
+    Raises CorruptionError where what tells how rows moved is damaged or gone, and Overlap where a
+    replaced column belongs to a RowSet that is no more.
     """
     after = dict(targets)
     moved = [(i, after.pop(each.rowset, None)) for i, each in enumerate(op.inputs)]
@@ -68,10 +74,12 @@ def carry_through(
     moves = vectors.moves(op)
     for index, target in moved:
         for taken in target.taken if target else ():
+            if taken.kind == "replace":
+                raise Overlap(op.inputs[index].rowset, taken.rows)
             for output, rows in moves.carry(index, taken.rows).items():
                 rowset = first_id + output
                 known = after.get(rowset) or _output(op, output, rowset, vectors)
-                after[rowset] = replace(known, taken=(*known.taken, Taken(taken.kind, rows)))
+                after[rowset] = replace(known, taken=(*known.taken, replace(taken, rows=rows)))
     return after
 
 
@@ -95,6 +103,8 @@ class OwnCompaction:
             case AddDeletionVector() if theirs.rowset in ids:
                 rows = vectors.rows(theirs.table, theirs.vector)
                 return replace(self, gone={**self.gone, theirs.rowset: rows})
+            case ReplaceColumn() if theirs.rowset in ids:
+                return None
             case DropRowSet() if not ids_of(theirs.rowsets).isdisjoint(FrozenBitMap(ids)):
                 return None
             case Compaction() if not ids.isdisjoint(each.rowset for each in theirs.inputs):

@@ -18,6 +18,7 @@ from manifests.entries import (
     AddRowSets,
     DropRowSet,
     Epoch,
+    ReplaceColumn,
     RowSetEntry,
 )
 from manifests.entry_table import Keep
@@ -25,6 +26,7 @@ from manifests.ids import TableId
 from manifests.log_reader import LogReader
 from manifests.partitions import partitions_of
 from manifests.rebase.targets import conflict, ids_of, numbered
+from manifests.replacement import with_replacement
 from manifests.snapshot import SegmentRef, Snapshot, TableState
 
 ISOLATION = "isolation"
@@ -48,14 +50,21 @@ def check_reads(
         serializable = _is_serializable(base, before, table)
         what = "rows that it replaces" if read.replaces else "rows that it reads"
         if (read.replaces or serializable) and _may_hold(
-            read.keep, table, _added(before, table, theirs, log)
+            read.keep,
+            table,
+            [
+                *_added(before, table, theirs, log),
+                *_replaced(table, theirs, log, read.columns),
+            ],
         ):
             raise conflict(change.operation, base.epoch, table.name, what, theirs)
         if serializable and not read.replaces and _took(read, table, theirs, log):
             raise conflict(change.operation, base.epoch, table.name, what, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))
-        if table is not None and guard.meets(_added(before, table, theirs, log)):
+        if table is not None and guard.meets(
+            [*_added(before, table, theirs, log), *_replaced(table, theirs, log)]
+        ):
             raise conflict(change.operation, base.epoch, table.name, "keys that it inserts", theirs)
 
 
@@ -78,14 +87,40 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
     return found
 
 
+def _replaced(
+    table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
+) -> list[RowSetEntry]:
+    """The RowSets in which an epoch replaced some of the columns (None: any), as they are then."""
+    operations = _replacements(table, theirs, columns)
+    live = log.find_rowsets(table, {op.rowset for op in operations})
+    entries = {number: rowset.entry for number, rowset in live.items()}
+    for op in operations:
+        if op.rowset in entries:
+            entries[op.rowset] = with_replacement(entries[op.rowset], op)
+    return list(entries.values())
+
+
+def _replacements(
+    table: TableState, theirs: Epoch, columns: frozenset[int] | None
+) -> list[ReplaceColumn]:
+    return [
+        op
+        for op in theirs.ops
+        if isinstance(op, ReplaceColumn)
+        and op.table == table.id
+        and (columns is None or not columns.isdisjoint(op.replacement.columns))
+    ]
+
+
 def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> bool:
-    """Whether an epoch took rows that a statement may have read."""
+    """Whether an epoch took, or changed, rows that a statement may have read."""
     ids = set[int]()
     for operation in theirs.ops:
         if isinstance(operation, AddDeletionVector) and operation.table == table.id:
             ids.add(operation.rowset)
         elif isinstance(operation, DropRowSet) and operation.table == table.id:
             ids.update(ids_of(operation.rowsets))
+    ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
     return _may_hold(read.keep, table, [r.entry for r in log.find_rowsets(table, ids).values()])
 
 

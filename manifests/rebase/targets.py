@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from pyroaring import BitMap, FrozenBitMap
 
@@ -37,23 +38,41 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Rows that a statement takes from a RowSet."""
+    """Rows that a statement takes from a RowSet, or (`replace`) gives other values in `columns`.
 
-    kind: RowKind
+    `reads` are the columns that the statement has read of them; None: all.
+    """
+
+    kind: RowKind | Literal["replace"]
     rows: FrozenBitMap
+    reads: frozenset[int] | None = None
+    columns: frozenset[int] = frozenset()
+
+    def meets(self, columns: frozenset[int], changed: FrozenBitMap) -> bool:
+        """Whether it is wrong once a statement of others replaced columns of some rows."""
+        if self.columns & columns:
+            return True  # the segments have all rows, and only one of them can stay
+        moved = self.kind in ("update", "merge")
+        concerned = moved or self.reads is None or bool(self.reads & columns)
+        return concerned and bool(self.rows & changed)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A RowSet and what a change takes from it, by one statement after another."""
+    """A RowSet and what a change does to its rows, by one statement after another."""
 
     found: Found
     taken: tuple[Taken, ...]
 
     @property
+    def gone(self) -> tuple[Taken, ...]:
+        """What the change takes, and does not replace in place."""
+        return tuple(each for each in self.taken if each.kind != "replace")
+
+    @property
     def rows(self) -> FrozenBitMap:
         """All rows that the change takes."""
-        return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.taken))
+        return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.gone))
 
     def after(
         self,
@@ -65,17 +84,27 @@ class Target:
     ) -> Target:
         """The same once a statement of others left the RowSet with the rows `gone`.
 
-        Two deletions of a row add up. Raises Overlap where both took a row and one of them
-        moved it, or the change puts other rows in its place.
+        Two deletions of a row add up, and what was deleted needs no other values. Raises Overlap
+        where both took a row and one of them moved it, or the change puts other rows in its place.
         """
         theirs = gone - self.found.gone
         taken = []
         for each in self.taken:
             met = each.rows & theirs
-            if met and (replaces or not each.kind == kind == "delete"):
+            may_go = kind == "delete" and each.kind in ("delete", "replace")
+            if met and (replaces or not may_go):
                 raise Overlap(self.found.id, met)
-            taken.append(Taken(each.kind, each.rows - met))
+            taken.append(replace(each, rows=each.rows - met))
         return Target(replace(self.found, gone=gone, vector=vector), tuple(taken))
+
+    def after_replacement(
+        self, columns: frozenset[int], changed: FrozenBitMap, *, replaces: bool
+    ) -> Target:
+        """The same once a statement of others replaced columns. Raises Overlap."""
+        for each in self.taken:
+            if (replaces and each.rows & changed) or each.meets(columns, changed):
+                raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
+        return self
 
 
 class Overlap(Exception):

@@ -15,6 +15,7 @@ from manifests.entries import (
     Compaction,
     DeletionVectorEntry,
     Operation,
+    ReplaceColumn,
     RowSetEntry,
     Vacuum,
 )
@@ -30,6 +31,10 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                 yield operation.segment.object
             case AddDeletionVector():
                 yield operation.vector.object
+            case ReplaceColumn():
+                yield operation.replacement.object
+                if operation.changed is not None:
+                    yield operation.changed.object
             case Compaction():
                 for source in operation.inputs:
                     if source.vector is not None:
@@ -46,5 +51,6 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
 
 def _of_rowset(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:
     yield entry.object
+    yield from (each.object for each in entry.replacements or ())
     if vector is not None:
         yield vector.object

@@ -27,21 +27,35 @@ STATEMENTS: dict[str, Plan] = {
     "concatenation": lambda world, base: world.compact(base, [0, 1]),
     "sort": lambda world, base: world.compact(base, [0, 1], ordered=True),
     "overwrite": lambda world, base: world.overwrite(base),
+    "delete by id": lambda world, base: world.take(base, "delete", [1, 5], frozenset({1})),
+    "replace x": lambda world, base: world.replace(base, 2, [1, 5]),
+    "replace x of others": lambda world, base: world.replace(base, 2, [2, 7]),
+    "replace y": lambda world, base: world.replace(base, 3, [1, 5]),
+    "replace y by x": lambda world, base: world.replace(base, 3, [1, 5], frozenset({2})),
 }
 
-DELETES = {"delete", "delete others", "delete RowSet"}
-TAKES = {name: {1, 5} for name in ("delete", "update")}
+DELETES = {"delete", "delete others", "delete RowSet", "delete by id"}
+TAKES = {name: {1, 5} for name in ("delete", "update", "delete by id")}
 TAKES |= {name: {2, 7} for name in ("delete others", "update others")}
 TAKES |= {name: {0, 1, 2, 3} for name in ("delete RowSet", "update RowSet")} | {"merge": {1}}
 COMPACTIONS = {"concatenation", "sort"}
+REPLACES = {"replace x": {1, 5}, "replace x of others": {2, 7}}
+REPLACES |= {"replace y": {1, 5}, "replace y by x": {1, 5}}
 
 
 def may_follow(mine: str, theirs: str) -> bool:
     """The table of the specification."""
     if mine == "append":
         return True
+    if theirs == "append":
+        return mine != "overwrite"
+    if mine in REPLACES:
+        return may_replace_after(mine, theirs)
     if mine == "overwrite":
         return theirs in COMPACTIONS
+    if theirs in REPLACES:
+        meets = mine in COMPACTIONS or TAKES[mine] & REPLACES[theirs]
+        return mine == "delete by id" or not meets
     if mine in COMPACTIONS:
         return theirs == "append" or (theirs in TAKES and "RowSet" not in theirs)
     if theirs == "overwrite":
@@ -49,6 +63,15 @@ def may_follow(mine: str, theirs: str) -> bool:
     if theirs in TAKES and TAKES[mine] & TAKES[theirs]:
         return {mine, theirs} <= DELETES
     return True
+
+
+def may_replace_after(mine: str, theirs: str) -> bool:
+    """The row of a replacement in it."""
+    if theirs in REPLACES:
+        same = mine.split()[1] == theirs.split()[1]
+        stale = mine == "replace y by x" and REPLACES[mine] & REPLACES[theirs]
+        return not (same or stale)
+    return theirs in DELETES or (theirs in TAKES and not TAKES[theirs] & REPLACES[mine])
 
 
 def started() -> World:
@@ -161,7 +184,7 @@ def run(seed: int, steps: int = 40) -> World:
             try:
                 world.commit(statement)
             except ConflictError:
-                needed = statement.kind in ("compaction", "overwrite") or any(
+                needed = statement.kind in ("compaction", "overwrite", "replace") or any(
                     changed.get(i, 0) > statement.base.epoch for i in statement.takes
                 )
                 assert needed, f"seed {seed}: {statement.kind} conflicts with nobody"

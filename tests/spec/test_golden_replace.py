@@ -1,0 +1,175 @@
+"""A log of replaced columns, as an earlier writer left it, is read and written the same.
+
+`python -m tests.spec.test_golden_replace` makes the files; existing ones are never edited.
+Specification: docs/spec/operations.md#replaced-columns
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyroaring import FrozenBitMap
+
+from manifests.change import Change
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.entries import (
+    AddRowSet,
+    ByteCheck,
+    ColumnStatistics,
+    CreateTable,
+    DeletionVectorEntry,
+    DropRowSet,
+    Operation,
+    ReplaceColumn,
+    Replacement,
+    Restore,
+)
+from manifests.errors import InvalidInputError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.replacement import REPLACE_COLUMN
+from manifests.snapshot import Snapshot
+from manifests.store import LocalStore, MemoryStore, ObjectStore
+from tests.spec.test_golden_log import ORDERS, SCHEMA, add, contents, counted_ids, rowset, states
+from tests.spec.test_golden_rows import JOB, Writer
+
+GOLDEN = Path(__file__).parent / "golden" / "log-v1-replace"
+
+
+def replacement(number: int, *columns: int, **changed: Any) -> Replacement:
+    fields = {
+        "columns": columns,
+        "object": f"{number:032x}",
+        "place": "packed",
+        "bytes": 500 + number,
+        "footer": ByteCheck(length=200, crc32c=2**32 - number),
+    }
+    return Replacement(**{**fields, **changed})
+
+
+def replace(number: int, new: Replacement, **more: Any) -> ReplaceColumn:
+    return ReplaceColumn(table=ORDERS, rowset=number, replacement=new, **more)
+
+
+def bitmap(store: ObjectStore, *rows: int) -> DeletionVectorEntry:
+    return write_deletion_vector(store, f"{ORDERS}/", JOB, DeletionVector(FrozenBitMap(rows)))
+
+
+def prices(low: int, high: int) -> dict[int, ColumnStatistics]:
+    return {5: ColumnStatistics(min=f"i:{low}", max=f"i:{high}", nulls=1)}
+
+
+def write_log(store: ObjectStore) -> None:
+    """Write the log as today's writer does; epochs 4 and 8 are checkpoints."""
+    writer = Writer(store)
+
+    def commit(name: str, *ops: Operation) -> None:
+        writer.commit(name, *ops, base=None)
+
+    orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
+    commit("create_table", orders)
+    commit("append", *add(rowset(1), rowset(2), rowset(3)))
+    inline = replacement(21, 3, place="inline", data="QUJD", bytes=3)
+    commit(
+        "update", replace(0, replacement(20, 2, 5), statistics=prices(-3, 99)), replace(1, inline)
+    )
+    commit("append", *add(rowset(4)))
+    some = bitmap(store, 0, 2, 9)
+    folder = replacement(22, 5, place="directory", unsynced=True)
+    commit(
+        "update",
+        replace(0, folder, statistics=prices(0, 7), changed=some, predecessors=(f"{20:032x}",)),
+    )
+    commit("update", replace(3, replacement(23, 2), changed=bitmap(store, *range(0, 40, 3))))
+    live = {each.id: each for each in writer.log.read_rowsets(writer.state.table("orders"))}
+    dropped = DropRowSet(table=ORDERS, rowsets=((0, 3),))
+    again = [AddRowSet(table=ORDERS, rowset=live[number].entry) for number in (0, 1)]
+    commit("restore", dropped, Restore(table=ORDERS, epoch=6), *again)
+    commit("update", replace(4, replacement(24, 2, 5), predecessors=(f"{20:032x}", f"{22:032x}")))
+    commit("update", replace(5, replacement(25, 1)))
+
+
+def written() -> MemoryStore:
+    """The log as today's writer makes it."""
+    store = MemoryStore()
+    with counted_ids():
+        write_log(store)
+    return store
+
+
+def golden() -> ObjectStore:
+    return LocalStore(str(GOLDEN / "whole"))
+
+
+def described(store: ObjectStore) -> dict[str, object]:
+    """Every state, with what only states of such a log have."""
+    log = Log(store)
+    found = states(store, 0)
+    for number, state in found.items():
+        snapshot = log.read_at(int(number))
+        state["reader_features"] = sorted(snapshot.reader_features)
+    return found
+
+
+def test_every_state_of_an_earlier_log_is_read() -> None:
+    assert described(golden()) == json.loads((GOLDEN / "states.json").read_text("utf-8"))
+
+
+def test_the_same_changes_make_the_same_bytes() -> None:
+    assert contents(written()) == contents(golden())
+
+
+def test_a_state_is_the_same_from_checkpoints_and_from_operations_alone() -> None:
+    kept, plain = written(), MemoryStore()
+    for name, data in contents(kept).items():
+        if "checkpoint" not in name and "hint" not in name:
+            plain.put(name, data, sync=False)
+    stored, replayed = Log(kept).read_head(), Log(plain).read_head()
+    assert _entries(Log(kept), stored) == _entries(Log(plain), replayed)
+    assert stored.table("orders").rowsets.byte_count in (None, 1001 + 524 + 1002 + 3 + 525)
+
+
+def _entries(log: Log, state: Snapshot) -> list[object]:
+    return [
+        each.model_dump() for each in (r.entry for r in log.read_rowsets(state.table("orders")))
+    ]
+
+
+def test_the_first_replacement_enables_its_feature() -> None:
+    log = Log(golden())
+    assert log.read_at(2).reader_features == frozenset()
+    assert log.read_at(3).reader_features == {REPLACE_COLUMN}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (replace(9, replacement(40, 2)), "no RowSet 9"),
+        (replace(4, replacement(40, 2)), "but they are in"),
+        (replace(4, replacement(40, 2, place="inline")), "data that is not there"),
+        (replace(4, replacement(40, 2), statistics=prices(1, 2)), "not possible"),
+    ],
+)
+def test_a_replacement_that_the_state_contradicts_is_refused(
+    wrong: ReplaceColumn, said: str
+) -> None:
+    log = Log(golden())
+    with pytest.raises(InvalidInputError, match=said):
+        log.preview(Change(new_transaction_id(), "update", (wrong,)), log.read_at(7))
+
+
+def make() -> None:
+    """Write the files; refuses to touch existing ones."""
+    GOLDEN.mkdir(parents=True)
+    store = written()
+    for name, data in contents(store).items():
+        golden().put(name, data, sync=False)
+    text = json.dumps(described(store), indent=1, ensure_ascii=False)
+    (GOLDEN / "states.json").write_text(text + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    make()
