@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NoReturn
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from manifests.bounds import BoundsTable
 from manifests.entries import RowSetEntry
 from manifests.errors import CorruptionError, InvalidInputError
+from manifests.replacement import stored_as
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import from_storage
@@ -43,6 +45,7 @@ class _Blocks:
     """The blocks of a column; those of cut i are `at_cut[i]` up to `at_cut[i + 1]`."""
 
     column: Column
+    source: RowSetSource
     name: str
     offset: int
     index: SparseIndex
@@ -84,9 +87,21 @@ class Stretch:
     blocks: Sequence[Sequence[StoredBlock]]
 
 
+class _Replaced:
+    """Where replaced columns are: a RowSet of their own, opened when one of them is read."""
+
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self.source = RowSetSource(store, prefix, entry)
+
+    @cached_property
+    def segments(self) -> dict[int, Segment]:
+        """The segments by column id. Raises CorruptionError, StoreError."""
+        return self.source.footer().columns
+
+
 @dataclass(slots=True)
 class RowSetReader:
-    """Reads one RowSet. Making one reads and verifies its footer.
+    """Reads one RowSet. Making one reads and verifies its footer; those of replaced columns follow.
 
     Raises CorruptionError when the footer is not the one that the log means, StoreError.
     """
@@ -96,11 +111,18 @@ class RowSetReader:
     entry: RowSetEntry
     _source: RowSetSource = field(init=False)
     _segments: dict[int, Segment] = field(init=False)
+    _replaced: dict[int, _Replaced] = field(init=False)
     _cuts: NDArray[np.int64] = field(init=False)
 
     def __post_init__(self) -> None:
         self._source = RowSetSource(self.store, self.prefix, self.entry)
         self._segments = self._source.footer().columns
+        self._replaced = {
+            column: each
+            for replacement in self.entry.replacements or ()
+            for each in [_Replaced(self.store, self.prefix, stored_as(self.entry, replacement))]
+            for column in replacement.columns
+        }
         rows, cuts = self.entry.rows, self.entry.cuts
         inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
         self._cuts = np.array([0, *inner, rows], np.int64)
@@ -180,7 +202,9 @@ class RowSetReader:
     def _damaged_block(
         self, column: Column, block: StoredBlock, problem: str, cause: Exception | None = None
     ) -> NoReturn:
-        index = self._index(column, self._segments[column.id])
+        source, segment = self._place(column)
+        assert segment is not None
+        index = self._index(column, source, segment)
         first, end = index.first_rows[block.number : block.number + 2]
         self._damaged(column, f"block {block.number} (rows {first} to {end - 1}): {problem}", cause)
 
@@ -200,34 +224,43 @@ class RowSetReader:
 
     def _open(self, column: Column) -> _Blocks | None:
         """Load the index of a column; None when the RowSet does not have it."""
-        segment = self._segments.get(column.id)
+        source, segment = self._place(column)
         if segment is None:
             return None
-        index = self._index(column, segment)
+        index = self._index(column, source, segment)
         if index.first_rows[-1] != self.entry.rows or index.offsets[-1] != segment.length:
             self._damaged(column, "its index describes other rows or bytes than the footer")
-        name = self._source.segment_name(column.id)
+        name = source.segment_name(column.id)
         if len(index.entries) == len(self._cuts) - 1 == 1:
-            return _Blocks(column, name, segment.offset, index, _LONE_BLOCK)
+            return _Blocks(column, source, name, segment.offset, index, _LONE_BLOCK)
         at_cut = np.searchsorted(index.first_rows, self._cuts)
         if not np.array_equal(index.first_rows[at_cut], self._cuts):
             self._damaged(column, "a block lies across a cut")
-        return _Blocks(column, name, segment.offset, index, at_cut)
+        return _Blocks(column, source, name, segment.offset, index, at_cut)
 
-    def _index(self, column: Column, segment: Segment) -> SparseIndex:
+    def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
+        """Where a column is, and its segment if the RowSet has it."""
+        replaced = self._replaced.get(column.id)
+        if replaced is None:
+            return self._source, self._segments.get(column.id)
+        if column.id not in replaced.segments:
+            self._damaged(column, "what replaces it does not have it")
+        return replaced.source, replaced.segments[column.id]
+
+    def _index(self, column: Column, source: RowSetSource, segment: Segment) -> SparseIndex:
         extent = segment.index
         if (extent is None) == (segment.block is None):
             self._damaged(column, "the footer must name either an index or a block")
         if extent is None:
             return index_of([self._lone_block(column, segment)])
-        name = self._source.index_name(column.id)
-        data = bytes(self._source.read(name, [(extent.offset, extent.length)])[0])
+        name = source.index_name(column.id)
+        data = bytes(source.read(name, [(extent.offset, extent.length)])[0])
         if crc32c(data) != extent.crc32c:
-            self._damaged(column, f"the index in {self._source.locate(name)} is damaged")
+            self._damaged(column, f"the index in {source.locate(name)} is damaged")
         try:
             return decode_index(data, column.order)
         except ValueError as error:
-            self._damaged(column, f"the index in {self._source.locate(name)}: {error}", error)
+            self._damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
     def _lone_block(self, column: Column, segment: Segment) -> BlockEntry:
         assert segment.block is not None
@@ -237,7 +270,9 @@ class RowSetReader:
             self._damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 
     def _damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
-        location = self._source.locate(self._source.segment_name(column.id))
+        replaced = self._replaced.get(column.id)
+        source = self._source if replaced is None else replaced.source
+        location = source.locate(source.segment_name(column.id))
         raise CorruptionError(
             f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
         ) from cause
@@ -283,16 +318,16 @@ class RowSetReader:
         self, window: Sequence[int], blocks: Sequence[_Blocks]
     ) -> dict[tuple[int, int], memoryview]:
         """The stored bytes by column id and stretch."""
-        wanted: dict[str, list[tuple[_Blocks, int]]] = {}
+        wanted: dict[tuple[RowSetSource, str], list[tuple[_Blocks, int]]] = {}
         found: dict[tuple[int, int], memoryview] = {}
         for each in blocks:
             for cut in window:
                 if each.extent(cut)[1]:
-                    wanted.setdefault(each.name, []).append((each, cut))
+                    wanted.setdefault((each.source, each.name), []).append((each, cut))
                 else:
                     found[each.column.id, cut] = memoryview(b"")
-        for name, pieces in wanted.items():
-            data = self._source.read(name, [each.extent(cut) for each, cut in pieces])
+        for (source, name), pieces in wanted.items():
+            data = source.read(name, [each.extent(cut) for each, cut in pieces])
             for (each, cut), part in zip(pieces, data, strict=True):
                 found[each.column.id, cut] = part
         return found
