@@ -7,7 +7,7 @@ evaluation of a predicate prunes all three.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,16 +44,27 @@ class Bounds:
         )
 
 
+Members = Callable[[NDArray[np.int64], Sequence[Bound]], NDArray[np.bool_]]
+"""Of some things, by index: whether each may hold one of some values."""
+
+
 @dataclass(frozen=True, slots=True)
 class BoundsTable:
     """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown.
 
-    So are the `partitions` where they are absent; only RowSets have any.
+    So are the `partitions` where they are absent; only RowSets have any. Columns with `members` can
+    be asked for single values, too; only blocks have any.
     """
 
     rows: NDArray[np.int64]
     columns: Mapping[int, Bounds]
     partitions: Partitions | None = None
+    members: Mapping[int, Members] = field(default_factory=dict)
+
+    def take(self, indexes: NDArray[np.int64]) -> BoundsTable:
+        """Those of some blocks at these indexes, without members."""
+        columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
+        return BoundsTable(self.rows[indexes], columns)
 
 
 def bounds_table(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from manifests.bloom_columns import check_bloom_columns, follow_columns
 from manifests.change import Change
 from manifests.entries import AlterSchema, Operation, RenameTable, SetComment, SetProperties
 from manifests.errors import InvalidInputError, NotFoundError
@@ -149,15 +150,17 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
     """The operations that make these changes, in order; none where they change nothing.
 
-    Raises NotFoundError for a column that does not exist, InvalidInputError naming the column for
-    a change that cannot be.
+    Properties that name a column follow it. Raises NotFoundError for a column that does not exist,
+    InvalidInputError naming the column for a change that cannot be.
     """
     schema, next_id = table.schema, table.next_column_id
+    properties: dict[str, str] = {}
     operations: list[Operation] = []
     for change in changes:
         match change:
             case AlterProperties():
                 check_texts(change.set, None)
+                properties = {**_without(properties, change.remove), **change.set}
                 operations.append(
                     SetProperties(table=table.id, set=change.set, remove=change.remove)
                 )
@@ -170,9 +173,14 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
                 schema = _drop(schema, change, table)
             case _:
                 schema = _edit(schema, change)
+    check_bloom_columns(properties, schema)
     if schema == table.schema:
         return tuple(operations)
     check_schema(schema)
+    moved, gone = follow_columns(table.properties, table.schema, schema)
+    if moved or gone:
+        # First, so that what is set beside it has the last word.
+        operations.insert(0, SetProperties(table=table.id, set=moved, remove=gone))
     altered = AlterSchema(
         table=table.id,
         table_schema=schema,
@@ -180,6 +188,10 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
         next_column_id=next_id,
     )
     return (*operations, altered)
+
+
+def _without(properties: dict[str, str], names: Sequence[str]) -> dict[str, str]:
+    return {name: text for name, text in properties.items() if name not in names}
 
 
 def _add(schema: TableSchema, change: AddColumn, next_id: int) -> tuple[TableSchema, int]:

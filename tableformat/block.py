@@ -46,7 +46,8 @@ _DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
     """What the index knows about a block. `length` and `crc32c` are those of the stored bytes;
-    `decoded` bounds the bytes that the rows take as an Arrow array."""
+    `decoded` bounds the bytes that the rows take as an Arrow array. The Bloom filter has
+    `filter_length` bytes, 0 where there is none."""
 
     rows: int
     length: int
@@ -55,6 +56,8 @@ class BlockEntry:
     encoding: str
     base: int | None
     statistics: Statistics
+    filter_length: int = 0
+    filter_crc32c: int = 0
 
 
 def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:

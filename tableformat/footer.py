@@ -8,15 +8,19 @@ Spec: docs/spec/rowset.md#footer
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
-from pydantic import Field
+import numpy as np
+from pydantic import Field, model_validator
 
 from manifests.entries import ColumnNumber, ColumnStatistics, Count, Crc32c, RowCount
+from manifests.errors import CorruptionError
 from manifests.schema import Model
 from manifests.statistics import BoundKinds
 from tableformat.block import BlockEntry
 from tableformat.block_statistics import from_log
+from tableformat.bloom_filter import is_filter_length
 
 FOOTER_LIMIT = 2**30
 """No footer is larger, in bytes."""
@@ -40,6 +44,17 @@ class Block(Model):
     base: Int64 | None = None
 
 
+class Filters(Model):
+    """The Bloom filters of the blocks, back to back in the object that has the index.
+
+    Their lengths and checksums are in the index; without one the only filter's checksum is here.
+    """
+
+    offset: Count
+    length: Count
+    crc32c: Crc32c | None = None
+
+
 class Segment(Model):
     """One column of a RowSet.
 
@@ -53,19 +68,32 @@ class Segment(Model):
     decoded: Count
     index: Extent | None = None
     block: Block | None = None
+    filters: Filters | None = None
     statistics: ColumnStatistics
 
 
 class Footer(Model):
     """Rows, cuts (both as in the log's entry) and the segments by column id.
 
-    Version 1 is read too: it lacks the encoding `lengths`.
+    The version is 3 where a segment has filters. Version 1 is read too: it lacks the encoding
+    `lengths`.
     """
 
-    format_version: Literal[1, 2] = 2
+    format_version: Literal[1, 2, 3] = 2
     rows: RowCount
     cuts: RowCount | tuple[RowCount, ...]
     columns: dict[ColumnNumber, Segment]
+
+    @model_validator(mode="after")
+    def _check_version(self) -> Footer:
+        if self.format_version < 3 and has_filters(self.columns.values()):
+            raise ValueError("Bloom filters came with format version 3")
+        return self
+
+
+def has_filters(segments: Iterable[Segment]) -> bool:
+    """Whether blocks of one of some segments have Bloom filters."""
+    return any(segment.filters is not None for segment in segments)
 
 
 def block_of(entry: BlockEntry) -> Block:
@@ -76,8 +104,12 @@ def block_of(entry: BlockEntry) -> Block:
 def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> BlockEntry:
     """The index row of the lone block of a segment.
 
-    Raises CorruptionError for bounds that cannot be read or are of other kinds.
+    Raises CorruptionError for bounds that cannot be read or are of other kinds, and for a filter
+    that cannot be.
     """
+    filters = segment.filters or Filters(offset=0, length=0, crc32c=0)
+    if filters.crc32c is None or not is_filter_length(np.array(filters.length)):
+        raise CorruptionError("what is said of its Bloom filter cannot be.")
     return BlockEntry(
         rows,
         segment.length,
@@ -86,4 +118,6 @@ def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> Bl
         block.encoding,
         block.base,
         from_log(segment.statistics, kinds),
+        filters.length,
+        filters.crc32c,
     )

@@ -1,7 +1,8 @@
 """Going back to an earlier state, by a new epoch.
 
 Rows and columns are again what they were; RowSets that come back get new ids, and no file is
-touched. Names, properties, comments, batches, tags and pins stay as they are.
+touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
+a column follow it.
 Spec: docs/spec/operations.md#restoring-tables
 """
 
@@ -9,8 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from manifests.bloom_columns import follow_columns
 from manifests.change import Change, TableRead
-from manifests.entries import AddRowSet, DropRowSet, DropTable, Operation, Restore
+from manifests.entries import (
+    AddRowSet,
+    DropRowSet,
+    DropTable,
+    Operation,
+    Restore,
+    SetProperties,
+)
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
@@ -85,7 +94,9 @@ def _commit(
 def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
     dropped = id_ranges(log.read_entries(now).ids.tolist())
     schema = None if now.schema == then.schema else then.schema
+    moved, gone = follow_columns(now.properties, now.schema, then.schema)
     return [
+        *([SetProperties(table=now.id, set=moved, remove=gone)] if moved or gone else ()),
         DropRowSet(table=now.id, rowsets=dropped),
         Restore(table=now.id, epoch=epoch, table_schema=schema),
         *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),

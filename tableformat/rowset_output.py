@@ -3,8 +3,8 @@
 Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on every
 column goes to a file of its own. What is small in the end becomes one object, or no object at all:
 
-    packed or inline   segments, in column order | indexes, in column order | footer
-    directory          <id>.col ... , then <id>.idx ... , then rowset.json
+    packed or inline   segments | Bloom filters | indexes, each in column order | footer
+    directory          <id>.col ... , <id>.idx (filters, then index) ... , then rowset.json
 
 Spec: docs/spec/rowset.md#places
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Literal
 
 import pyarrow as pa
@@ -26,9 +27,11 @@ from manifests.ids import ObjectId
 from manifests.store import ObjectStore, ObjectWriter
 from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, merge, shorten, to_log
+from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column
-from tableformat.footer import Extent, Footer, Segment, block_of
+from tableformat.footer import Extent, Filters, Footer, Segment, block_of, has_filters
 from tableformat.sparse_index import encode_index
+from tableformat.stored_block import StoredBlock
 from tableformat.write_options import WriteOptions
 
 _MOST_OPEN_FILES = 256
@@ -36,17 +39,24 @@ _MOST_OPEN_FILES = 256
 
 
 class _Part:
-    """One column: its blocks so far, and where their bytes are."""
+    """One column: its blocks so far, and where their bytes and those of their filters are."""
 
-    def __init__(self, column: Column) -> None:
+    def __init__(self, column: Column, *, has_filters: bool) -> None:
         self.column = column
+        self.has_filters = has_filters
         self.entries: list[BlockEntry] = []
         self.waiting: list[pa.Buffer] = []
         self.file: ObjectWriter | None = None
+        self.filters: list[bytes] = []
+        self.index_file: ObjectWriter | None = None
 
     @property
     def length(self) -> int:
         return sum(entry.length for entry in self.entries)
+
+    @property
+    def filter_length(self) -> int:
+        return sum(entry.filter_length for entry in self.entries)
 
 
 class RowSetOutput:
@@ -64,7 +74,9 @@ class RowSetOutput:
         self._prefix = prefix
         self._object = object_id
         self._options = options
-        self._parts = [_Part(column) for column in columns]
+        self._parts = [
+            _Part(column, has_filters=column.id in options.bloom_columns) for column in columns
+        ]
         self._names: list[str] = []
         self._in_files = False
         self._cuts: list[int] = []
@@ -87,20 +99,19 @@ class RowSetOutput:
             self._encode(part, array)
         self._cuts.append(self.rows + rows)
 
-    def add_stored(
-        self, columns: Sequence[Sequence[tuple[BlockEntry, memoryview]]], rows: int
-    ) -> None:
+    def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
         """Append a stretch between two cuts as it is stored elsewhere: for every column its blocks.
 
-        A column without blocks is NULL. Requires: blocks that were verified. Raises StoreError.
+        A column without blocks is NULL. Requires: blocks that were verified, with the filters that
+        `options` ask for (`RowSetReader.with_filters`). Raises StoreError.
         """
         for part, blocks in zip(self._parts, columns, strict=True):
             if not blocks:
                 self._encode(part, pa.nulls(rows, part.column.type))
-            for entry, data in blocks:
-                part.entries.append(entry)
-                if entry.length:
-                    self._append(part, pa.py_buffer(data))
+            for block in blocks:
+                data = pa.py_buffer(block.data) if block.entry.length else None
+                bloom = bytes(block.bloom) if part.has_filters else b""
+                self._add_block(part, block.entry, data, bloom)
         self._cuts.append(self.rows + rows)
 
     def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
@@ -120,13 +131,23 @@ class RowSetOutput:
     def _encode(self, part: _Part, array: pa.Array) -> None:
         for piece in _pieces(array, self._options.block_bytes):
             entry, data = encode_block(piece, part.column)
-            part.entries.append(entry)
-            if data is not None:
-                self._append(part, data)
+            bloom = b""
+            if part.has_filters and data is not None:
+                bloom = encode_filter(piece, part.column)
+            self._add_block(part, entry, data, bloom)
 
-    def _append(self, part: _Part, data: pa.Buffer) -> None:
+    def _add_block(
+        self, part: _Part, entry: BlockEntry, data: pa.Buffer | None, bloom: bytes
+    ) -> None:
+        part.entries.append(
+            replace(entry, filter_length=len(bloom), filter_crc32c=crc32c(bloom) if bloom else 0)
+        )
+        if data is None:
+            return
         part.waiting.append(data)
-        self.byte_count += data.size
+        if bloom:
+            part.filters.append(bloom)
+        self.byte_count += data.size + len(bloom)
         if not self._in_files:
             if self.byte_count <= self._options.packed_bytes:
                 return
@@ -146,6 +167,15 @@ class RowSetOutput:
         for data in part.waiting:
             part.file.write(memoryview(data))
         part.waiting.clear()
+        for bloom in part.filters:
+            self._index_file(part).write(bloom)
+        part.filters.clear()
+
+    def _index_file(self, part: _Part) -> ObjectWriter:
+        if part.index_file is None:
+            name = names.index_name(self._prefix, self._object, part.column.id)
+            part.index_file = self._create(name)
+        return part.index_file
 
     def _create(self, name: str) -> ObjectWriter:
         writer = self._store.create(name, sync=self._options.sync)
@@ -166,9 +196,11 @@ class RowSetOutput:
                 part.file.close()
             index = _index(part)
             if index is not None:
-                self._put(names.index_name(self._prefix, self._object, part.column.id), index)
+                self._index_file(part).write(index)
                 self.byte_count += len(index)
-            segments[part.column.id] = _segment(part, 0, index, 0)
+            if part.index_file is not None:
+                part.index_file.close()
+            segments[part.column.id] = _segment(part, 0, 0, index, part.filter_length)
         footer = self._footer(segments)
         self._put(names.footer_name(self._prefix, self._object), footer)
         return self._entry("directory", footer, segments, self.byte_count + len(footer))
@@ -177,13 +209,16 @@ class RowSetOutput:
         indexes = [_index(part) for part in self._parts]
         segments: dict[int, Segment] = {}
         offset, index_offset = 0, self.byte_count
+        filter_offset = sum(part.length for part in self._parts)
         for part, index in zip(self._parts, indexes, strict=True):
-            segments[part.column.id] = _segment(part, offset, index, index_offset)
+            segments[part.column.id] = _segment(part, offset, filter_offset, index, index_offset)
             offset += part.length
+            filter_offset += part.filter_length
             index_offset += len(index or b"")
         footer = self._footer(segments)
         blocks = (memoryview(data) for part in self._parts for data in part.waiting)
-        data = b"".join((*blocks, *(index for index in indexes if index), footer))
+        blooms = (bloom for part in self._parts for bloom in part.filters)
+        data = b"".join((*blocks, *blooms, *(index for index in indexes if index), footer))
         if len(data) <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, len(data), data)
         self._put(names.packed_name(self._prefix, self._object), data)
@@ -194,7 +229,15 @@ class RowSetOutput:
             writer.write(data)
 
     def _footer(self, segments: dict[int, Segment]) -> bytes:
-        return encode_model(Footer(rows=self.rows, cuts=self._log_cuts(), columns=segments))
+        version: Literal[2, 3] = 3 if has_filters(segments.values()) else 2
+        return encode_model(
+            Footer(
+                format_version=version,
+                rows=self.rows,
+                cuts=self._log_cuts(),
+                columns=segments,
+            )
+        )
 
     def _log_cuts(self) -> int | tuple[int, ...]:
         first = self._cuts[0]
@@ -231,9 +274,11 @@ class RowSetOutput:
     def abort(self) -> None:
         """Remove what was written. What cannot be removed stays for vacuum to find."""
         for part in self._parts:
-            if part.file is not None:
-                part.file.abort()
+            for file in (part.file, part.index_file):
+                if file is not None:
+                    file.abort()
             part.waiting.clear()
+            part.filters.clear()
         for name in self._names:
             with suppress(ColonnadeError):
                 self._store.delete(name)
@@ -247,7 +292,9 @@ def _index(part: _Part) -> bytes | None:
     return encode_index(part.entries, part.column.order) if len(part.entries) > 1 else None
 
 
-def _segment(part: _Part, offset: int, index: bytes | None, index_offset: int) -> Segment:
+def _segment(
+    part: _Part, offset: int, filter_offset: int, index: bytes | None, index_offset: int
+) -> Segment:
     entries = part.entries
     statistics = merge([entry.statistics for entry in entries], [entry.rows for entry in entries])
     return Segment(
@@ -258,6 +305,13 @@ def _segment(part: _Part, offset: int, index: bytes | None, index_offset: int) -
         if index is None
         else Extent(offset=index_offset, length=len(index), crc32c=crc32c(index)),
         block=block_of(entries[0]) if index is None else None,
+        filters=None
+        if not part.filter_length
+        else Filters(
+            offset=filter_offset,
+            length=part.filter_length,
+            crc32c=entries[0].filter_crc32c if index is None else None,
+        ),
         statistics=to_log(statistics),
     )
 

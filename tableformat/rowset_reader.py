@@ -6,8 +6,8 @@ CorruptionError that names file, column and block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NoReturn
 
@@ -25,66 +25,23 @@ from manifests.store import ObjectStore
 from tableformat.arrow_types import from_storage
 from tableformat.block import BlockEntry, decode_block
 from tableformat.block_statistics import Statistics, merge
+from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column, column_of
-from tableformat.footer import Segment, entry_of
+from tableformat.filter_pruning import Keep, prune_by_filters
+from tableformat.footer import Filters, Segment, entry_of
 from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import SparseIndex, bounds_of, decode_index, index_of
+from tableformat.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
 from tableformat.write_options import MIB
-
-Keep = Callable[[BoundsTable], NDArray[np.bool_]]
 
 _WINDOW_BYTES = 8 * MIB
 """About so many stored bytes are read ahead at once."""
 
+_NO_BYTES = memoryview(b"")
+_NO_FILTERS = Filters(offset=0, length=0)
+
 _LONE_BLOCK = np.arange(2)
 """Where the blocks of cuts begin in a RowSet of one cut and a column of one block."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Blocks:
-    """The blocks of a column; those of cut i are `at_cut[i]` up to `at_cut[i + 1]`."""
-
-    column: Column
-    source: RowSetSource
-    name: str
-    offset: int
-    index: SparseIndex
-    at_cut: NDArray[np.int64]
-
-    def extent(self, cut: int) -> tuple[int, int]:
-        """Offset in the object and length of the blocks between two cuts."""
-        start, end = self.index.offsets[self.at_cut[cut : cut + 2]]
-        return self.offset + int(start), int(end - start)
-
-    def stored(self, cut: int, data: memoryview) -> tuple[StoredBlock, ...]:
-        """The blocks between two cuts, from their bytes."""
-        found, position = [], 0
-        for number in range(self.at_cut[cut], self.at_cut[cut + 1]):
-            entry = self.index.entries[number]
-            found.append(StoredBlock(number, entry, data[position : position + entry.length]))
-            position += entry.length
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBlock:
-    """A block as it is stored: its place in the index, its entry, and bytes if it has any."""
-
-    number: int
-    entry: BlockEntry
-    data: memoryview
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """The rows between two cuts, for each column the blocks as they are stored.
-
-    A column that the RowSet does not have has none.
-    """
-
-    first_row: int
-    rows: int
-    blocks: Sequence[Sequence[StoredBlock]]
 
 
 class _Replaced:
@@ -138,10 +95,10 @@ class RowSetReader:
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch between two cuts, in row order.
 
-        `ranges` are ascending (first, end) rows whose ends are cuts (None: all). `keep` is asked
-        once, with the bounds of those of `columns` whose ids are in `keep_columns`, which
-        stretches can matter. A column that the RowSet does not have is NULL. Holds one read-ahead
-        of about 8 MiB and one batch.
+        `ranges` are ascending (first, end) rows whose ends are cuts (None: all). `keep` is asked,
+        with the bounds of those of `columns` whose ids are in `keep_columns`, which stretches can
+        matter, and of those that do once more with their Bloom filters. A column that the RowSet
+        does not have is NULL. Holds one read-ahead of about 8 MiB and one batch.
         Raises CorruptionError before any row of a damaged block is yielded.
         """
         schema = TableSchema(fields=tuple(columns))
@@ -149,9 +106,8 @@ class RowSetReader:
         blocks = [self._open(column) for column in layout]
         chosen = self._chosen_cuts(ranges)
         if keep is not None and len(chosen):
-            known = {each.column.id: each for each in blocks if each is not None}
             wanted = [column for column in layout if column.id in keep_columns]
-            chosen = chosen[keep(self._bounds(chosen, wanted, known))]
+            chosen = self._kept_cuts(chosen, keep, wanted, blocks)
         for stretch in self._stretches(chosen, blocks, _WINDOW_BYTES):
             if not columns:
                 yield stretch.first_row, _rows_alone(stretch.rows)
@@ -163,14 +119,17 @@ class RowSetReader:
         columns: Sequence[SchemaField],
         ranges: Sequence[tuple[int, int]] | None = None,
         window_bytes: int = _WINDOW_BYTES,
+        bloom_columns: Collection[int] = (),
     ) -> Iterator[Stretch]:
         """Yield every stretch between two cuts, in row order, without decoding it.
 
-        `ranges` as in `read`. Holds one read-ahead of about `window_bytes`. Blocks are not
-        verified: `decode_stretch` and `verify_stretch` do. Raises CorruptionError for an index.
+        `ranges` as in `read`. Holds one read-ahead of about `window_bytes`, and the Bloom filters
+        of `bloom_columns` in it. Blocks are not verified: `decode` and `verify` do. Raises
+        CorruptionError for an index.
         """
         blocks = [self._open(column_of(column)) for column in columns]
-        yield from self._stretches(self._chosen_cuts(ranges), blocks, window_bytes)
+        chosen = self._chosen_cuts(ranges)
+        yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
 
     def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
         """The rows of a stretch, in the storage types of the columns that it was read with.
@@ -186,12 +145,37 @@ class RowSetReader:
         return arrays
 
     def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
-        """Compare the blocks of a stretch with their checksums. Raises as `decode`."""
+        """Compare the blocks and filters of a stretch with their checksums. Raises as `decode`."""
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             for block in blocks:
                 data = pa.py_buffer(block.data)
                 if data.size and crc32c(data) != block.entry.crc32c:
                     self._damaged_block(column, block, "its bytes do not match their checksum")
+                bloom = pa.py_buffer(block.bloom)
+                if bloom.size and crc32c(bloom) != block.entry.filter_crc32c:
+                    problem = "its Bloom filter does not match its checksum"
+                    self._damaged_block(column, block, problem)
+
+    def with_filters(
+        self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]
+    ) -> Stretch:
+        """The same stretch, in which all blocks of some columns have their Bloom filters.
+
+        Blocks without one are decoded to make it. Requires: it was verified. Raises as `decode`.
+        """
+        blocks = [
+            [self._with_filter(column, block) for block in found]
+            if column.id in bloom_columns
+            else found
+            for column, found in zip(map(column_of, columns), stretch.blocks, strict=True)
+        ]
+        return replace(stretch, blocks=blocks)
+
+    def _with_filter(self, column: Column, block: StoredBlock) -> StoredBlock:
+        if block.bloom or not block.entry.length:
+            return block
+        bloom = encode_filter(self._decode(column, block), column)
+        return replace(block, bloom=memoryview(bloom))
 
     def _decode(self, column: Column, block: StoredBlock) -> pa.Array:
         try:
@@ -209,34 +193,47 @@ class RowSetReader:
         self._damaged(column, f"block {block.number} (rows {first} to {end - 1}): {problem}", cause)
 
     def _stretches(
-        self, chosen: NDArray[np.int64], blocks: Sequence[_Blocks | None], window_bytes: int
+        self,
+        chosen: NDArray[np.int64],
+        blocks: Sequence[ColumnBlocks | None],
+        window_bytes: int,
+        bloom_columns: Collection[int] = (),
     ) -> Iterator[Stretch]:
         there = [each for each in blocks if each is not None]
+        filtered = [each for each in there if each.column.id in bloom_columns]
         for window in _windows(chosen, there, window_bytes):
-            data = self._fetch(window, there)
+            data = _fetch(each.piece(cut) for each in there for cut in window)
+            blooms = _fetch(each.filter_piece(cut) for each in filtered for cut in window)
             for cut in window:
                 first, end = int(self._cuts[cut]), int(self._cuts[cut + 1])
                 found = [
-                    () if each is None else each.stored(cut, data.pop((each.column.id, cut)))
+                    ()
+                    if each is None
+                    else each.stored(
+                        cut,
+                        data.pop((each.column.id, cut)),
+                        blooms.pop((each.column.id, cut), _NO_BYTES),
+                    )
                     for each in blocks
                 ]
                 yield Stretch(first, end - first, found)
 
-    def _open(self, column: Column) -> _Blocks | None:
+    def _open(self, column: Column) -> ColumnBlocks | None:
         """Load the index of a column; None when the RowSet does not have it."""
         source, segment = self._place(column)
         if segment is None:
             return None
         index = self._index(column, source, segment)
-        if index.first_rows[-1] != self.entry.rows or index.offsets[-1] != segment.length:
+        filters = segment.filters or _NO_FILTERS
+        ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
+        if ends != (self.entry.rows, segment.length, filters.length):
             self._damaged(column, "its index describes other rows or bytes than the footer")
-        name = source.segment_name(column.id)
-        if len(index.entries) == len(self._cuts) - 1 == 1:
-            return _Blocks(column, source, name, segment.offset, index, _LONE_BLOCK)
-        at_cut = np.searchsorted(index.first_rows, self._cuts)
-        if not np.array_equal(index.first_rows[at_cut], self._cuts):
-            self._damaged(column, "a block lies across a cut")
-        return _Blocks(column, source, name, segment.offset, index, at_cut)
+        at_cut: NDArray[np.int64] = _LONE_BLOCK
+        if not len(index.entries) == len(self._cuts) - 1 == 1:
+            at_cut = np.searchsorted(index.first_rows, self._cuts)
+            if not np.array_equal(index.first_rows[at_cut], self._cuts):
+                self._damaged(column, "a block lies across a cut")
+        return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
 
     def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
         """Where a column is, and its segment if the RowSet has it."""
@@ -258,7 +255,7 @@ class RowSetReader:
         if crc32c(data) != extent.crc32c:
             self._damaged(column, f"the index in {source.locate(name)} is damaged")
         try:
-            return decode_index(data, column.order)
+            return decode_index(data, column.order, segment.filters is not None)
         except ValueError as error:
             self._damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
@@ -291,8 +288,23 @@ class RowSetReader:
         parts = [np.arange(first, end) for first, end in at.reshape(-1, 2)]
         return np.concatenate(parts) if parts else np.arange(0)
 
+    def _kept_cuts(
+        self,
+        chosen: NDArray[np.int64],
+        keep: Keep,
+        wanted: Sequence[Column],
+        blocks: Sequence[ColumnBlocks | None],
+    ) -> NDArray[np.int64]:
+        """Those of some stretches that bounds and Bloom filters do not rule out."""
+        known = {each.column.id: each for each in blocks if each is not None}
+        bounds = self._bounds(chosen, wanted, known)
+        kept = np.flatnonzero(keep(bounds))
+        chosen, bounds = chosen[kept], bounds.take(kept)
+        columns = [known[column.id] for column in wanted if column.id in known]
+        return chosen[prune_by_filters(columns, chosen, bounds, keep, self._damaged)]
+
     def _bounds(
-        self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, _Blocks]
+        self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, ColumnBlocks]
     ) -> BoundsTable:
         rows = np.diff(self._cuts)[chosen]
         statistics = {
@@ -305,7 +317,7 @@ class RowSetReader:
         return BoundsTable(rows, {each: bounds_of(found) for each, found in statistics.items()})
 
     @staticmethod
-    def _cut_statistics(blocks: _Blocks | None, cut: int, rows: int) -> Statistics:
+    def _cut_statistics(blocks: ColumnBlocks | None, cut: int, rows: int) -> Statistics:
         """What is known of a column between two cuts, whose blocks may be several."""
         if blocks is None:
             return Statistics(nulls=rows)
@@ -314,33 +326,30 @@ class RowSetReader:
             return parts[0].statistics
         return merge([part.statistics for part in parts], [part.rows for part in parts])
 
-    def _fetch(
-        self, window: Sequence[int], blocks: Sequence[_Blocks]
-    ) -> dict[tuple[int, int], memoryview]:
-        """The stored bytes by column id and stretch."""
-        wanted: dict[tuple[RowSetSource, str], list[tuple[_Blocks, int]]] = {}
-        found: dict[tuple[int, int], memoryview] = {}
-        for each in blocks:
-            for cut in window:
-                if each.extent(cut)[1]:
-                    wanted.setdefault((each.source, each.name), []).append((each, cut))
-                else:
-                    found[each.column.id, cut] = memoryview(b"")
-        for (source, name), pieces in wanted.items():
-            data = source.read(name, [each.extent(cut) for each, cut in pieces])
-            for (each, cut), part in zip(pieces, data, strict=True):
-                found[each.column.id, cut] = part
-        return found
+
+def _fetch(pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:
+    """Stored bytes by column id and stretch; neighbours in an object are read as one."""
+    wanted: dict[tuple[RowSetSource, str], list[Piece]] = {}
+    found: dict[tuple[int, int], memoryview] = {}
+    for piece in pieces:
+        if piece.extent[1]:
+            wanted.setdefault((piece.source, piece.name), []).append(piece)
+        else:
+            found[piece.place] = memoryview(b"")
+    for (source, name), parts in wanted.items():
+        data = source.read(name, [piece.extent for piece in parts])
+        found.update(zip((piece.place for piece in parts), data, strict=True))
+    return found
 
 
 def _windows(
-    chosen: NDArray[np.int64], blocks: Sequence[_Blocks], limit: int
+    chosen: NDArray[np.int64], blocks: Sequence[ColumnBlocks], limit: int
 ) -> Iterator[list[int]]:
     """Divide stretches into groups that are read at once."""
     window: list[int] = []
     size = 0
     for cut in chosen.tolist():
-        more = sum(each.extent(cut)[1] for each in blocks)
+        more = sum(each.piece(cut).extent[1] for each in blocks)
         if window and size + more > limit:
             yield window
             window, size = [], 0

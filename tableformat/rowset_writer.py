@@ -18,10 +18,10 @@ from manifests.ids import new_object_id
 from manifests.schema import TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import to_storage
-from tableformat.block import BlockEntry
 from tableformat.column import column_of
 from tableformat.rowset_output import RowSetOutput
 from tableformat.sort import sort_indices
+from tableformat.stored_block import StoredBlock
 from tableformat.write_options import MIB, WriteOptions
 
 __all__ = ["RowSetWriter", "WriteOptions"]
@@ -82,9 +82,7 @@ class RowSetWriter:
             self.abort()
             raise
 
-    def write_stored(
-        self, columns: Sequence[Sequence[tuple[BlockEntry, memoryview]]], rows: int
-    ) -> None:
+    def write_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
         """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
 
         Requires: a writer without a sort key and without a limit of rows. Raises as `write`.

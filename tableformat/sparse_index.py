@@ -1,9 +1,10 @@
 """The sparse index of a column segment: one row per block.
 
     first row | rows | offset | length | decoded | crc32c | encoding | base
-    | nulls | nans | min | max | exact
+    | nulls | nans | min | max | exact | filter_length | filter_crc32c
 
-As a file it is one Arrow IPC stream. A segment of exactly one block has none: its footer says the
+As a file it is one Arrow IPC stream. The last two are only there where blocks have Bloom filters,
+which lie back to back like the blocks. A segment of exactly one block has none: its footer says the
 same in JSON, and its bounds are those of the segment. Both become a `SparseIndex`.
 Spec: docs/spec/rowset.md#sparse-index
 """
@@ -26,6 +27,7 @@ from manifests.statistics import Bound
 from tableformat import ipc_stream
 from tableformat.block import ENCODINGS, BlockEntry
 from tableformat.block_statistics import Statistics, merge
+from tableformat.bloom_filter import is_filter_length
 from tableformat.column import Order
 
 _BOUND_TYPES = {
@@ -49,6 +51,11 @@ _FIELDS = (
     pa.field("nans", pa.int64(), nullable=False),
 )
 
+_FILTER_FIELDS = (
+    pa.field("filter_length", pa.int64(), nullable=False),
+    pa.field("filter_crc32c", pa.uint32(), nullable=False),
+)
+
 INDEX_LIMIT = 2**30
 """No index is larger when decoded, in bytes."""
 
@@ -61,12 +68,13 @@ _KNOWN = frozenset(ENCODINGS)
 
 
 @lru_cache
-def _schema(order: Order) -> pa.Schema:
+def _schema(order: Order, filters: bool) -> pa.Schema:
+    fields = list(_FIELDS)
     bound = _BOUND_TYPES.get(order)
-    if bound is None:
-        return pa.schema(_FIELDS)
-    last = pa.field("exact", pa.bool_(), nullable=False)
-    return pa.schema([*_FIELDS, pa.field("min", bound), pa.field("max", bound), last])
+    if bound is not None:
+        fields += [pa.field("min", bound), pa.field("max", bound)]
+        fields.append(pa.field("exact", pa.bool_(), nullable=False))
+    return pa.schema([*fields, *_FILTER_FIELDS] if filters else fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +121,14 @@ class _Stored:
 class SparseIndex:
     """The blocks of a segment in row order.
 
-    `first_rows` and `offsets` have one element a block and one more: the rows and bytes of the
-    segment. `checksums` are CRC32C of the stored bytes.
+    `first_rows`, `offsets` and `filter_offsets` (of the Bloom filters, which lie elsewhere) have
+    one element a block and one more: the rows and bytes of the segment, the bytes of all filters.
+    `checksums` are CRC32C of the stored bytes.
     """
 
     first_rows: NDArray[np.int64]
     offsets: NDArray[np.int64]
+    filter_offsets: NDArray[np.int64]
     checksums: Sequence[int]
     _blocks: _Made | _Stored
 
@@ -137,6 +147,7 @@ def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
     return SparseIndex(
         np.array([0, *accumulate(entry.rows for entry in entries)], np.int64),
         np.array([0, *accumulate(entry.length for entry in entries)], np.int64),
+        np.array([0, *accumulate(entry.filter_length for entry in entries)], np.int64),
         [entry.crc32c for entry in entries],
         _Made(entries),
     )
@@ -164,28 +175,37 @@ def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
             [each.high for each in statistics],
             [each.exact for each in statistics],
         ]
-    schema = _schema(order)
+    filters = bool(index.filter_offsets[-1])
+    if filters:
+        columns += [
+            [entry.filter_length for entry in entries],
+            [entry.filter_crc32c for entry in entries],
+        ]
+    schema = _schema(order, filters)
     arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
     batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
     return ipc_stream.encode_batch(batch, batch.nbytes).to_pybytes()  # type: ignore[no-any-return]
 
 
-def decode_index(data: bytes, order: Order) -> SparseIndex:
-    """Read an index. Requires: its checksum was verified.
+def decode_index(data: bytes, order: Order, filters: bool = False) -> SparseIndex:
+    """Read an index, of blocks of which some have filters or none. Requires: its checksum was
+    verified.
 
     Raises ValueError when it is not the index of blocks that lie back to back.
     """
     batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
-    if batch.schema != _schema(order):
+    if batch.schema != _schema(order, filters):
         raise ValueError("its columns are not those of an index of this column type")
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     if any(columns[name].null_count for name in columns.keys() - _NULLABLE):
         raise ValueError("it has NULL where a value must be")
     rows, lengths = (np.asarray(columns[name]) for name in ("rows", "length"))
+    blooms = np.asarray(columns["filter_length"]) if filters else np.zeros_like(rows)
     if (
         not len(rows)
         or not 1 <= rows.min() <= rows.max() < _LIMIT
         or not 0 <= lengths.min() <= lengths.max() < _LIMIT
+        or not is_filter_length(blooms).all()
         or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):
         raise ValueError("it describes a block that cannot be")
@@ -196,7 +216,8 @@ def decode_index(data: bytes, order: Order) -> SparseIndex:
     ):
         raise ValueError("its blocks do not lie back to back")
     checksums = np.asarray(columns["crc32c"]).tolist()
-    return SparseIndex(first_rows, offsets, checksums, _Stored(columns, order))
+    stored = _Stored(columns, order)
+    return SparseIndex(first_rows, offsets, _running(blooms), checksums, stored)
 
 
 def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -231,6 +252,8 @@ def _entries(values: dict[str, list[Any]], order: Order) -> tuple[BlockEntry, ..
             values["encoding"],
             values["base"],
             statistics,
+            values.get("filter_length", [0] * count),
+            values.get("filter_crc32c", [0] * count),
         )
     )
 

@@ -19,10 +19,12 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import TypeAdapter
 
+from manifests.bloom_columns import bloom_columns, check_bloom_columns
 from manifests.change import TableRead
 from manifests.compaction.policy import check_policy
 from manifests.entries import (
     AddRowSet,
+    ColumnNumber,
     Count,
     CreateTable,
     DropRowSet,
@@ -64,6 +66,7 @@ class Target(Model):
     table_schema: TableSchema
     schema_id: Count = 0
     sort_key: tuple[SortField, ...]
+    bloom_columns: tuple[ColumnNumber, ...] = ()
 
 
 class WriteJob(Model):
@@ -118,6 +121,7 @@ def new_table(
     check_schema(schema)
     check_texts(properties or {}, comment)
     numbered, next_id = assign_ids(schema, 1)
+    check_bloom_columns(properties or {}, numbered)
     return CreateTable(
         table=new_table_id(),
         name=check_table_name(name),
@@ -261,7 +265,7 @@ def write_rows(
         job.job,
         target.table_schema,
         target.sort_key,
-        write_options(target.table_schema, target.sort_key, job.settings),
+        write_options(target.table_schema, target.sort_key, job.settings, target.bloom_columns),
     )
     with writer:
         for batch in conform_batches(batches, target.table_schema):
@@ -330,7 +334,10 @@ def _operation(job: WriteJob, with_rows: bool) -> str:
 
 
 def write_options(
-    schema: TableSchema, sort_key: Sequence[SortField], settings: WriteSettings
+    schema: TableSchema,
+    sort_key: Sequence[SortField],
+    settings: WriteSettings,
+    bloom_columns: Sequence[int] = (),
 ) -> WriteOptions:
     """What the RowSet writer needs to know: a user's settings, and which columns are indexed."""
     indexed = {field.id for field in schema.fields[:INDEXED_COLUMNS]}
@@ -339,6 +346,7 @@ def write_options(
         max_records=settings.max_records,
         sync=settings.sync,
         indexed_columns=frozenset(indexed | {field.column for field in sort_key}),
+        bloom_columns=frozenset(bloom_columns),
     )
 
 
@@ -360,6 +368,7 @@ def _target(table: TableState) -> Target:
         table_schema=table.schema,
         schema_id=table.schema_id,
         sort_key=table.sort_key,
+        bloom_columns=bloom_columns(table.properties, table.schema),
     )
 
 
@@ -370,6 +379,7 @@ def _new_target(create: CreateTable, location: Location) -> Target:
         prefix=table_prefix(create.table, at_root=location.table is None),
         table_schema=create.table_schema,
         sort_key=create.sort_key,
+        bloom_columns=bloom_columns(create.properties, create.table_schema),
     )
 
 

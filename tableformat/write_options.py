@@ -17,7 +17,7 @@ class WriteOptions:
     block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
     those of at most `packed_bytes` in one object, larger ones in a directory. `run_bytes` is the
     decoded size up to which rows are collected to be sorted. `indexed_columns` are the ids whose
-    statistics the log keeps.
+    statistics the log keeps, `bloom_columns` those whose blocks get Bloom filters.
     """
 
     target_bytes: int = 128 * MIB
@@ -29,3 +29,4 @@ class WriteOptions:
     run_bytes: int = 256 * 10**6
     sync: bool = True
     indexed_columns: frozenset[int] = frozenset()
+    bloom_columns: frozenset[int] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 from pyroaring import BitMap
@@ -49,12 +50,12 @@ def add(
     table: ArrowTable,
     rows: pa.RecordBatch,
     block_rows: int = 65_536,
-    **options: int,
+    **options: Any,
 ) -> None:
     """Add rows as they stand as one RowSet with a cut every `block_rows`."""
     state = table.state
     chosen = write_options(state.schema, state.sort_key, WriteSettings())
-    chosen = replace(chosen, block_rows=block_rows, **options)  # type: ignore[arg-type]
+    chosen = replace(chosen, block_rows=block_rows, **options)
     store = table._location.store
     with RowSetWriter(store, state.prefix, new_job_id(), state.schema, (), chosen) as writer:
         writer.write(rows)

@@ -9,7 +9,8 @@ ROOT = Path(__file__).parent.parent
 LAYERS = ("manifests", "tableformat", "spark_ext", "colonnade")
 ALLOWED_HEAVY = {
     "manifests": {"numpy", "pydantic", "orjson", "fsspec", "google_crc32c", "pyroaring"},
-    "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"},
+    "tableformat": {"numpy", "pydantic", "pyarrow", "pyroaring", "google_crc32c", "sqlglot"}
+    | {"xxhash"},
     "spark_ext": {"orjson", "pyarrow", "pyspark"},
     # Of the command line alone: `import colonnade` loads none of them but pyarrow.
     "colonnade": {"numpy", "orjson", "pyarrow", "pyspark", "rich", "typer", "jinja2"},

@@ -6,7 +6,7 @@ always. The rows keep their order, so nothing has to be said about where they we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from manifests.compaction.picker import COPIED_ROWS
 from manifests.store import ObjectStore
 from tableformat.compaction.inputs import Source, open_sources
 from tableformat.compaction.job import CompactionJob
-from tableformat.rowset_reader import Stretch
 from tableformat.rowset_writer import RowSetWriter
+from tableformat.stored_block import Stretch
 from tableformat.write_options import MIB
 
 _COPIED_BYTES = 8 * MIB
@@ -32,19 +32,22 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) ->
     copied = 0
     for source, chosen in _with_choice(open_sources(job, store)):
         wanted = source.deleted < source.rows
-        for stretch, copy in zip(source.stretches(wanted), chosen[wanted].tolist(), strict=True):
+        stretches = source.stretches(wanted, bloom_columns=job.bloom_columns)
+        for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
             if copy:
-                copied += _copy(source, stretch, writer)
+                copied += _copy(source, stretch, writer, job.bloom_columns)
             else:
                 writer.write_storage(source.decode(stretch))
     return copied
 
 
-def _copy(source: Source, stretch: Stretch, writer: RowSetWriter) -> int:
+def _copy(
+    source: Source, stretch: Stretch, writer: RowSetWriter, bloom_columns: Sequence[int]
+) -> int:
     source.reader.verify(source.fields, stretch)
-    blocks = [[(each.entry, each.data) for each in column] for column in stretch.blocks]
-    writer.write_stored(blocks, stretch.rows)
-    return sum(entry.length for column in blocks for entry, _ in column)
+    stretch = source.reader.with_filters(source.fields, stretch, bloom_columns)
+    writer.write_stored(stretch.blocks, stretch.rows)
+    return sum(block.entry.length for column in stretch.blocks for block in column)
 
 
 def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:

@@ -13,8 +13,9 @@ from manifests.deletion_vector import read_deletion_vector
 from manifests.schema import SchemaField
 from manifests.store import ObjectStore
 from tableformat.compaction.job import CompactionJob, SourceRowSet
-from tableformat.rowset_reader import RowSetReader, Stretch
+from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import cut_rows
+from tableformat.stored_block import Stretch
 from tableformat.write_options import MIB
 
 Rows = NDArray[np.int64]
@@ -44,14 +45,17 @@ class Source:
         return self.cuts[1:] - self.cuts[:-1]
 
     def stretches(
-        self, wanted: NDArray[np.bool_], window_bytes: int = WINDOW_BYTES
+        self,
+        wanted: NDArray[np.bool_],
+        window_bytes: int = WINDOW_BYTES,
+        bloom_columns: Sequence[int] = (),
     ) -> Iterator[Stretch]:
-        """The stretches that are wanted, undecoded."""
-        if wanted.all():
-            return self.reader.read_stored(self.fields, None, window_bytes)
-        numbers = np.flatnonzero(wanted)
-        ranges = [(int(self.cuts[i]), int(self.cuts[i + 1])) for i in numbers]
-        return self.reader.read_stored(self.fields, ranges, window_bytes)
+        """The stretches that are wanted, undecoded, with the Bloom filters of some columns."""
+        ranges = None
+        if not wanted.all():
+            numbers = np.flatnonzero(wanted)
+            ranges = [(int(self.cuts[i]), int(self.cuts[i + 1])) for i in numbers]
+        return self.reader.read_stored(self.fields, ranges, window_bytes, bloom_columns)
 
     def live_rows(self, stretch: Stretch) -> Rows:
         """The rows of a stretch that are left, by number in the RowSet."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from manifests.bloom_columns import bloom_columns
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.entries import (
     ColumnNumber,
@@ -44,6 +45,7 @@ class CompactionJob(Model):
     table_schema: TableSchema
     schema_id: Count
     sort_key: tuple[SortField, ...]
+    bloom_columns: tuple[ColumnNumber, ...] = ()
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
     transaction: TransactionIdText
@@ -98,6 +100,7 @@ def plan_job(
         table_schema=table.schema,
         schema_id=table.schema_id,
         sort_key=table.sort_key,
+        bloom_columns=bloom_columns(table.properties, table.schema),
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),

@@ -22,7 +22,7 @@ def run_job(job: CompactionJob, store: ObjectStore | None = None) -> CompactionO
     """
     store = store or open_store(job.url)
     settings = WriteSettings(target_bytes=job.target_bytes)
-    options = write_options(job.table_schema, job.sort_key, settings)
+    options = write_options(job.table_schema, job.sort_key, settings, job.bloom_columns)
     rows: Rows | None = None
     copied = 0
     # No sort key: the rows come in their order.

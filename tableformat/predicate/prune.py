@@ -37,6 +37,9 @@ Mask = NDArray[np.bool_]
 Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
 Test = Callable[[Values, Values], Mask]
 
+MOST_MEMBERS = 256
+"""Of more values one is nearly always said to be there, wrongly: filters are not worth reading."""
+
 
 def prune(predicate: BoundPredicate, table: BoundsTable) -> Mask:
     """True for each thing of `table` that may hold a row for which the predicate is TRUE.
@@ -62,10 +65,14 @@ def _may_hold(node: BoundNode, table: BoundsTable) -> Mask:
             return _may_be_null(left, table, True) & _may_be_null(right, table, True)
         case BoundCompare(column, operator, value):
             nan_too = _is_float(column) and operator in _TRUE_FOR_NAN
-            return _by_bounds(column, table, _compare_test(operator, value), nan_too)
+            may = _by_bounds(column, table, _compare_test(operator, value), nan_too)
+            equal = operator is Operator.EQUAL
+            return _by_members(column, table, may, (value,)) if equal else may
         case BoundIn(column, values, negated):
-            test = _outside_test(values) if negated else _member_test(values)
-            return _by_bounds(column, table, test, nan_too=negated and _is_float(column))
+            if negated:
+                return _by_bounds(column, table, _outside_test(values), _is_float(column))
+            may = _by_bounds(column, table, _member_test(values))
+            return _by_members(column, table, may, values)
         case BoundStartsWith(column, prefix, negated):
             test = _other_prefix_test(prefix) if negated else _prefix_test(prefix)
             return _by_bounds(column, table, test)
@@ -117,6 +124,19 @@ def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: boo
         may[bounds.known] = test(*_alike(bounds.low[bounds.known], bounds.high[bounds.known]))
     may &= _has_values(bounds, table)
     return may | (bounds.nans != 0) if nan_too else may
+
+
+def _by_members(
+    column: BoundColumn, table: BoundsTable, may: Mask, values: tuple[StorageValue, ...]
+) -> Mask:
+    """Where bounds allow it, whether one of some values may be there."""
+    members = table.members.get(column.id) if len(column.path) == 1 else None
+    if members is None or len(values) > MOST_MEMBERS or not may.any():
+        return may
+    things = np.flatnonzero(may)
+    found = np.zeros_like(may)
+    found[things] = members(things, values)
+    return found
 
 
 def _alike(low: Values, high: Values) -> tuple[Values, Values]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from manifests.bloom_columns import bloom_columns
 from manifests.bounds import BoundsTable
 from manifests.change import Change, TableRead
 from manifests.entries import AddRowSet, DropRowSet, RowSetEntry
@@ -96,7 +97,8 @@ def take_out(
     log.store.require_writable()
     chosen = _chosen(log, table, rowsets)
     job = new_job_id()
-    settings = write_options(table.schema, table.sort_key, WriteSettings())
+    filtered = bloom_columns(table.properties, table.schema)
+    settings = write_options(table.schema, table.sort_key, WriteSettings(), filtered)
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
     lost: list[LostRows] = []
     kept = 0

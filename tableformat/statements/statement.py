@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyroaring import AbstractBitMap
 
+from manifests.bloom_columns import bloom_columns
 from manifests.change import Change, KeyGuard, RowsGone, TableRead
 from manifests.entries import AddRowSet, Operation, RowKind, RowSetEntry
 from manifests.errors import InvalidInputError
@@ -157,7 +158,9 @@ def write_batches(
 
     Raises StoreError; then, as after an error of `batches`, what was written is removed.
     """
-    options = write_options(table.schema, table.sort_key, settings or WriteSettings())
+    settings = settings or WriteSettings()
+    filtered = bloom_columns(table.properties, table.schema)
+    options = write_options(table.schema, table.sort_key, settings, filtered)
     writer = RowSetWriter(store, table.prefix, job, table.schema, table.sort_key, options)
     with writer:
         for batch in batches:

@@ -10,17 +10,25 @@ import pyarrow.compute as pc
 
 from tableformat.block import BlockEntry, decode_block
 from tableformat.block_statistics import Statistics, measure
+from tableformat.bloom_filter import hash_rows, members
 from tableformat.column import Column, Order
 from tableformat.encodings import narrowed
 
 
-def check_block(data: pa.Buffer, entry: BlockEntry, column: Column) -> str | None:
-    """What is wrong with a block, if anything: its bytes, its rows, or what is said of them."""
+def check_block(
+    data: pa.Buffer, entry: BlockEntry, column: Column, bloom: memoryview
+) -> str | None:
+    """What is wrong with a block, if anything: its bytes, its rows, or what is said of them.
+
+    `bloom` is its filter, empty where it has none.
+    """
     try:
         array = decode_block(data, entry, column)
         array.validate(full=True)
     except (ValueError, pa.ArrowException) as error:
         return str(error)
+    if bloom and not members(bloom, hash_rows(array, column)).all():
+        return "it has values that its Bloom filter does not know"
     return contradiction(entry.statistics, _measured(array, column.order))
 
 

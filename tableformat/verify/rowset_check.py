@@ -107,6 +107,7 @@ class RowSetCheck:
         entry = self.rowset.entry
         parts = [each.length for each in footer.columns.values()]
         parts += [each.index.length for each in footer.columns.values() if each.index]
+        parts += [each.filters.length for each in footer.columns.values() if each.filters]
         stored = sum(parts) + entry.footer.length
         if stored != entry.bytes:
             self._note(
@@ -146,7 +147,9 @@ class _ColumnCheck:
         except ValueError as error:
             self._note(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
             return
-        if index.first_rows[-1] != entry.rows or index.offsets[-1] != self.segment.length:
+        filters = 0 if self.segment.filters is None else self.segment.filters.length
+        ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
+        if ends != (entry.rows, self.segment.length, filters):
             self._note("its index describes other rows or bytes than the footer", of_index=True)
             return
         self._check_cuts(index)
@@ -173,9 +176,10 @@ class _ColumnCheck:
             raise ValueError(error.message) from error
         if crc32c(data) != extent.crc32c:
             raise ValueError("its bytes do not match their checksum")
+        filters = self.segment.filters is not None
         if self.column is not None:
-            return decode_index(data, self.column.order)
-        return _decode_any(data)
+            return decode_index(data, self.column.order, filters)
+        return _decode_any(data, filters)
 
     def _check_cuts(self, index: SparseIndex) -> None:
         rows, cuts = self.owner.rowset.entry.rows, self.owner.rowset.entry.cuts
@@ -225,14 +229,39 @@ class _ColumnCheck:
         for number, start, stop in zip(range(first, end), ends, ends[1:], strict=False):
             data = buffer.slice(start, stop - start)
             problem = None
+            bloom = self._read_filter(index, number)
             if column is not None:
-                problem = check_block(data, index.entries[number], column)
+                problem = check_block(data, index.entries[number], column, bloom)
             elif stop > start and crc32c(data) != index.checksums[number]:
                 problem = "its bytes do not match their checksum"
             if problem is not None:
-                rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
-                told = f"block {number} (rows {rows[0]} to {rows[1]}): {problem}"
-                self._note(told, number, rows)
+                self._note_block(index, number, problem)
+
+    def _read_filter(self, index: SparseIndex, number: int) -> memoryview:
+        """The Bloom filter of a block; empty where it has none that can be used."""
+        filters = self.segment.filters
+        start, end = index.filter_offsets[number : number + 2].tolist()
+        if filters is None or start == end:
+            return memoryview(b"")
+        extent = (filters.offset + start, end - start)
+        try:
+            [data] = self.source.read(self.source.index_name(self.id), [extent])
+        except ColonnadeError as error:
+            self._note_block(index, number, error.message.rstrip("."), of_filter=True)
+            return memoryview(b"")
+        self.owner.bytes += len(data)
+        if crc32c(pa.py_buffer(data)) == index.entries[number].filter_crc32c:
+            return data
+        problem = "its Bloom filter does not match its checksum"
+        self._note_block(index, number, problem, of_filter=True)
+        return memoryview(b"")
+
+    def _note_block(
+        self, index: SparseIndex, number: int, problem: str, *, of_filter: bool = False
+    ) -> None:
+        rows = (int(index.first_rows[number]), int(index.first_rows[number + 1]) - 1)
+        told = f"block {number} (rows {rows[0]} to {rows[1]}): {problem}"
+        self._note(told, number, rows, of_filter=of_filter)
 
     def _note(
         self,
@@ -241,8 +270,9 @@ class _ColumnCheck:
         rows: tuple[int, int] | None = None,
         *,
         of_index: bool = False,
+        of_filter: bool = False,
     ) -> None:
-        alone = of_index and self.segment.index is not None
+        alone = of_filter or (of_index and self.segment.index is not None)
         file = self.source.index_name(self.id) if alone else self.source.segment_name(self.id)
         name = f"(id {self.id})" if self.column is None else f"{self.column.name!r} (id {self.id})"
         told = None if self.column is None else self.column.name
@@ -252,11 +282,11 @@ class _ColumnCheck:
         )
 
 
-def _decode_any(data: bytes) -> SparseIndex:
+def _decode_any(data: bytes, filters: bool) -> SparseIndex:
     """The index of a column whose type is forgotten. Raises ValueError."""
     for order in Order:
         try:
-            return decode_index(data, order)
+            return decode_index(data, order, filters)
         except ValueError:
             continue
     raise ValueError("it is that of no type of column")

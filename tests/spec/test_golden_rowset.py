@@ -26,15 +26,19 @@ from manifests.schema import ArrayType, SchemaField, TableSchema
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat.arrow_types import arrow_schema
 from tableformat.block import ENCODINGS
+from tableformat.bloom_filter import hash_rows, members
 from tableformat.column import column_of
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tests.strategies import identical
 
 GOLDEN = Path(__file__).parent / "golden"
 JOB = "0123456789abcdef"
-NEWEST = 2
-ROWS = {1: 300, 2: 600}
+ROWS = {1: 300, 2: 600, 3: 600}
 """How many rows the RowSets of each format version have."""
+
+WRITTEN = (2, 3)
+"""The versions that are still written: 3 where a column has Bloom filters."""
 
 SCHEMA = TableSchema(
     fields=(
@@ -51,9 +55,12 @@ SCHEMA = TableSchema(
         SchemaField(id=10, name="at", type="timestamp"),
         SchemaField(id=11, name="flag", type="boolean"),
         SchemaField(id=12, name="lengths", type="string"),
+        SchemaField(id=13, name="ratio", type="float"),
     )
 )
-"""The newest version's; the last column came with version 2."""
+"""The newest version's; the last two columns came with versions 2 and 3."""
+
+BLOOM_COLUMNS = {1: (), 2: (), 3: (1, 2, 3, 4, 5, 6, 7, 10, 12, 13)}
 
 PLACES: dict[str, dict[str, Any]] = {
     "inline": {"inline_bytes": 2**20},
@@ -65,7 +72,7 @@ VECTORS = {"small": range(10, 20), "large": range(0, 6000, 3)}
 
 
 def golden_schema(version: int) -> TableSchema:
-    return SCHEMA if version == NEWEST else TableSchema(fields=SCHEMA.fields[:-1])
+    return TableSchema(fields=SCHEMA.fields[: len(SCHEMA.fields) - 3 + version])
 
 
 def golden_rows(version: int) -> pa.RecordBatch:
@@ -82,16 +89,21 @@ def golden_rows(version: int) -> pa.RecordBatch:
         [-(10**15) + i * i * 1_000_003 for i in rows],
         [(True, False, None)[i % 3] for i in rows],
         [None if i % 11 == 0 else f"{i}" + "é" * (i // 4) for i in rows],
+        [(None, float("nan"), -0.0, i / 8)[i % 4] for i in rows],
     ]
     shown = arrow_schema(golden_schema(version))
     arrays = [pa.array(c, f.type) for c, f in zip(columns, shown, strict=False)]
     return pa.RecordBatch.from_arrays(arrays, schema=shown)
 
 
-def write_rowset(store: ObjectStore, place: str) -> RowSetEntry:
-    options = WriteOptions(indexed_columns=frozenset(range(1, 13)), **PLACES[place])
-    with RowSetWriter(store, "", JOB, SCHEMA, (), options) as writer:
-        writer.write(golden_rows(NEWEST))
+def write_rowset(store: ObjectStore, version: int, place: str) -> RowSetEntry:
+    options = WriteOptions(
+        indexed_columns=frozenset(range(1, 13)),
+        bloom_columns=frozenset(BLOOM_COLUMNS[version]),
+        **PLACES[place],
+    )
+    with RowSetWriter(store, "", JOB, golden_schema(version), (), options) as writer:
+        writer.write(golden_rows(version))
         (entry,) = writer.close()
     return entry
 
@@ -122,26 +134,47 @@ def objects(store: ObjectStore, object_id: ObjectId | str) -> dict[str, bytes]:
 def test_an_earlier_rowset_is_read(version: int, place: str) -> None:
     reader = RowSetReader(golden_store(version), "", entry_of(version, place))
     found = reader.read(golden_schema(version).fields)
-    assert pa.concat_batches([batch for _, batch in found]).equals(golden_rows(version))
+    assert identical(pa.concat_batches([batch for _, batch in found]), golden_rows(version))
 
 
-def test_the_newest_rowsets_hold_every_encoding() -> None:
-    reader = RowSetReader(golden_store(NEWEST), "", entry_of(NEWEST, "directory"))
-    opened = [reader._open(column_of(field)) for field in SCHEMA.fields]
+@pytest.mark.parametrize("version", WRITTEN)
+def test_the_newest_rowsets_hold_every_encoding(version: int) -> None:
+    reader = RowSetReader(golden_store(version), "", entry_of(version, "directory"))
+    opened = [reader._open(column_of(field)) for field in golden_schema(version).fields]
     found = {entry.encoding for each in opened if each for entry in each.index.entries}
     assert found == set(ENCODINGS)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_the_same_rows_make_the_same_bytes(place: str) -> None:
-    written_by = golden(NEWEST)["pyarrow"]
+def test_the_filters_of_an_earlier_rowset_hold_its_values(place: str) -> None:
+    reader = RowSetReader(golden_store(3), "", entry_of(3, place))
+    columns = [column_of(golden_schema(3).by_id(each)) for each in BLOOM_COLUMNS[3]]
+    fields = golden_schema(3).fields
+    found = set()
+    for stretch in reader.read_stored(fields, bloom_columns=BLOOM_COLUMNS[3]):
+        reader.verify(fields, stretch)
+        rows = dict(zip([f.id for f in fields], reader.decode(fields, stretch), strict=True))
+        blocks = dict(zip([f.id for f in fields], stretch.blocks, strict=True))
+        for column in columns:
+            [block] = blocks[column.id]
+            if block.bloom:
+                found.add(column.id)
+                assert members(block.bloom, hash_rows(rows[column.id], column)).all()
+    # A constant column and one of NULL have no blocks that a filter could spare.
+    assert found == {*BLOOM_COLUMNS[3]} - {3, 4}
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("version", WRITTEN)
+def test_the_same_rows_make_the_same_bytes(version: int, place: str) -> None:
+    written_by = golden(version)["pyarrow"]
     if pa.__version__ != written_by:
         # Which of the valid streams Arrow writes is its own choice, release by release.
         pytest.skip(f"the files were written by pyarrow {written_by}")
     store = MemoryStore()
-    new, old = write_rowset(store, place), entry_of(NEWEST, place)
+    new, old = write_rowset(store, version, place), entry_of(version, place)
     assert new.model_copy(update={"object": old.object}) == old
-    assert objects(store, new.object) == objects(golden_store(NEWEST), old.object)
+    assert objects(store, new.object) == objects(golden_store(version), old.object)
 
 
 @pytest.mark.parametrize("size", VECTORS)
@@ -155,12 +188,13 @@ def test_an_earlier_vector_is_read_and_written_the_same_again(size: str) -> None
 
 def make() -> None:
     """Write the RowSets of the newest version; refuses to touch existing ones."""
-    folder = GOLDEN / f"rowset-v{NEWEST}"
+    newest = max(ROWS)
+    folder = GOLDEN / f"rowset-v{newest}"
     folder.mkdir(parents=True)
     entries = {
         "pyarrow": pa.__version__,
         "rowsets": {
-            place: write_rowset(golden_store(NEWEST), place).model_dump(
+            place: write_rowset(golden_store(newest), newest, place).model_dump(
                 mode="json", exclude_none=True
             )
             for place in PLACES

@@ -345,3 +345,18 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
                 model[change.name] = model.pop(change.path[0])
     assert read(ArrowTable(location, log, log.read_head())) == [model]
     assert TableId(design.table) in table.snapshot.tables
+
+
+def test_a_property_that_names_a_column_follows_it(tmp_path: Path) -> None:
+    on = "bloom-filter-enabled.column."
+    table = colonnade.create(tmp_path / "t", SCHEMA, properties={on + "ID": "true", "owner": "me"})
+    with pytest.raises(
+        InvalidInputError, match="'point' of type struct.* cannot have Bloom filters"
+    ):
+        table.alter(AlterProperties({on + "point": "true"}))
+    table.alter(AlterProperties({on + "name": "true"}), RenameColumn(("id",), "key"))
+    assert table.state.properties == {on + "key": "true", on + "name": "true", "owner": "me"}
+    table.alter(DropColumn(("name",)), RenameColumn(("key",), "id"))
+    assert table.state.properties == {on + "id": "true", "owner": "me"}
+    table.alter(AlterProperties(remove=(on + "id",)))
+    assert table.state.properties == {"owner": "me"}

@@ -89,6 +89,15 @@ def test_a_restore_keeps_what_never_goes_back() -> None:
     assert (rowset.id, rowset.epoch) == (2, table.epoch)
 
 
+def test_a_property_that_names_a_column_follows_it_back() -> None:
+    table = database().table("a")
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    table.alter(RenameColumn(("id",), "key"))
+    assert table.state.properties == {"bloom-filter-enabled.column.key": "true"}
+    table.restore(epoch=2)
+    assert table.state.properties == {"bloom-filter-enabled.column.id": "true"}
+
+
 def test_nothing_to_restore_makes_no_epoch() -> None:
     db = database()
     head = db.refresh().epoch

@@ -18,8 +18,10 @@ from manifests.ids import new_job_id
 from manifests.rebase.origin import read_origin
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import MemoryStore
-from tableformat.alteration import AddColumn, DropColumn
-from tableformat.column import Order, column_of
+from tableformat import rowset_reader
+from tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from tableformat.bloom_filter import encode_filter
+from tableformat.column import Column, Order, column_of
 from tableformat.compaction import concatenate, inputs, zorder
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionOutcome
@@ -194,6 +196,50 @@ def test_columns_that_came_or_went_since_are_written_as_the_table_has_them() -> 
     assert rows_of(table) == before
     assert set(outcome.outputs[0].statistics) == {1, 3}
     assert outcome.outputs[0].statistics[3].nulls == 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_filters_are_kept_and_where_there_are_none_made(
+    kind: GroupKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = (SchemaField(name="id", type="long"), SchemaField(name="s", type="string"))
+    table = new(TableSchema(fields=fields), ["id"] if kind == "merge" else ())
+    for start, filtered in ((0, {1, 2}), (40, {2}), (80, set())):
+        ids = list(range(start, start + 40))
+        batch = pa.record_batch({"id": ids, "s": [f"text {i * i}" for i in ids]})
+        add(table, batch, 10, packed_bytes=0, bloom_columns=frozenset(filtered))
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    made: list[int] = []
+
+    def counted(array: pa.Array, column: Column) -> bytes:
+        made.append(len(array))
+        return encode_filter(array, column)
+
+    monkeypatch.setattr(rowset_reader, "encode_filter", counted)
+    [entry] = compacted(table, kind, (1,) if kind == "zorder" else ()).outputs
+    assert made == ([10] * 8 if kind == "copy" else [])
+    reader = RowSetReader(table._location.store, table.state.prefix, entry)
+    columns = table.state.schema.fields
+    for stretch in reader.read_stored(columns, bloom_columns=(1, 2)):
+        [ids_block], [texts] = stretch.blocks
+        [found, _] = reader.decode(columns, stretch)
+        assert ids_block.bloom == encode_filter(found, column_of(columns[0]))
+        assert not texts.bloom
+
+
+def test_a_damaged_filter_is_not_copied() -> None:
+    table = new(TableSchema(fields=(SchemaField(name="id", type="long"),)))
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    batch = pa.record_batch({"id": list(range(40))})
+    add(table, batch, 10, inline_bytes=0, packed_bytes=0, bloom_columns=frozenset({1}))
+    store = table._location.store
+    name = f"{table.state.prefix}{live(table)[0].entry.object}/1.idx"
+    data = bytearray(store.get(name))
+    data[40] ^= 1
+    store.put(name, bytes(data), sync=True)
+    _, [job] = jobs(table, "copy")
+    with pytest.raises(CorruptionError, match=r"block 1 \(rows 10 to 19\): its Bloom filter"):
+        run_job(job, store)
 
 
 @pytest.mark.parametrize("kind", KINDS)

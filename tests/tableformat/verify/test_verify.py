@@ -118,6 +118,39 @@ def test_a_damaged_block_is_named_with_its_column_and_rows(
         assert not report.is_sound
 
 
+def filtered(store: ObjectStore) -> Database:
+    db = Database(store, Log(store), create_database(store, lone_table=False))
+    properties = {f"bloom-filter-enabled.column.{name}": "true" for name in SCHEMA.names}
+    db.create_table("a", SCHEMA, properties=properties).append(rows())
+    return db
+
+
+def test_filters_are_sound_or_named_with_their_block(place: str) -> None:
+    store = MemoryStore()
+    db = filtered(store)
+    assert db.verify(4).is_sound
+    db.table("a").alter(DropColumn(("id",)))
+    assert db.verify(4).is_sound
+    if place == "directory":
+        name = next(n for n in data_files(store) if n.endswith("/3.idx"))
+        flip(store, name, 3)
+        assert db.verify(2).is_sound
+        [found] = db.verify(3).findings
+        assert (found.file, found.column, found.block, found.rows) == (name, "s", 0, (0, 99))
+        assert "its Bloom filter does not match its checksum" in found.problem
+
+
+def test_a_filter_that_denies_what_its_block_has_is_found_by_the_values(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rowset_output, "encode_filter", lambda array, column: bytes(32))
+    db = filtered(MemoryStore())
+    assert db.verify(3).is_sound
+    problems = [each.problem for each in db.verify(4).findings]
+    assert len(problems) == 9
+    assert all("values that its Bloom filter does not know" in each for each in problems)
+
+
 def test_files_that_are_missing_or_of_another_size_are_found_by_the_log_alone(place: str) -> None:
     store = MemoryStore()
     db = make(store)
