@@ -113,7 +113,7 @@ def jobs(
     )
     base = table.snapshot
     found = [plan_job(table._log, base, plan, group, order_by) for group in made]
-    return base, [CompactionJob.model_validate_json(j.model_dump_json()) for j in found]
+    return base, [CompactionJob.model_validate_json(j.to_json()) for j in found]
 
 
 def rows_of(table: ArrowTable) -> list[bytes]:

@@ -7,6 +7,7 @@ from manifests.entries import Compaction, CompactionInput, CompactionOutput, Epo
 from manifests.log import Log
 from manifests.snapshot import Snapshot
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
+from tableformat.compaction.lease import end_of_lease
 
 OPERATION = "compact"
 """What history calls a compaction."""
@@ -25,7 +26,7 @@ def commit_job(
     change = Change(
         job.transaction,
         OPERATION,
-        (_operation(job, outcome),),
+        (_operation(job, outcome), *end_of_lease(job)),
         {"kind": job.group.kind, "reason": job.group.reason},
         metrics=_metrics(job, outcome),
         job=job.job,

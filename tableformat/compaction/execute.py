@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import Any
 
-from manifests.compaction.plan import CompactionPlan, size_text
+from manifests.compaction.plan import CompactionGroup, CompactionPlan, size_text
 from manifests.entries import Count, Epoch
 from manifests.errors import ConflictError
 from manifests.log import Log
@@ -15,6 +17,10 @@ from manifests.schema import Model
 from manifests.snapshot import Snapshot
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
+from tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
+
+TRIES = 3
+"""How often a group is run of which others take RowSets while it is."""
 
 Run = Callable[[CompactionJob], CompactionOutcome]
 
@@ -65,26 +71,28 @@ def execute_plan(
     """Run the groups of a plan that was made on `base` or before, at most `workers` at once.
 
     Each is planned on the state as it is when its turn comes, and committed when it is done, so
-    that a run that is killed keeps what it has finished. A group whose RowSets others rewrote is
-    dropped. Where one fails, those that are running are still committed, then its error is raised.
+    that a run that is killed keeps what it has finished. One of whose RowSets others rewrote or
+    emptied some is tried again with the others, and dropped where none is left. Where one fails,
+    those that are running are still committed, then its error is raised.
     """
     begin = time.monotonic()
     report = CompactionReport(table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting))
     head, failure = base, None
-    dropped: list[ConflictError] = []
-    jobs = _planned(log, base, plan, order_by, dropped)
-    for job, planned_on, done in _results(jobs, run, workers):
+    queue = _Queue(log, base, plan, order_by)
+    for turn, done in _results(queue, run, workers):
         try:
-            head, epoch = commit_job(log, planned_on, job, done.result())
+            head, epoch = commit_job(log, turn.base, turn.job, done.result())
             report = _counted(report, head, epoch)
         except ConflictError as conflict:
-            dropped.append(conflict)
+            give_up_lease(log, turn.base, turn.job)
+            queue.try_again(turn, conflict)
         except Exception as error:
+            give_up_lease(log, turn.base, turn.job)
             failure = failure or error
     if failure is not None:
         raise failure
     seconds = round(time.monotonic() - begin, 3)
-    conflicts = tuple(map(str, dropped))
+    conflicts = tuple(map(str, queue.dropped))
     return head, report.model_copy(update={"seconds": seconds, "conflicts": conflicts})
 
 
@@ -94,37 +102,68 @@ def _counted(report: CompactionReport, head: Snapshot, epoch: Epoch | None) -> C
     return report.model_copy(update={**summed, "groups": report.groups + 1, "epoch": head.epoch})
 
 
-def _planned(
-    log: Log,
-    base: Snapshot,
-    plan: CompactionPlan,
-    order_by: Sequence[int],
-    dropped: list[ConflictError],
-) -> Iterator[tuple[CompactionJob, Snapshot]]:
-    """The jobs of a plan, each with the state that it is planned on, when its turn comes."""
-    for group in plan.groups:
-        base = log.refresh(base)
-        try:
-            yield plan_job(log, base, plan, group, order_by), base
-        except ConflictError as conflict:
-            dropped.append(conflict)
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A group that is run: its job, the state that this was planned on, and what went before."""
+
+    group: CompactionGroup
+    job: CompactionJob
+    base: Snapshot
+    conflicts: tuple[ConflictError, ...]
+
+
+class _Queue:
+    """The groups that wait for their turn, and the conflicts of those that were dropped."""
+
+    def __init__(
+        self, log: Log, base: Snapshot, plan: CompactionPlan, order_by: Sequence[int]
+    ) -> None:
+        self.dropped: list[ConflictError] = []
+        self._log, self._base, self._plan, self._order_by = log, base, plan, order_by
+        self._waiting: deque[tuple[CompactionGroup, tuple[ConflictError, ...]]] = deque(
+            (group, ()) for group in plan.groups
+        )
+
+    def next(self) -> _Turn | None:
+        """The next group of which something is left, planned on the newest state."""
+        while self._waiting:
+            group, before = self._waiting.popleft()
+            self._base = self._log.refresh(self._base)
+            try:
+                job = plan_job(self._log, self._base, self._plan, group, self._order_by)
+            except ConflictError as conflict:
+                self.dropped.append((*before, conflict)[0])
+                continue
+            turn = _Turn(group, job, self._base, before)
+            if needs_lease(job):
+                self._base = take_lease(self._log, self._base, job)
+            return turn
+        return None
+
+    def try_again(self, turn: _Turn, conflict: ConflictError) -> None:
+        """Have a group run once more, or drop it."""
+        before = (*turn.conflicts, conflict)
+        if len(before) < TRIES:
+            self._waiting.append((turn.group, before))
+        else:
+            self.dropped.append(conflict)
 
 
 def _results(
-    jobs: Iterator[tuple[CompactionJob, Snapshot]], run: Run, workers: int
-) -> Iterator[tuple[CompactionJob, Snapshot, Future[CompactionOutcome]]]:
-    """Yield jobs as they end; the next begins when one has been dealt with.
+    queue: _Queue, run: Run, workers: int
+) -> Iterator[tuple[_Turn, Future[CompactionOutcome]]]:
+    """Yield groups as they end; the next begins when one has been dealt with.
 
     After a failure none begins any more.
     """
     with ThreadPoolExecutor(workers, thread_name_prefix="compaction") as pool:
-        running: dict[Future[CompactionOutcome], tuple[CompactionJob, Snapshot]] = {}
+        running: dict[Future[CompactionOutcome], _Turn] = {}
         failed = False
         while True:
-            while not failed and len(running) < workers and (found := next(jobs, None)):
-                running[pool.submit(run, found[0])] = found
+            while not failed and len(running) < workers and (turn := queue.next()):
+                running[pool.submit(run, turn.job)] = turn
             if not running:
                 return
             for done in wait(running, return_when=FIRST_COMPLETED).done:
                 failed = failed or done.exception() is not None
-                yield (*running.pop(done), done)
+                yield running.pop(done), done

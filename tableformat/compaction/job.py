@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from manifests.bloom_columns import bloom_columns
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
@@ -21,7 +21,7 @@ from manifests.errors import ConflictError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
 from manifests.schema import Model, TableSchema
-from manifests.snapshot import Snapshot, TableState
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
 
 
 class SourceRowSet(Model):
@@ -54,6 +54,10 @@ class CompactionJob(Model):
     target_bytes: Count
     sources: tuple[SourceRowSet, ...]
 
+    def to_json(self) -> str:
+        """The job as it travels, without bounds: they have done their work."""
+        return self.model_dump_json(exclude={"sources": {"__all__": {"entry": {"statistics"}}}})
+
 
 class CompactionOutcome(Model):
     """What running a job has written: RowSets, and where their rows come from if they moved.
@@ -81,12 +85,15 @@ def plan_job(
 ) -> CompactionJob:
     """A group of a plan as a job on `base`, the state of the plan or a later one.
 
-    Reads the entries of the group's RowSets. Raises ConflictError where one of them, or what the
-    rows are ordered by, is gone by now; StoreError, CorruptionError.
+    RowSets that are gone by now are left out. Reads the entries of the others. Raises ConflictError
+    where none is left, or one that there is nothing to do about, or what the rows are ordered by is
+    gone; StoreError, CorruptionError.
     """
     table = base.tables.get(TableId(plan.table))
     live = {} if table is None else log.find_rowsets(table, group.rowsets)
-    if table is None or len(live) < len(group.rowsets) or not _has(table, order_by):
+    if len(live) < len(group.rowsets):
+        group = _narrowed(group, live)
+    if table is None or not group.rowsets or not _has(table, order_by):
         raise ConflictError(
             f"RowSets of table {plan.name!r} that were to be compacted are gone at epoch"
             f" {base.epoch}, or its columns changed; plan it again."
@@ -109,15 +116,26 @@ def plan_job(
         # A little more, lest what is left over makes a small RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
         sources=tuple(
-            SourceRowSet(
-                id=rowset,
-                # The bounds have done their work; a task needs only where the bytes are.
-                entry=live[rowset].entry.model_copy(update={"statistics": {}}),
-                vector=live[rowset].vector,
-            )
+            SourceRowSet(id=rowset, entry=live[rowset].entry, vector=live[rowset].vector)
             for rowset in group.rowsets
         ),
     )
+
+
+def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> CompactionGroup:
+    """What is left of a group; no RowSets where that is one that would only be copied."""
+    left = [live[rowset] for rowset in group.rowsets if rowset in live]
+    deleted = sum(each.entry.rows - each.row_count for each in left)
+    if len(left) == 1 and not deleted:
+        left = []
+    counts = {
+        "rowsets": tuple(each.id for each in left),
+        "rows": sum(each.entry.rows for each in left),
+        "deleted_rows": deleted,
+        "bytes_in": sum(each.entry.bytes for each in left),
+        "bytes_out": sum(each.entry.bytes * each.row_count // each.entry.rows for each in left),
+    }
+    return group.model_copy(update=counts)
 
 
 def _has(table: TableState, columns: Sequence[int]) -> bool:

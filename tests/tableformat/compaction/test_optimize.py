@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,8 +26,9 @@ from manifests.log import Log
 from manifests.schema import ArrayType, SchemaField, TableSchema
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from tableformat.compaction import auto, execute
+from tableformat.compaction import auto, execute, lease
 from tableformat.compaction.commit import commit_job
+from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.run import run_job
 from tableformat.location import Location
 from tableformat.table import ArrowTable
@@ -172,23 +174,88 @@ def test_rows_that_others_change_meanwhile_are_carried_over(
     assert table.refresh().epoch == base.epoch + 5
 
 
+def run_beside(
+    table: ArrowTable, what: Callable[[ArrowTable], object], groups: int = 1, times: int = 1
+) -> execute.CompactionReport:
+    """Compact groups one after another; others do something while the first ones are at work."""
+    _, planned = jobs(table, "copy", groups=groups)
+    plan = table.optimize().plan()
+    plan = plan.model_copy(update={"groups": tuple(job.group for job in planned)})
+    runs: list[int] = []
+
+    def run(job: CompactionJob) -> CompactionOutcome:
+        outcome = run_job(job, table._location.store)
+        runs.append(len(job.sources))
+        if len(runs) <= times:
+            what(another(table))
+        return outcome
+
+    return execute.execute_plan(table._log, table.refresh(), plan, run=run, workers=1)[1]
+
+
 def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
     table = filled()
     before = content(table)
-    base, planned = jobs(table, "copy", groups=3)
-    other = another(table)
-    other.optimize("id < 20").option("min-rowsets", 2).executeCompaction()
 
-    plan = table.optimize().plan()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_planned", lambda *_: iter([(job, base) for job in planned]))
-        head, report = execute.execute_plan(
-            table._log, base, plan, run=lambda job: run_job(job, table._location.store), workers=2
-        )
+    def rewrite(other: ArrowTable) -> None:
+        other.optimize("id < 30").option("min-rowsets", 2).executeCompaction()
+
+    report = run_beside(table, rewrite, groups=3)
     assert (report.groups, len(report.conflicts)) == (2, 1)
     assert "RowSets that it rewrites of table 't' changed" in str(report)
-    assert head.epoch == base.epoch + 3
+    assert len(live(table)) == 3
     assert content(table) == before
+
+
+def test_a_group_goes_on_without_rowsets_that_others_emptied() -> None:
+    table = filled()
+    deletes = iter([range(20, 30), range(40, 50)])
+    before = content(table)
+    report = run_beside(table, lambda other: other.delete(f"id IN {tuple(next(deletes))}"), times=2)
+    assert (report.groups, report.conflicts, report.rowsets_removed) == (1, (), 7)
+    left = {i: n for i, n in before.items() if i not in range(20, 30) and i not in range(40, 50)}
+    assert content(table) == left
+    assert len(live(table)) == 1
+
+
+def test_a_group_that_loses_rowsets_every_time_is_dropped_in_the_end() -> None:
+    table = filled()
+    firsts = iter(range(0, 90, 10))
+
+    def empty(other: ArrowTable) -> None:
+        first = next(firsts)
+        other.delete(f"id >= {first} AND id < {first + 10}")
+
+    report = run_beside(table, empty, times=9)
+    assert (report.groups, len(report.conflicts), len(live(table))) == (0, 1, 6)
+
+
+def test_a_long_compaction_has_a_lease_that_ends_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = filled()
+    before = content(table)
+    monkeypatch.setattr(lease, "LEASED_BYTES", 1)
+    monkeypatch.setattr(table._log, "now_ms", lambda: 10**15)
+    held: list[str] = []
+
+    def vacuum(other: ArrowTable) -> None:
+        monkeypatch.setattr(other._log, "now_ms", lambda: 10**15 + 1)
+        held.extend(other.vacuum(0, force=True).held_by)
+
+    report = run_beside(table, vacuum)
+    assert (report.groups, report.conflicts, len(held)) == (1, (), 1)
+    assert held[0].startswith("lease of job")
+    assert content(table) == before
+    assert not table.snapshot.leases
+
+    def fail(other: ArrowTable) -> None:
+        assert other.refresh().leases
+        raise CorruptionError("one block is damaged")
+
+    for start in (200, 300):
+        table.append(rows(start, 10))
+    with pytest.raises(CorruptionError, match="one block"):
+        run_beside(table, fail)
+    assert not table.refresh().leases
 
 
 def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
@@ -247,16 +314,16 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
     table = filled(12)
     before = content(table)
     base, planned = jobs(table, "copy", groups=4)
+    groups = tuple(job.group for job in planned)
 
     def run(job: Any) -> Any:
-        if job is planned[1]:
+        if job.group == groups[1]:
             raise CorruptionError("one block is damaged")
         return run_job(job, table._location.store)
 
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(execute, "_planned", lambda *_: iter([(job, base) for job in planned]))
-        with pytest.raises(CorruptionError, match="one block"):
-            execute.execute_plan(table._log, base, table.optimize().plan(), run=run, workers=2)
+    plan = table.optimize().plan().model_copy(update={"groups": groups})
+    with pytest.raises(CorruptionError, match="one block"):
+        execute.execute_plan(table._log, base, plan, run=run, workers=2)
     assert content(table) == before
     assert len(live(table)) < 12
 
@@ -374,3 +441,7 @@ def test_a_compaction_after_a_commit_that_fails_is_a_warning(
     monkeypatch.setattr(auto, "AUTO_BYTES", 10)
     table.append(rows(200, 5))
     assert len(caplog.records) == 1, "a group that is too large is left to maintenance"
+    monkeypatch.setattr(auto, "execute_plan", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr(auto, "AUTO_BYTES", 2**25)
+    table.append(rows(300, 5))
+    assert "ZeroDivisionError" in caplog.text, "a fault leaves its traceback"

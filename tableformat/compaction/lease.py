@@ -1,0 +1,52 @@
+"""Leases: vacuum leaves what a long job reads and writes, whatever the retention.
+
+Spec: docs/spec/vacuum.md#retention
+"""
+
+from __future__ import annotations
+
+import logging
+
+from manifests.change import Change
+from manifests.entries import Lease
+from manifests.errors import ColonnadeError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.snapshot import Snapshot
+from tableformat.compaction.job import CompactionJob
+from tableformat.write_options import MIB
+
+LEASED_BYTES = 256 * MIB
+"""A job that reads so many stored bytes takes a lease: an epoch more costs it little."""
+
+_LEASE_MS = 24 * 3_600_000
+_log = logging.getLogger(__name__)
+
+
+def needs_lease(job: CompactionJob) -> bool:
+    """Whether a job is long."""
+    return job.group.bytes_in >= LEASED_BYTES
+
+
+def take_lease(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot:
+    """Commit the lease of a job that was planned on `base`; for a day. Raises as `Log.commit`."""
+    until = log.now_ms() + _LEASE_MS
+    return _commit(log, base, Lease(job=job.job, epoch=base.epoch, until_ms=until))
+
+
+def end_of_lease(job: CompactionJob) -> tuple[Lease, ...]:
+    """What the epoch of a job says beside its RowSets."""
+    return (Lease(job=job.job, epoch=job.base, until_ms=0),) if needs_lease(job) else ()
+
+
+def give_up_lease(log: Log, base: Snapshot, job: CompactionJob) -> None:
+    """End the lease of a job that came to nothing; where that fails it ends by its time."""
+    try:
+        for lease in end_of_lease(job):
+            _commit(log, base, lease)
+    except ColonnadeError as error:
+        _log.warning("The lease of compaction %s stays until its time: %s", job.job, error)
+
+
+def _commit(log: Log, base: Snapshot, lease: Lease) -> Snapshot:
+    return log.commit(Change(new_transaction_id(), "lease", (lease,)), base)
