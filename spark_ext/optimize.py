@@ -1,12 +1,14 @@
 """`Table.optimize()`: groups of RowSets rewritten by Spark's executors.
 
 Each group is a Spark job of one task, several beside each other; the log is read and each group
-committed where this code runs, as soon as its job is done.
+committed where this code runs, as soon as its job is done. One small group at a time runs here,
+too: starting a task, and a Python worker for it, would take longer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from threading import Lock
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +20,7 @@ from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.optimize import Optimize, Where
 from tableformat.compaction.run import run_job
 from tableformat.table import ArrowTable
+from tableformat.write_options import MIB
 
 REPORT_SCHEMA = (
     "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"
@@ -25,6 +28,9 @@ REPORT_SCHEMA = (
     " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long>"
 )
 """What `execute…` returns: one row, by the names that Delta's OPTIMIZE has where it has one."""
+
+DRIVER_BYTES = 32 * MIB
+"""A group with at most so many stored bytes is small."""
 
 _CONNECT_JOBS = 8
 """Spark Connect does not tell how many cores there are."""
@@ -96,10 +102,16 @@ def parallel_jobs(spark: SparkSession) -> int:
 
 
 def job_runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
-    """Runs a group as a Spark job of one task; may be called by several threads."""
+    """Runs a group as a Spark job of one task, or here; may be called by several threads."""
+    here = Lock()
 
     def run(job: CompactionJob) -> CompactionOutcome:
-        task = _Task(job.model_dump_json())
+        if job.group.bytes_in <= DRIVER_BYTES and here.acquire(blocking=False):
+            try:
+                return run_job(job)
+            finally:
+                here.release()
+        task = _Task(job.to_json())
         [row] = spark.range(0, 1, 1, 1).mapInArrow(task, "outcome string").collect()
         return CompactionOutcome.model_validate_json(row["outcome"])
 

@@ -14,6 +14,7 @@ from pyspark.sql.types import DecimalType, LongType, StructField, StructType, Va
 
 import colonnade
 from colonnade import Database, InvalidInputError, Table
+from spark_ext import optimize
 
 pytestmark = pytest.mark.spark
 
@@ -156,7 +157,11 @@ def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark_compat
-def test_a_table_is_compacted_by_executors(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("small", [-1, 2**20])
+def test_a_table_is_compacted_by_executors_and_beside_them(
+    spark: SparkSession, tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(optimize, "DRIVER_BYTES", small)
     path = tmp_path / "t"
     arrow = colonnade.create(path, pa.schema([("id", pa.int64()), ("n", pa.int64())]))
     for i in range(9):
@@ -200,8 +205,12 @@ def test_executors_find_the_damage_that_threads_find(spark: SparkSession, tmp_pa
 
 
 def test_what_goes_wrong_in_an_executor_is_one_sentence(
-    spark: SparkSession, tmp_path: Path, error_of: Callable[[Callable[[], object]], str]
+    spark: SparkSession,
+    tmp_path: Path,
+    error_of: Callable[[Callable[[], object]], str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(optimize, "DRIVER_BYTES", -1)
     path = tmp_path / "t"
     arrow = colonnade.create(path, pa.schema([("text", pa.string())]))
     for seed in range(2):
@@ -211,8 +220,8 @@ def test_what_goes_wrong_in_an_executor_is_one_sentence(
     data = bytearray(damaged.read_bytes())
     data[len(data) // 3] ^= 1
     damaged.write_bytes(data)
-    optimize = Table.forPath(spark, str(path)).optimize().option("min-rowsets", 2)
-    sentence = error_of(optimize.executeCompaction)
+    begun = Table.forPath(spark, str(path)).optimize().option("min-rowsets", 2)
+    sentence = error_of(begun.executeCompaction)
     assert damaged.name in sentence
     assert "'text'" in sentence
     assert len(list(path.glob("*.rowset"))) == 2
