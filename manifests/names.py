@@ -23,6 +23,7 @@ from __future__ import annotations
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
+OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
 
 

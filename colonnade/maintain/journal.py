@@ -1,22 +1,27 @@
-"""The line that each round leaves in the database, next to its log.
+"""The lines that rounds leave in the database, next to its log.
 
-It is for people and their dashboards: no reader of the database looks at it, vacuum leaves it, and
-whoever wants to may move or remove it at any time.
+They are for people and their dashboards: no reader of the database looks at them, vacuum leaves
+them, and whoever wants to may move or remove them at any time.
 Spec: docs/spec/layout.md#journal
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from manifests.errors import StoreError
-from manifests.names import JOURNAL
+from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.store import LocalStore, ObjectStore
+
+JOURNAL_BYTES = 4 * 2**20
+"""A file of more bytes is put aside, in the place of the one before it: years of rounds."""
 
 
 def write_line(store: ObjectStore, line: object) -> None:
@@ -27,23 +32,45 @@ def write_line(store: ObjectStore, line: object) -> None:
     if not isinstance(store, LocalStore):
         return
     data = orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+    path = Path(store.locate(JOURNAL))
     try:
-        # One write to a file that is only appended to: no other process's bytes get in between.
-        handle = os.open(store.locate(JOURNAL), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            os.write(handle, data)
-        finally:
-            os.close(handle)
+        with _locked(path) as file:
+            os.write(file, data)
+            if os.fstat(file).st_size > JOURNAL_BYTES:
+                path.replace(store.locate(OLDER_JOURNAL))
     except OSError as error:
-        raise StoreError(f"{store.locate(JOURNAL)}: {error.strerror}.") from error
+        raise StoreError(f"{path}: {error.strerror}.") from error
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[int]:
+    """The file of that name, to append to, while no other process writes it or puts it aside."""
+    while True:
+        file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if _is_at(path, file):
+                yield file
+                return
+        finally:
+            os.close(file)
+
+
+def _is_at(path: Path, file: int) -> bool:
+    """Whether a file still has its name: it may have been put aside before it was locked."""
+    try:
+        return os.path.samestat(path.stat(), os.fstat(file))
+    except FileNotFoundError:
+        return False
 
 
 def read_lines(store: ObjectStore) -> Iterator[dict[str, Any]]:
     """The lines that there are, oldest first; a last one that is torn is left out."""
-    path = Path(store.locate(JOURNAL))
-    if not path.exists():
-        return
-    with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield orjson.loads(line)
+    for name in (OLDER_JOURNAL, JOURNAL):
+        path = Path(store.locate(name))
+        if not path.exists():
+            continue
+        with path.open("rb") as file:
+            for line in file:
+                if line.endswith(b"\n"):
+                    yield orjson.loads(line)

@@ -133,6 +133,29 @@ def test_lines_that_are_written_at_once_stay_whole(lake: Path) -> None:
     assert all(set(line["long"]) == {line["name"]} for line in lines)
 
 
+def test_a_journal_that_is_full_is_put_aside_once_and_its_lines_are_still_read(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = LocalStore(str(lake))
+    monkeypatch.setattr("colonnade.maintain.journal.JOURNAL_BYTES", 100_000)
+
+    def write(name: str) -> None:
+        for number in range(40):
+            write_line(store, {"name": name, "number": number, "long": name * 2000})
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # 320,000 bytes: three times a file was full, and the last two of them are there.
+    lines = [*read_lines(store)]
+    assert 50 <= len(lines) < 100
+    assert {line["number"] for line in lines if line["number"] > 35}
+    assert (lake / JOURNAL).stat().st_size <= 100_000
+    assert not colonnade.open_database(lake).vacuum(0, dry_run=True, force=True).files
+
+
 def test_a_store_without_files_has_no_journal() -> None:
     write_line(MemoryStore(), {"a": 1})
 
