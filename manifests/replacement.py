@@ -62,7 +62,19 @@ def with_replacements(entry: RowSetEntry, operations: Iterable[ReplaceColumn]) -
 def stored_as(entry: RowSetEntry, replacement: Replacement) -> RowSetEntry:
     """A replacement as the RowSet that it is stored as."""
     fields = {name: getattr(replacement, name) for name in _STORED}
-    return entry.model_copy(update={**fields, "statistics": {}, "replacements": None})
+    statistics = {c: s for c, s in entry.statistics.items() if c in replacement.columns}
+    return entry.model_copy(update={**fields, "statistics": statistics, "replacements": None})
+
+
+def stored_parts(entry: RowSetEntry) -> list[RowSetEntry]:
+    """A RowSet without what was replaced, then each of its replacements, as they are stored."""
+    replacements = entry.replacements or ()
+    if not replacements:
+        return [entry]
+    replaced = {column for each in replacements for column in each.columns}
+    statistics = {c: s for c, s in entry.statistics.items() if c not in replaced}
+    own = entry.model_copy(update={"statistics": statistics, "replacements": None})
+    return [own, *(stored_as(entry, each) for each in replacements)]
 
 
 def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> Replacement:

@@ -58,6 +58,11 @@ class Assignments:
                 read |= value.column_ids
         return frozenset(read)
 
+    @property
+    def targets(self) -> TableSchema:
+        """The columns that get new values."""
+        return TableSchema(fields=tuple(f for f in self.schema.fields if f.id in self.values))
+
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with all columns of the table, after the update.
 
@@ -70,6 +75,12 @@ class Assignments:
             for field in self.schema.fields
         ]
         return conform(pa.RecordBatch.from_arrays(columns, self.schema.names), self.schema)
+
+    def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The `targets` of rows that have at least the columns read. Raises as `apply`."""
+        targets = self.targets
+        columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
+        return conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
 
 
 def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignments:

@@ -69,7 +69,9 @@ class RowSetOutput:
         object_id: ObjectId,
         columns: Sequence[Column],
         options: WriteOptions,
+        cuts: int | tuple[int, ...] | None = None,
     ) -> None:
+        """`cuts` is how its cuts shall be said, where they are those of another RowSet."""
         self._store = store
         self._prefix = prefix
         self._object = object_id
@@ -80,6 +82,7 @@ class RowSetOutput:
         self._names: list[str] = []
         self._in_files = False
         self._cuts: list[int] = []
+        self._stated_cuts = cuts
         self.byte_count = 0
 
     @property
@@ -240,6 +243,8 @@ class RowSetOutput:
         )
 
     def _log_cuts(self) -> int | tuple[int, ...]:
+        if self._stated_cuts is not None:
+            return self._stated_cuts
         first = self._cuts[0]
         regular = [*range(first, self.rows, first), self.rows]
         if self._cuts == regular:

@@ -131,6 +131,18 @@ class RowSetReader:
         chosen = self._chosen_cuts(ranges)
         yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
 
+    def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
+        """Bytes of the blocks of these columns (ids), and how many of them the RowSet has.
+
+        Raises CorruptionError, StoreError.
+        """
+        found = [
+            (self._replaced[each].segments if each in self._replaced else self._segments).get(each)
+            for each in columns
+        ]
+        there = [segment.length for segment in found if segment is not None]
+        return sum(there), len(there)
+
     def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
         """The rows of a stretch, in the storage types of the columns that it was read with.
 

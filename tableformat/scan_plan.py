@@ -43,7 +43,7 @@ class RowSetScan(Model):
     @property
     def byte_count(self) -> int:
         """Estimated stored bytes of the ranges, over all columns."""
-        return max(1, self.entry.bytes * self.row_count // self.entry.rows)
+        return max(1, self.entry.byte_count * self.row_count // self.entry.rows)
 
 
 class ScanPlan(Model):
@@ -192,7 +192,7 @@ def _pieces(rowset: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
     if rowset.byte_count <= target_bytes:
         yield rowset
         return
-    rows_wanted = max(1, target_bytes * rowset.entry.rows // rowset.entry.bytes)
+    rows_wanted = max(1, target_bytes * rowset.entry.rows // rowset.entry.byte_count)
     cuts = cut_rows(rowset.entry)
     for first, last in rowset.ranges:
         start = first

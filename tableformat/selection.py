@@ -16,6 +16,7 @@ from pyroaring import BitMap, FrozenBitMap
 
 from manifests.bounds import bounds_table
 from manifests.deletion_vector import read_deletion_vector
+from manifests.entries import RowSetEntry
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
@@ -99,6 +100,17 @@ def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> Froz
     return read_deletion_vector(store, table.prefix, rowset.vector, rowset.entry.rows).rows
 
 
+def selected_numbers(
+    store: ObjectStore, table: TableState, selection: Selection
+) -> NDArray[np.int64]:
+    """The numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
+    rows = selection.rows
+    if rows is None:
+        gone = gone_rows(store, table, selection.rowset)
+        rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - gone)
+    return np.asarray(rows.to_array(), np.int64)
+
+
 def read_selected(
     store: ObjectStore, table: TableState, selection: Selection, schema: TableSchema
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
@@ -106,16 +118,22 @@ def read_selected(
 
     Reads only stretches between cuts that hold such rows. Raises CorruptionError, StoreError.
     """
-    entry = selection.rowset.entry
-    rows = selection.rows
-    if rows is None:
-        gone = gone_rows(store, table, selection.rowset)
-        rows = FrozenBitMap(BitMap(range(entry.rows)) - gone)
-    numbers = np.asarray(rows.to_array(), np.int64)
+    numbers = selected_numbers(store, table, selection)
+    yield from read_numbered(store, table.prefix, selection.rowset.entry, numbers, schema)
+
+
+def read_numbered(
+    store: ObjectStore,
+    prefix: str,
+    entry: RowSetEntry,
+    numbers: NDArray[np.int64],
+    schema: TableSchema,
+) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+    """The same of rows of a RowSet by their numbers, which ascend."""
     cuts = np.array(cut_rows(entry))
     stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
-    reader = RowSetReader(store, table.prefix, entry)
+    reader = RowSetReader(store, prefix, entry)
     for first_row, batch in reader.read(schema.fields, ranges=ranges):
         low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
         chosen = numbers[low:high]

@@ -9,9 +9,17 @@ from pyroaring import FrozenBitMap
 
 from manifests.change import KeyGuard, RowsGone, TableRead
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import AddRowSet, DeletionVectorEntry, DropRowSet, Operation, RowSetEntry
+from manifests.entries import (
+    AddRowSet,
+    DeletionVectorEntry,
+    DropRowSet,
+    Operation,
+    ReplaceColumn,
+    RowSetEntry,
+)
 from manifests.log import Log
 from manifests.rebase.targets import all_rows, id_ranges
+from manifests.replacement import with_replacement
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.statements.statement import Statement
@@ -30,7 +38,7 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class TableWork:
-    """Rows that go from RowSets of the base, RowSets that come, and what was read for it.
+    """Rows that go from RowSets of the base, their columns that are replaced, RowSets that come.
 
     `base` are the RowSets of the table at the transaction's base, by id, and `first_own` is the id
     that the first RowSet of its own has where it is looked at; `replaced`: all of `base` goes.
@@ -42,6 +50,7 @@ class TableWork:
     base: Mapping[int, LiveRowSet]
     added: tuple[Added, ...] = ()
     rows: tuple[RowsGone, ...] = ()
+    columns: tuple[ReplaceColumn, ...] = ()
     reads: tuple[TableRead, ...] = ()
     keys: tuple[KeyGuard, ...] = ()
     replaced: bool = False
@@ -64,6 +73,15 @@ class TableWork:
             else:
                 place = number - self.first_own
                 added[place] = self._without(added[place], gone, store, job)
+        columns = list(self.columns)
+        for op in statement.ops:
+            if isinstance(op, ReplaceColumn) and op.rowset < self.first_own:
+                columns.append(op)
+            elif isinstance(op, ReplaceColumn):
+                own = added[op.rowset - self.first_own]
+                added[op.rowset - self.first_own] = replace(
+                    own, entry=with_replacement(own.entry, op)
+                )
         # A RowSet without rows is not added; those after it move up.
         kept = [each for each in added if len(each.gone) < each.entry.rows]
         kept += [Added(op.rowset, NO_ROWS) for op in statement.ops if isinstance(op, AddRowSet)]
@@ -71,6 +89,7 @@ class TableWork:
             self,
             added=tuple(kept),
             rows=tuple(rows),
+            columns=tuple(columns),
             reads=(*self.reads, *statement.reads),
             keys=(*self.keys, *statement.keys),
         )
@@ -82,6 +101,7 @@ class TableWork:
             self,
             added=tuple(Added(entry, NO_ROWS) for entry in entries),
             rows=(),
+            columns=(),
             keys=(),
             reads=(*self.reads, TableRead(self.table, replaces=True)),
             replaced=True,
@@ -94,7 +114,7 @@ class TableWork:
             AddRowSet(table=self.table, rowset=each.entry, vector=each.vector)
             for each in self.added
         ]
-        return (dropped, *added) if self.replaced else tuple(added)
+        return (dropped, *added) if self.replaced else (*self.columns, *added)
 
     def _without(self, added: Added, gone: RowsGone, store: ObjectStore, job: str) -> Added:
         every = all_rows(added.entry.rows)

@@ -54,7 +54,7 @@ class _Plan:
             self,
             work={**self.work, work.table: work},
             done=(*self.done, f"{statement.operation} {name}"),
-            counts={key: count + counted[key] for key, count in self.counts.items()},
+            counts={key: count + counted.get(key, 0) for key, count in self.counts.items()},
         )
 
     def without(self, table: str, name: str, *, known: bool) -> _Plan:

@@ -179,7 +179,7 @@ def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
         epoch=rowset.epoch,
         rows=rowset.row_count,
         deleted_rows=rowset.entry.rows - rowset.row_count,
-        bytes=rowset.entry.bytes,
+        bytes=rowset.entry.byte_count,
         place=rowset.entry.place,
         object=rowset.entry.object,
         bounded_by=column.name,

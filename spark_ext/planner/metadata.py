@@ -73,7 +73,7 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
             rowset.epoch,
             entry.rows,
             entry.rows - rowset.row_count,
-            entry.bytes,
+            entry.byte_count,
             entry.schema_id,
             entry.unsynced,
         )

@@ -18,6 +18,7 @@ from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pydantic import BeforeValidator
 from pyroaring import BitMap, FrozenBitMap
 
@@ -35,14 +36,22 @@ from tableformat.statements.key_guard import guard_any, guard_keys
 from tableformat.statements.statement import Statement, row_statement, rows_gone
 
 
-def _bitmap(text: object) -> FrozenBitMap:
+def decode_rows(text: object) -> FrozenBitMap:
+    """Row numbers that a task reported. Raises ValueError."""
     try:
         return FrozenBitMap.deserialize(base64.b64decode(str(text), validate=True))
     except (ValueError, IndexError, MemoryError) as error:
         raise ValueError("a task reported rows that are no bitmap") from error
 
 
-Rows = Annotated[FrozenBitMap, BeforeValidator(_bitmap)]
+Rows = Annotated[FrozenBitMap, BeforeValidator(decode_rows)]
+
+
+def encode_rows(numbers: NDArray[np.int64]) -> str:
+    """Row numbers as tasks report them."""
+    rows = BitMap(numbers)
+    rows.run_optimize()
+    return base64.b64encode(rows.serialize()).decode("ascii")
 
 
 class TaskReport(Model, arbitrary_types_allowed=True):

@@ -14,7 +14,7 @@ from pyroaring import AbstractBitMap
 
 from manifests.bloom_columns import bloom_columns
 from manifests.change import Change, KeyGuard, RowsGone, TableRead
-from manifests.entries import AddRowSet, Operation, RowKind, RowSetEntry
+from manifests.entries import AddRowSet, Operation, ReplaceColumn, RowKind, RowSetEntry
 from manifests.errors import InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
@@ -27,8 +27,10 @@ from tableformat.write_settings import CommitSettings, WriteSettings
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What a statement did. `rowsets_touched` are those that lost rows.
+    """What a statement did. `rowsets_touched` are those that lost rows or got other values.
 
+    Of these, `rowsets_in_place` stayed but for the columns that were set, whose `bytes_in_place`
+    are among the `bytes_written`.
     `epoch` is the one that it became, the newest known one where it changed nothing, and None in a
     transaction.
     """
@@ -39,13 +41,19 @@ class RowCounts:
     rows_inserted: int = 0
     rowsets_touched: int = 0
     bytes_written: int = 0
+    rowsets_in_place: int = 0
+    bytes_in_place: int = 0
 
     def metrics(self) -> dict[str, int]:
-        """The same as history shows it."""
-        return {name: getattr(self, name) for name in COUNTED}
+        """The same as history shows it: what happened in place only where something did."""
+        counts = {name: int(getattr(self, name)) for name in COUNTED}
+        return {name: n for name, n in counts.items() if n or not name.endswith("_in_place")}
 
 
-COUNTED = ("rows_deleted", "rows_updated", "rows_inserted", "rowsets_touched", "bytes_written")
+COUNTED = (
+    *("rows_deleted", "rows_updated", "rows_inserted", "rowsets_touched", "bytes_written"),
+    *("rowsets_in_place", "bytes_in_place"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,32 +80,46 @@ def row_statement(
     gone: Iterable[RowsGone],
     added: Iterable[RowSetEntry] = (),
     *,
+    replaced: Iterable[ReplaceColumn] = (),
+    replaced_rows: int = 0,
     reads: tuple[TableRead, ...] = (),
     keys: tuple[KeyGuard, ...] = (),
     inserted: int = 0,
     parameters: Mapping[str, str] | None = None,
 ) -> Statement:
-    """A statement that takes rows from RowSets of a table, and adds RowSets.
+    """A statement that takes rows from RowSets of a table, adds RowSets, and replaces columns.
 
-    Of the rows that are added, `inserted` are new and the others what the rows gone became.
+    Of the rows that are added, `inserted` are new and the others what the rows gone became;
+    `replaced_rows` got other values where they are.
     """
     rows, entries = tuple(gone), tuple(added)
     deleted = _count(each for each in rows if each.kind == "delete")
+    columns = tuple(replaced)
+    in_place = sum(
+        op.replacement.bytes + (op.changed.check.length if op.changed else 0) for op in columns
+    )
     return Statement(
         operation,
-        tuple(
-            AddRowSet(table=table.id, rowset=each.model_copy(update={"schema_id": table.schema_id}))
-            for each in entries
+        (
+            *columns,
+            *(
+                AddRowSet(
+                    table=table.id, rowset=each.model_copy(update={"schema_id": table.schema_id})
+                )
+                for each in entries
+            ),
         ),
         rows,
         reads,
         keys,
         RowCounts(
             rows_deleted=deleted,
-            rows_updated=_count(rows) - deleted,
+            rows_updated=_count(rows) - deleted + replaced_rows,
             rows_inserted=inserted,
-            rowsets_touched=len({each.rowset.id for each in rows}),
-            bytes_written=sum(entry.bytes for entry in entries),
+            rowsets_touched=len({each.rowset.id for each in rows} | {op.rowset for op in columns}),
+            bytes_written=sum(entry.bytes for entry in entries) + in_place,
+            rowsets_in_place=len(columns),
+            bytes_in_place=in_place,
         ),
         parameters or {},
     )

@@ -1,20 +1,46 @@
-"""UPDATE: rows go from where they are, and come again with other values."""
+"""UPDATE: rows go and come again with other values, or get these where they are.
+
+Where most rows of a RowSet change, writing the columns that are set is less than writing these rows
+whole; where few change it is more. Which of the two is decided for each RowSet by stored bytes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from manifests.change import RowsGone, TableRead
+from manifests.entries import ReplaceColumn, SortField
 from manifests.log import Log
-from manifests.snapshot import TableState
+from manifests.replacement import replaceable
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, TableState
+from manifests.store import ObjectStore
+from tableformat.arrow_types import to_storage
 from tableformat.assignments import Assignments
 from tableformat.predicate import Predicate, bind
+from tableformat.replacement import Place, with_values, write_replacement
+from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import rowset_filter
-from tableformat.selection import Selection, read_selected, select_rows
+from tableformat.selection import Selection, read_selected, select_rows, selected_numbers
 from tableformat.statements.statement import Statement, row_statement, write_batches
+from tableformat.write_job import write_options
+from tableformat.write_options import WriteOptions
 from tableformat.write_settings import WriteSettings
+
+IN_PLACE_BYTES = 16_384
+"""What a replacement must save: its footer and operation, and one more file for readers to open."""
+
+IN_PLACE_LIMIT = 8192
+"""RowSets whose columns one statement replaces at most, so that its epoch stays below its cap."""
+
+INLINE_LIMIT = 64
+"""Replacements that one statement stores in the log at most; more go to files however small."""
 
 
 def evaluate_update(
@@ -26,27 +52,77 @@ def evaluate_update(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Write the rows for which `where` is true (None: all) once more, with `values`.
+    """Give the rows for which `where` is true (None: all) the `values`.
 
     Reads the columns of the condition, then the stretches between cuts that hold such rows, one
-    at a time. Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    at a time: all columns where rows move, where columns are replaced these and what they are
+    computed from. Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
     """
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
     chosen = [each for each in select_rows(log.store, table, rowsets, where) if each.count]
-    batches = _updated(log, table, chosen, values)
-    added = write_batches(log.store, table, job, batches, settings) if chosen else ()
+    ids = in_place(log.store, table, [(c.rowset, c.count) for c in chosen], values.targets)
+    kept = [each for each in chosen if each.rowset.id in ids]
+    moved = [each for each in chosen if each.rowset.id not in ids]
+    batches = _updated(log, table, moved, values)
+    added = write_batches(log.store, table, job, batches, settings) if moved else ()
+    options = replacement_options(table.schema, table.sort_key, len(kept), settings)
+    place = Place(log.store, table.id, table.prefix, job)
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids
     return row_statement(
         "update",
         table,
-        [RowsGone(table.id, each.rowset, "update", each.rows) for each in chosen],
+        [RowsGone(table.id, each.rowset, "update", each.rows) for each in moved],
         added,
+        replaced=[_replace(place, table, each, values, options) for each in kept],
+        replaced_rows=sum(each.count for each in kept),
         reads=(TableRead(table.id, keep, read),),
         parameters={} if text is None else {"where": text},
     )
+
+
+def in_place(
+    store: ObjectStore,
+    table: TableState,
+    changed: Iterable[tuple[LiveRowSet, int]],
+    targets: TableSchema,
+) -> frozenset[int]:
+    """The RowSets whose columns an update replaces, of those with so many rows to change.
+
+    Reads the footers of RowSets that may come in question. Raises CorruptionError, StoreError.
+    """
+    columns = [field.id for field in targets.fields]
+    if not replaceable(table).issuperset(columns):
+        return frozenset()
+    chosen = (r.id for r, count in changed if _is_cheaper(store, table, r, count, columns))
+    return frozenset(islice(chosen, IN_PLACE_LIMIT))
+
+
+def _is_cheaper(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, count: int, columns: Sequence[int]
+) -> bool:
+    """Whether whole columns take fewer bytes than so many rows with all their columns."""
+    entry = rowset.entry
+    rows_cost = (entry.byte_count - entry.footer.length) * count // entry.rows
+    if rows_cost <= IN_PLACE_BYTES:
+        return False
+    stored, found = RowSetReader(store, table.prefix, entry).stored_bytes(columns)
+    # What was added later has no bytes yet, and may take as many as other columns do.
+    missing = (len(columns) - found) * entry.byte_count // len(table.schema.fields)
+    return stored + missing + IN_PLACE_BYTES < rows_cost
+
+
+def replacement_options(
+    schema: TableSchema,
+    sort_key: Sequence[SortField],
+    count: int,
+    settings: WriteSettings | None = None,
+) -> WriteOptions:
+    """How a statement that replaces columns of `count` RowSets writes them."""
+    options = write_options(schema, sort_key, settings or WriteSettings())
+    return options if count <= INLINE_LIMIT else replace(options, inline_bytes=0)
 
 
 def _updated(
@@ -55,3 +131,41 @@ def _updated(
     for selection in chosen:
         for _, batch in read_selected(log.store, table, selection, table.schema):
             yield values.apply(batch)
+
+
+def _replace(
+    place: Place,
+    table: TableState,
+    selection: Selection,
+    values: Assignments,
+    options: WriteOptions,
+) -> ReplaceColumn:
+    """Write the columns of a RowSet that an update sets. Raises as `evaluate_update`."""
+    numbers = selected_numbers(place.store, table, selection)
+    rowset, fields = selection.rowset, values.targets.fields
+    stretches = _stretches(place.store, table, rowset, values, numbers)
+    return write_replacement(place, rowset, fields, stretches, selection.rows, options)
+
+
+def _stretches(
+    store: ObjectStore,
+    table: TableState,
+    rowset: LiveRowSet,
+    values: Assignments,
+    numbers: NDArray[np.int64],
+) -> Iterator[list[pa.Array]]:
+    """The columns that are set, as storage holds them, with new values in the rows `numbers`."""
+    targets = values.targets
+    read = set(values.column_ids)
+    if len(numbers) < rowset.entry.rows:
+        read.update(values.values)
+    fields = [field for field in table.schema.fields if field.id in read]
+    for first_row, batch in RowSetReader(store, table.prefix, rowset.entry).read(fields):
+        low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
+        chosen = numbers[low:high] - first_row
+        if len(chosen) == batch.num_rows:
+            yield to_storage(values.compute(batch), targets)
+            continue
+        old = to_storage(batch.select(targets.names), targets)
+        new = to_storage(values.compute(batch.take(pa.array(chosen))), targets)
+        yield with_values(old, new, chosen)

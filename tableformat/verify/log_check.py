@@ -25,6 +25,7 @@ from manifests.names import (
     footer_name,
     packed_name,
 )
+from manifests.replacement import stored_parts
 from manifests.slots import FAR, check_end, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.vacuum.floor import read_anchor
@@ -218,17 +219,18 @@ def check_files(
 
     Inline RowSets and vectors have none.
     """
-    prefix, entry, vector = table.prefix, rowset.entry, rowset.vector
+    prefix, vector = table.prefix, rowset.vector
     wanted: list[tuple[str, int, int | None]] = []
-    if entry.place == "packed":
-        name = packed_name(prefix, entry.object)
-        wanted.append((name, entry.bytes, sizes.get(name)))
-    elif entry.place == "directory":
-        name = footer_name(prefix, entry.object)
-        wanted.append((name, entry.footer.length, sizes.get(name)))
-        folder = f"{prefix}{entry.object}"
-        if name in sizes:
-            wanted.append((folder, entry.bytes, folders.get(folder)))
+    for entry in stored_parts(rowset.entry):
+        if entry.place == "packed":
+            name = packed_name(prefix, entry.object)
+            wanted.append((name, entry.bytes, sizes.get(name)))
+        elif entry.place == "directory":
+            name = footer_name(prefix, entry.object)
+            wanted.append((name, entry.footer.length, sizes.get(name)))
+            folder = f"{prefix}{entry.object}"
+            if name in sizes:
+                wanted.append((folder, entry.bytes, folders.get(folder)))
     if vector is not None and vector.data is None:
         name = deletion_vector_name(prefix, vector.object)
         wanted.append((name, vector.check.length, sizes.get(name)))

@@ -16,6 +16,7 @@ from manifests.deletion_vector import read_deletion_vector
 from manifests.entries import ColumnStatistics
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.names import deletion_vector_name, footer_name
+from manifests.replacement import stored_parts
 from manifests.store import ObjectStore
 from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, shorten
 from tableformat.column import Column, Order, column_of
@@ -37,19 +38,31 @@ def check_job(job: VerifyJob, store: ObjectStore | None = None) -> VerifyOutcome
     findings: list[Finding] = []
     read = 0
     for rowset in job.rowsets:
-        check = RowSetCheck(store or job.open_store(), job, rowset).run()
-        findings += check.findings
-        read += check.bytes
+        for check in _checks(store or job.open_store(), job, rowset):
+            findings += check.run().findings
+            read += check.bytes
     return VerifyOutcome(findings=tuple(findings), bytes=read)
+
+
+def _checks(store: ObjectStore, job: VerifyJob, rowset: CheckedRowSet) -> Iterator[RowSetCheck]:
+    """Checks of a RowSet, and of each one that replaces columns of it."""
+    own, *others = stored_parts(rowset.entry)
+    yield RowSetCheck(store, job, rowset.model_copy(update={"entry": own}))
+    for part, replacement in zip(others, rowset.entry.replacements or (), strict=True):
+        yield RowSetCheck(store, job, CheckedRowSet(id=rowset.id, entry=part), replacement.columns)
 
 
 @dataclass(slots=True)
 class RowSetCheck:
-    """Checks one RowSet. `findings` and `bytes` (of data that was read) grow on the way."""
+    """Checks one RowSet, or one that replaces `columns`, which it must have.
+
+    `findings` and `bytes` (of data that was read) grow on the way.
+    """
 
     store: ObjectStore
     job: VerifyJob
     rowset: CheckedRowSet
+    columns: tuple[int, ...] = ()
     findings: list[Finding] = field(default_factory=list)
     bytes: int = 0
     _buffer: pa.Buffer | None = None
@@ -73,10 +86,17 @@ class RowSetCheck:
             self._note(error.message, file, rows=(0, entry.rows - 1))
             return self
         self._check_size(source, footer)
+        if missing := set(self.columns).difference(footer.columns):
+            self._note(
+                f"What replaces columns {sorted(missing)} of RowSet {self.rowset.id} does not have"
+                " them.",
+                source.segment_name(min(missing)),
+            )
         columns = {f.id: column_of(f) for f in self.job.table_schema.fields}
         for column_id, segment in footer.columns.items():
             _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
-        if self.job.depth >= 4 and self.job.sort_key and not self.findings:
+        whole = not self.columns and not self.findings
+        if self.job.depth >= 4 and self.job.sort_key and whole:
             self._check_order(source)
         return self
 

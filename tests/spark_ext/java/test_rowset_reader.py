@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import RowSetEntry
+from manifests.replacement import replacement_of
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
@@ -228,3 +229,28 @@ def test_a_stretch_of_any_height_is_read_in_parts(tool: ReadTool, store: LocalSt
     assert answer["rows"][:2] == [["1"], ["2"]]
     assert answer["rows"][2**20 - 1] == [str(2**20 + 1)]
     assert answer["rows"][-1] == [str(count - 2)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_replaced_columns_are_read_from_where_they_are(
+    place: str, tool: ReadTool, store: LocalStore, data: st.DataObject
+) -> None:
+    schema = data.draw(schemas(TYPES))
+    rows = data.draw(batches(schema, min_rows=1, max_rows=40))
+    other = data.draw(batches(schema, min_rows=rows.num_rows, max_rows=rows.num_rows))
+    chosen = data.draw(st.sets(st.sampled_from(schema.fields), min_size=1))
+    size = data.draw(st.sampled_from((7, 65_536)))
+    [entry] = write(store, schema, rows, block_rows=size)
+    fields = tuple(field for field in schema.fields if field in chosen)
+    part = other.select([field.name for field in fields])
+    [stored] = write(
+        store, TableSchema(fields=fields), part, **{**PLACES[place], "block_rows": size}
+    )
+    replacement = replacement_of(stored, [field.id for field in fields])
+    replaced = entry.model_copy(update={"replacements": (replacement,)})
+    columns = [(other if field in chosen else rows).column(field.name) for field in schema.fields]
+    expected = pa.record_batch(columns, schema=rows.schema)
+    found = tool.rows(store.url, plan_of(schema, [replaced]), spark_schema(schema))
+    assert found == expected_rows(expected, schema)

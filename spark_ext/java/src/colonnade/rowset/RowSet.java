@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,33 +22,79 @@ final class RowSet {
   /** The stretches to read, in row order. */
   final int[] chosen;
 
-  private final RowSetSource source;
+  /** Where the columns are that were not replaced. */
+  private final Stored own;
+  /** Where the others are, opened when the first of them is. */
+  private final Map<RowSetEntry, Stored> replacements = new IdentityHashMap<>();
+  /** Where each of the columns to read is. */
+  private final RowSetSource[] sources;
+
+  /** Some columns of a RowSet: their bytes and their footer. */
+  private record Stored(RowSetSource source, Footer footer) {
+    static Stored open(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
+      RowSetSource source = new RowSetSource(store, plan.prefix(), entry);
+      return new Stored(source, source.footer());
+    }
+  }
 
   RowSet(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
     this.entry = entry;
-    source = new RowSetSource(store, plan.prefix(), entry);
-    Footer footer = source.footer();
+    own = Stored.open(store, plan, entry);
     cuts = entry.cutRows();
     if (cuts == null) {
       throw StoreException.corruption(
           "RowSet " + entry.object() + " has cuts that are no cuts.", null);
     }
     List<StoredField> columns = plan.columns();
+    for (StoredField column : columns) {
+      openReplacement(store, plan, column);
+    }
     segments = new Segment[columns.size()];
+    sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
     List<Reads.Read> reads = new ArrayList<>();
     for (int i = 0; i < segments.length; i++) {
       int at = i;
-      reads.add(() -> segments[at] = Segment.open(columns.get(at), footer, source, cuts));
+      reads.add(() -> segments[at] = open(columns.get(at)));
     }
-    Reads.all(source.isRemote(), reads);
-    chosen = choose(plan, footer);
+    Reads.all(isRemote(), reads);
+    chosen = choose(store, plan);
     vector =
         entry.vector() == null
             ? null
             : DeletionVector.read(store, plan.prefix(), entry.vector(), entry.rows());
   }
 
-  private int[] choose(ReadPlan plan, Footer footer) throws IOException {
+  private void openReplacement(ByteSource store, ReadPlan plan, StoredField column)
+      throws IOException {
+    RowSetEntry replaced = entry.replaced().get(column.id());
+    if (replaced != null && !replacements.containsKey(replaced)) {
+      replacements.put(replaced, Stored.open(store, plan, replaced));
+    }
+  }
+
+  private Stored stored(StoredField column) {
+    RowSetEntry replaced = entry.replaced().get(column.id());
+    return replaced == null ? own : replacements.get(replaced);
+  }
+
+  private Segment open(StoredField column) throws IOException {
+    Stored stored = stored(column);
+    if (stored != own && !stored.footer().columns().containsKey(column.id())) {
+      throw Segment.damaged(
+          column,
+          stored.source().locate(stored.source().segmentName(column.id())),
+          "what replaces it does not have it",
+          null);
+    }
+    return Segment.open(column, stored.footer(), stored.source(), cuts);
+  }
+
+  /** Whether a read may cost a round trip. */
+  private boolean isRemote() {
+    return Arrays.stream(sources).anyMatch(RowSetSource::isRemote);
+  }
+
+  private int[] choose(ByteSource store, ReadPlan plan) throws IOException {
     int[] stretches = stretches();
     if (plan.pruner() == null || stretches.length == 0) {
       return stretches;
@@ -56,8 +103,8 @@ final class RowSet {
     Set<Integer> missing = new HashSet<>();
     for (StoredField column : plan.pruner().columns()) {
       int at = plan.columns().indexOf(column);
-      Segment found =
-          at >= 0 ? segments[at] : Segment.open(column, footer, source, cuts);
+      openReplacement(store, plan, column);
+      Segment found = at >= 0 ? segments[at] : open(column);
       if (found == null) {
         missing.add(column.id());
       } else {
@@ -117,7 +164,7 @@ final class RowSet {
     List<Reads.Read> reads = new ArrayList<>();
     byObject.forEach(
         (name, columns) -> reads.add(() -> readObject(name, columns, stretches, found)));
-    Reads.all(source.isRemote(), reads);
+    Reads.all(isRemote(), reads);
     return found;
   }
 
@@ -137,7 +184,7 @@ final class RowSet {
       }
     }
     pieces.sort((a, b) -> Long.compare(a.extent().offset(), b.extent().offset()));
-    List<Slice> data = source.read(name, pieces.stream().map(Piece::extent).toList());
+    List<Slice> data = sources[columns.get(0)].read(name, pieces.stream().map(Piece::extent).toList());
     for (int i = 0; i < data.size(); i++) {
       found[pieces.get(i).column()][pieces.get(i).at()] = data.get(i);
     }

@@ -67,7 +67,7 @@ record Segment(StoredField column, String name, String location, long offset, Sp
     }
   }
 
-  private static IOException damaged(
+  static IOException damaged(
       StoredField column, String location, String problem, Malformed cause) {
     return StoreException.corruption(
         "Column '" + column.name() + "' (id " + column.id() + ") in " + location + " is damaged: "

@@ -1,0 +1,91 @@
+"""Writing columns that replace those of a RowSet: the same rows and cuts, other values.
+
+Spec: docs/spec/operations.md#replaced-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import AbstractBitMap, FrozenBitMap
+
+from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.entries import ReplaceColumn
+from manifests.ids import new_object_id
+from manifests.replacement import holders, replacement_of
+from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet
+from manifests.store import ObjectStore
+from tableformat.column import column_of
+from tableformat.rowset_output import RowSetOutput
+from tableformat.write_options import WriteOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job writes objects of a table."""
+
+    store: ObjectStore
+    table: str
+    prefix: str
+    job: str
+
+
+def with_values(
+    old: Sequence[pa.Array], new: Sequence[pa.Array], rows: NDArray[np.int64]
+) -> list[pa.Array]:
+    """Columns that have, in `rows` (ascending), the values of `new` instead of their own."""
+    count = len(old[0])
+    order = np.arange(count)
+    order[rows] = count + np.arange(len(rows))
+    places = pa.array(order)
+    return [pa.concat_arrays(pair).take(places) for pair in zip(old, new, strict=True)]
+
+
+def write_replacement(
+    place: Place,
+    rowset: LiveRowSet,
+    fields: Sequence[SchemaField],
+    stretches: Iterable[Sequence[pa.Array]],
+    changed: AbstractBitMap | None,
+    options: WriteOptions,
+) -> ReplaceColumn:
+    """Write columns of a RowSet; nothing is visible before a commit of what is returned.
+
+    `stretches` are the storage arrays of `fields` between two cuts, for all of them. `changed` are
+    the rows with other values; None: all. Raises StoreError; then, as after an error of
+    `stretches`, what was written is removed.
+    """
+    columns = [column_of(field) for field in fields]
+    entry, store = rowset.entry, place.store
+    name = new_object_id(place.job)
+    output = RowSetOutput(store, place.prefix, name, columns, options, entry.cuts)
+    try:
+        for arrays in stretches:
+            output.add_cut([[array] for array in arrays], len(arrays[0]))
+        assert output.rows == entry.rows
+        stored = output.finish()
+    except BaseException:
+        output.abort()
+        raise
+    every = changed is None or len(changed) == entry.rows
+    return ReplaceColumn(
+        table=place.table,
+        rowset=rowset.id,
+        replacement=replacement_of(stored, [column.id for column in columns]),
+        statistics=stored.statistics,
+        changed=None
+        if every
+        else write_deletion_vector(
+            store,
+            place.prefix,
+            place.job,
+            DeletionVector(FrozenBitMap(changed)),
+            sync=options.sync,
+        ),
+        predecessors=holders(entry, [column.id for column in columns]) or None,
+    )

@@ -1,0 +1,219 @@
+"""An UPDATE whose new values another engine computes: what its tasks do with them.
+
+The engine hands each task the rows to change of whole RowSets, by RowSet and row:
+
+    _rowset long, _row long, then the new values of the job's columns, in their order
+
+A task replaces columns, or writes rows again with all columns, as the driver decided for each
+RowSet (`in_place`); what it does not get it reads itself. Nothing is visible before the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import BitMap
+
+from manifests.entries import (
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    ReplaceColumn,
+    RowCount,
+    RowSetEntry,
+    RowSetNumber,
+)
+from manifests.errors import ConflictError
+from manifests.schema import Model, TableSchema
+from manifests.snapshot import LiveRowSet
+from manifests.store import ObjectStore, open_store
+from tableformat.arrow_types import to_storage
+from tableformat.conform import conform
+from tableformat.replacement import Place, with_values, write_replacement
+from tableformat.rowset_reader import RowSetReader
+from tableformat.scan_plan import cut_rows
+from tableformat.selection import read_numbered
+from tableformat.statements.reported import encode_rows
+from tableformat.statements.update import replacement_options
+from tableformat.write_job import WriteJob, write_rows
+
+ROWSET, ROW = "_rowset", "_row"
+
+
+class ChangedRowSet(Model):
+    """A RowSet of which so many rows change; `in_place`: its columns are replaced."""
+
+    id: RowSetNumber
+    epoch: Count
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+    count: RowCount
+    in_place: bool
+
+
+class UpdateJob(Model):
+    """One statement; the same value for every task. `columns` are the ids of those that are set."""
+
+    write: WriteJob
+    columns: tuple[ColumnNumber, ...]
+    rowsets: tuple[ChangedRowSet, ...]
+
+    @property
+    def targets(self) -> TableSchema:
+        """The columns that are set."""
+        schema = self.write.target.table_schema
+        return TableSchema(fields=tuple(schema.by_id(column) for column in self.columns))
+
+
+class UpdateReport(Model):
+    """What a task did: RowSets that it wrote, rows that moved to them, columns replaced.
+
+    `moved` has BITMAPs as in `reported.py`.
+    """
+
+    rowsets: tuple[RowSetEntry, ...]
+    moved: dict[RowSetNumber, str]
+    replaced: tuple[ReplaceColumn, ...]
+
+
+def run_update(
+    job: UpdateJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
+) -> UpdateReport:
+    """Do one task's share. Holds about a block of all columns, and the values of a RowSet's rows.
+
+    Raises InvalidInputError naming the column for a value that it cannot hold, ConflictError where
+    other rows come than were counted, CorruptionError, StoreError; RowSets are then removed.
+    """
+    task = _Task(job, _Feed(batches), store or open_store(job.write.url))
+    rowsets = write_rows(job.write, task.run(), task.store)
+    return UpdateReport(rowsets=rowsets, moved=task.moved, replaced=tuple(task.replaced))
+
+
+class _Feed:
+    """The rows that a task gets, taken RowSet by RowSet."""
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self._batches = iter(batches)
+        self._batch: pa.RecordBatch | None = None
+
+    def next_rowset(self) -> int | None:
+        """The RowSet of the next row; None at the end."""
+        while self._batch is None or not self._batch.num_rows:
+            self._batch = next(self._batches, None)
+            if self._batch is None:
+                return None
+        return int(self._batch.column(0)[0].as_py())
+
+    def take(self, rowset: int, end: int) -> tuple[NDArray[np.int64], list[pa.RecordBatch]]:
+        """The next rows of a RowSet that stand before row `end`: their numbers, and all of them."""
+        numbers: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
+        taken: list[pa.RecordBatch] = []
+        while self.next_rowset() == rowset:
+            assert self._batch is not None
+            ids, rows = (np.asarray(self._batch.column(at), np.int64) for at in (0, 1))
+            fits = (ids == rowset) & (rows < end)
+            count = len(fits) if fits.all() else int(fits.argmin())
+            numbers.append(rows[:count])
+            taken.append(self._batch.slice(0, count))
+            self._batch = self._batch.slice(count)
+            if count < len(fits):
+                break
+        return np.concatenate(numbers), taken
+
+
+class _Task:
+    """One task's share of a statement; `replaced` and `moved` grow while it runs."""
+
+    def __init__(self, job: UpdateJob, feed: _Feed, store: ObjectStore) -> None:
+        self.store = store
+        self.replaced: list[ReplaceColumn] = []
+        self.moved: dict[int, str] = {}
+        self._job = job
+        self._feed = feed
+        self._rowsets = {rowset.id: rowset for rowset in job.rowsets}
+        write = job.write
+        self._place = Place(store, write.target.table, write.target.prefix, write.job)
+        count = sum(rowset.in_place for rowset in job.rowsets)
+        target = write.target
+        self._options = replacement_options(
+            target.table_schema, target.sort_key, count, write.settings
+        )
+
+    def run(self) -> Iterator[pa.RecordBatch]:
+        """Yields the rows that move, with all columns of the table."""
+        while (number := self._feed.next_rowset()) is not None:
+            rowset = self._rowsets.get(number)
+            if rowset is None:
+                raise self._changed(number)
+            if rowset.in_place:
+                self._replace(rowset)
+            else:
+                yield from self._move(rowset)
+
+    def _replace(self, rowset: ChangedRowSet) -> None:
+        live = LiveRowSet(rowset.id, rowset.epoch, rowset.entry, rowset.vector)
+        changed = BitMap()
+        stretches = self._stretches(rowset, changed)
+        fields = self._job.targets.fields
+        done = write_replacement(self._place, live, fields, stretches, changed, self._options)
+        self.replaced.append(done)
+
+    def _stretches(self, rowset: ChangedRowSet, changed: BitMap) -> Iterator[Sequence[pa.Array]]:
+        """The columns that are set, cut by cut; `changed` gets the rows with new values."""
+        for first, end, old in self._old(rowset):
+            numbers, rows = self._feed.take(rowset.id, end)
+            changed.update(numbers)
+            if len(numbers) == end - first:
+                yield self._values(rows)
+            elif old is None:
+                raise self._changed(rowset.id)
+            else:
+                yield with_values(old, self._values(rows), numbers - first) if rows else old
+        if len(changed) != rowset.count:
+            raise self._changed(rowset.id)
+
+    def _old(self, rowset: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
+        """Every stretch between two cuts, with the values that may stay."""
+        if rowset.count == rowset.entry.rows:
+            cuts = cut_rows(rowset.entry)
+            yield from ((first, end, None) for first, end in pairwise(cuts))
+            return
+        targets = self._job.targets
+        reader = RowSetReader(self.store, self._place.prefix, rowset.entry)
+        for first, batch in reader.read(targets.fields):
+            yield first, first + batch.num_rows, to_storage(batch, targets)
+
+    def _values(self, rows: Sequence[pa.RecordBatch]) -> list[pa.Array]:
+        """New values as storage holds them."""
+        return to_storage(self._conformed(rows), self._job.targets)
+
+    def _conformed(self, rows: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+        targets = self._job.targets
+        table = pa.Table.from_batches(rows)
+        names = table.column_names[2:]
+        return conform(table.select(names).rename_columns(list(targets.names)), targets)
+
+    def _move(self, rowset: ChangedRowSet) -> Iterator[pa.RecordBatch]:
+        numbers, rows = self._feed.take(rowset.id, rowset.entry.rows)
+        if len(numbers) != rowset.count:
+            raise self._changed(rowset.id)
+        values = self._conformed(rows)
+        schema = self._job.write.target.table_schema
+        prefix = self._place.prefix
+        for chosen, batch in read_numbered(self.store, prefix, rowset.entry, numbers, schema):
+            low, high = np.searchsorted(numbers, (chosen[0], chosen[-1] + 1))
+            new = dict(zip(values.schema.names, values.slice(low, high - low).columns, strict=True))
+            columns = [new.get(name, batch.column(name)) for name in schema.names]
+            yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+        self.moved[rowset.id] = encode_rows(numbers)
+
+    def _changed(self, rowset: int) -> ConflictError:
+        return ConflictError(
+            f"Other rows of RowSet {rowset} of table {self._job.write.target.name!r} met the"
+            " condition than when they were counted: what it reads beside the table has changed;"
+            " repeat the statement."
+        )
