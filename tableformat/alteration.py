@@ -12,12 +12,22 @@ from dataclasses import dataclass, field
 
 from manifests.bloom_columns import check_bloom_columns, follow_columns
 from manifests.change import Change
-from manifests.entries import AlterSchema, Operation, RenameTable, SetComment, SetProperties
+from manifests.entries import (
+    AlterSchema,
+    Operation,
+    PartitionField,
+    RenameTable,
+    SetComment,
+    SetPartitionLayout,
+    SetProperties,
+)
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.partition_layout import parse_layout
 from manifests.schema import SchemaField, StructType, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
+from tableformat.column import check_names
 from tableformat.write_job import check_table_name, check_texts
 
 Path = tuple[str, ...]
@@ -112,8 +122,21 @@ class CommentTable:
         return "comment"
 
 
+@dataclass(frozen=True, slots=True)
+class SetPartitioning:
+    """Partition what is written from here on by these fields, such as `days(ts)`; none: not at all.
+
+    RowSets that are there stay as they are, until they are compacted anyway.
+    """
+
+    fields: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"partition by {', '.join(self.fields) or 'nothing'}"
+
+
 ColumnChange = AddColumn | RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn
-Alteration = ColumnChange | AlterProperties | CommentTable
+Alteration = ColumnChange | AlterProperties | CommentTable | SetPartitioning
 
 
 def commit_alterations(
@@ -156,6 +179,7 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     schema, next_id = table.schema, table.next_column_id
     properties: dict[str, str] = {}
     operations: list[Operation] = []
+    layout: tuple[PartitionField, ...] | None = None
     for change in changes:
         match change:
             case AlterProperties():
@@ -167,15 +191,18 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
             case CommentTable():
                 check_texts({}, change.comment)
                 operations.append(SetComment(table=table.id, comment=change.comment))
+            case SetPartitioning():
+                layout = parse_layout(check_names(change.fields, "The partitioning"), schema)
             case AddColumn():
                 schema, next_id = _add(schema, change, next_id)
             case DropColumn():
-                schema = _drop(schema, change, table)
+                kept = table.partition_fields if layout is None else layout
+                schema = _drop(schema, change, table, kept)
             case _:
                 schema = _edit(schema, change)
     check_bloom_columns(properties, schema)
     if schema == table.schema:
-        return tuple(operations)
+        return (*operations, *_set_layout(table, layout))
     check_schema(schema)
     moved, gone = follow_columns(table.properties, table.schema, schema)
     if moved or gone:
@@ -187,7 +214,21 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
         schema_id=table.schema_id + 1,
         next_column_id=next_id,
     )
-    return (*operations, altered)
+    if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
+        return (*operations, altered, *_set_layout(table, layout))
+    # A column that only the earlier layout has may go once it is not the current one any more.
+    return (*operations, *_set_layout(table, layout), altered)
+
+
+def _set_layout(
+    table: TableState, layout: tuple[PartitionField, ...] | None
+) -> tuple[Operation, ...]:
+    """The operation that makes a layout current; one that the table had before keeps its number."""
+    if layout is None or layout == table.partition_fields:
+        return ()
+    earlier = ((), *table.partition_layouts)
+    number = earlier.index(layout) if layout in earlier else len(earlier)
+    return (SetPartitionLayout(table=table.id, layout_id=number, fields=layout),)
 
 
 def _without(properties: dict[str, str], names: Sequence[str]) -> dict[str, str]:
@@ -209,7 +250,12 @@ def _add(schema: TableSchema, change: AddColumn, next_id: int) -> tuple[TableSch
     return TableSchema(fields=fields), next_id
 
 
-def _drop(schema: TableSchema, change: DropColumn, table: TableState) -> TableSchema:
+def _drop(
+    schema: TableSchema,
+    change: DropColumn,
+    table: TableState,
+    layout: tuple[PartitionField, ...],
+) -> TableSchema:
     try:
         found = schema.field(change.path[0])
     except NotFoundError:
@@ -223,6 +269,11 @@ def _drop(schema: TableSchema, change: DropColumn, table: TableState) -> TableSc
     if any(key.column == found.id for key in table.sort_key):
         raise InvalidInputError(
             f"Column {found.name!r} cannot be dropped: the table is sorted by it."
+        )
+    if any(field.column == found.id for field in layout):
+        raise InvalidInputError(
+            f"Column {found.name!r} cannot be dropped: the table is partitioned by it; partition it"
+            " by other columns first."
         )
     return TableSchema(fields=tuple(f for f in schema.fields if f.id != found.id))
 

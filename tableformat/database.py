@@ -114,6 +114,7 @@ class Database:
         schema: pa.Schema | TableSchema,
         *,
         sort_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
     ) -> ArrowTable:
@@ -123,7 +124,8 @@ class Database:
         """
         base = self.refresh()
         location = self._locate(name, base)
-        design = new_table(name, as_table_schema(schema), sort_key, properties, comment)
+        columns = as_table_schema(schema)
+        design = new_table(name, columns, sort_key, properties, comment, partition_by)
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         self._snapshot = commit_write(

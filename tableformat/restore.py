@@ -95,10 +95,12 @@ def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list
     dropped = id_ranges(log.read_entries(now).ids.tolist())
     schema = None if now.schema == then.schema else then.schema
     moved, gone = follow_columns(now.properties, now.schema, then.schema)
+    same_layout = now.partition_layout_id == then.partition_layout_id
+    layout = None if same_layout else then.partition_layout_id
     return [
         *([SetProperties(table=now.id, set=moved, remove=gone)] if moved or gone else ()),
         DropRowSet(table=now.id, rowsets=dropped),
-        Restore(table=now.id, epoch=epoch, table_schema=schema),
+        Restore(table=now.id, epoch=epoch, table_schema=schema, partition_layout_id=layout),
         *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
     ]
 

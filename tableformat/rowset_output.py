@@ -222,6 +222,9 @@ class RowSetOutput:
         blocks = (memoryview(data) for part in self._parts for data in part.waiting)
         blooms = (bloom for part in self._parts for bloom in part.filters)
         data = b"".join((*blocks, *blooms, *(index for index in indexes if index), footer))
+        for part in self._parts:
+            part.waiting.clear()
+            part.filters.clear()
         if len(data) <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, len(data), data)
         self._put(names.packed_name(self._prefix, self._object), data)

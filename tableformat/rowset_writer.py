@@ -24,7 +24,7 @@ from tableformat.sort import sort_indices
 from tableformat.stored_block import StoredBlock
 from tableformat.write_options import MIB, WriteOptions
 
-__all__ = ["RowSetWriter", "WriteOptions"]
+__all__ = ["RowSetWriter", "WriteOptions", "pieces"]
 
 _CUT_BYTES = 128 * MIB
 """Wide rows are cut before there are `block_rows` of them, so that memory stays bounded."""
@@ -76,7 +76,7 @@ class RowSetWriter:
         names = [str(column.id) for column in self._columns]
         stored = pa.RecordBatch.from_arrays(columns, names)
         try:
-            for piece in _pieces(stored, self._limit_bytes):
+            for piece in pieces(stored, self._limit_bytes):
                 self._collect(piece)
         except BaseException:
             self.abort()
@@ -95,6 +95,11 @@ class RowSetWriter:
         except BaseException:
             self.abort()
             raise
+
+    @property
+    def pending_bytes(self) -> int:
+        """Decoded bytes of rows that wait for the next cut."""
+        return self._pending_bytes
 
     def close(self) -> tuple[RowSetEntry, ...]:
         """Write what is pending; the entries of all RowSets, none when there were no rows.
@@ -245,7 +250,7 @@ def _drain(arrays: list[pa.Array]) -> pa.Array:
     return whole
 
 
-def _pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
+def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
     """Divide a batch into runs of rows below a size; a larger row is alone."""
     if not batch.num_rows:
         return
@@ -253,5 +258,5 @@ def _pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]
         yield batch
         return
     half = batch.num_rows // 2
-    yield from _pieces(batch.slice(0, half), limit_bytes)
-    yield from _pieces(batch.slice(half), limit_bytes)
+    yield from pieces(batch.slice(0, half), limit_bytes)
+    yield from pieces(batch.slice(half), limit_bytes)

@@ -21,6 +21,7 @@ from manifests.errors import InvalidInputError
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.column import check_names
+from tableformat.partition.prune import partition_test
 from tableformat.predicate import BoundPredicate, Predicate, bind, from_json, prune, to_json
 
 Keep = Callable[[BoundsTable], NDArray[np.bool_]]
@@ -86,7 +87,15 @@ def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None
     if predicate is None:
         return None
     bound = bind(predicate, table.schema)
-    return lambda bounds: prune(bound, bounds)
+    test = partition_test(bound, table)
+
+    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        found = prune(bound, bounds)
+        if test is not None and bounds.partitions is not None:
+            found &= bounds.partitions.where(test)
+        return found
+
+    return keep
 
 
 def plan_scan(

@@ -18,11 +18,12 @@ from manifests.errors import (
 )
 from manifests.ids import new_job_id
 from manifests.log import Log
+from manifests.partition_layout import field_text
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.result import VacuumResult
 from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.alteration import Alteration, commit_alterations
+from tableformat.alteration import Alteration, SetPartitioning, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.compaction.auto import compact_after
@@ -35,6 +36,7 @@ from tableformat.restore import restore_table
 from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
+from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.rerun import commit_statement
 from tableformat.statements.statement import RowCounts, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
@@ -85,23 +87,25 @@ class ArrowTable(RowMethods):
         schema: pa.Schema | TableSchema,
         *,
         sort_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database right above it.
 
         `sort_key` names columns, each perhaps followed by `desc`; RowSets are then written in
-        that order. Raises AlreadyExistsError when there is a table, InvalidInputError for a
-        schema that cannot be stored, naming column and type.
+        that order. `partition_by` has columns, or transforms of them such as `days(ts)`,
+        `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of them.
+        Raises AlreadyExistsError when there is a table, InvalidInputError for a schema that cannot
+        be stored, naming column and type.
         """
         location = locate(path)
         log = Log(location.store)
         base = log.read_head() if location.exists else None
         if base is not None and location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
-        design = new_table(
-            location.new_table_name, as_table_schema(schema), sort_key, properties, comment
-        )
+        name, columns = location.new_table_name, as_table_schema(schema)
+        design = new_table(name, columns, sort_key, properties, comment, partition_by)
         job = plan_write(location, base, "append", create=design)
         return cls(location, log, commit_write(job, (), log, base))
 
@@ -232,6 +236,43 @@ class ArrowTable(RowMethods):
             return base.epoch
         change = make_change(statement, self.state, job, commit)
         return self._written(self._log.commit(change, base))
+
+    def overwrite_partitions(
+        self,
+        data: Any,
+        *,
+        settings: WriteSettings | None = None,
+        commit: CommitSettings | None = None,
+    ) -> int:
+        """Replace all rows of the partitions that the rows of `data` are of, and no others.
+
+        In one epoch, which is returned; without rows nothing happens. Of a table that is not
+        partitioned all rows are replaced. Where others wrote into one of the partitions since the
+        table was last seen it raises ConflictError.
+        """
+        check_settings(settings, commit)
+        base, job = self.snapshot, new_job_id()
+        statement = evaluate_replace_partitions(
+            self._log, self.state, batches_of(data), job, settings
+        )
+        if statement.is_empty and (commit is None or commit.batch is None):
+            return base.epoch
+        change = make_change(statement, self.state, job, commit)
+        return self._written(self._log.commit(change, base))
+
+    @property
+    def partitioning(self) -> tuple[str, ...]:
+        """What new rows are partitioned by, as `create` takes it."""
+        table = self.state
+        return tuple(field_text(field, table.schema) for field in table.partition_fields)
+
+    def partition_by(self, *fields: str) -> int:
+        """Partition new rows by other fields, such as `days(ts)`; none: by nothing.
+
+        RowSets that are there stay as they are until they are compacted anyway. Returns the epoch.
+        Raises NotFoundError or InvalidInputError naming the column at fault, ConflictError.
+        """
+        return self.alter(SetPartitioning(fields))
 
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties or the comment, all in one epoch, and return it.

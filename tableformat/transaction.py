@@ -119,6 +119,7 @@ class Transaction:
         schema: pa.Schema | TableSchema,
         *,
         sort_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
     ) -> TransactionTable:
@@ -127,7 +128,8 @@ class Transaction:
         Raises AlreadyExistsError when the name is taken.
         """
         self._check_open()
-        design = new_table(name, as_table_schema(schema), sort_key, properties, comment)
+        columns = as_table_schema(schema)
+        design = new_table(name, columns, sort_key, properties, comment, partition_by)
         created = {**self._plan.created, design.table: design}
         done = (*self._plan.done, f"create {name}")
         self._become(replace(self._plan, created=created, done=done))

@@ -31,6 +31,7 @@ from manifests.entries import (
     DropTable,
     Lease,
     Operation,
+    PartitionField,
     RowSetEntry,
     SortField,
     TableIdText,
@@ -40,6 +41,7 @@ from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputErro
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
+from manifests.partition_layout import parse_layout
 from manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from manifests.rebase.targets import id_ranges
 from manifests.schema import Model, TableSchema, assign_ids, check_schema, type_text
@@ -49,12 +51,13 @@ from manifests.vacuum.retention import check_retention
 from tableformat.column import check_names
 from tableformat.conform import conform_batches
 from tableformat.location import Location
+from tableformat.partition.writer import open_writer
 from tableformat.predicate import Predicate, to_json
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tableformat.rowset_writer import WriteOptions
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
-"""Of so many leading columns, besides the sort key, the log keeps statistics."""
+"""Of so many leading columns, besides those of sort key and partitions, are statistics kept."""
 
 
 class Target(Model):
@@ -67,18 +70,24 @@ class Target(Model):
     schema_id: Count = 0
     sort_key: tuple[SortField, ...]
     bloom_columns: tuple[ColumnNumber, ...] = ()
+    partition_layout_id: Count = 0
+    partition_fields: tuple[PartitionField, ...] = ()
+
+
+WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 
 
 class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
     `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
-    An overwrite replaces the rows that `where` selects, a predicate as JSON; None: all.
+    An overwrite replaces the rows that `where` selects, a predicate as JSON; None: all. One of
+    partitions replaces those that its rows are of.
     """
 
     url: str
     target: Target
-    mode: Literal["append", "overwrite"]
+    mode: WriteMode
     create: CreateTable | None
     replaces: TableIdText | None = None
     where: Any = None
@@ -111,12 +120,14 @@ def new_table(
     sort_key: Sequence[str] = (),
     properties: dict[str, str] | None = None,
     comment: str | None = None,
+    partition_by: Sequence[str] = (),
 ) -> CreateTable:
     """Design a table: check its schema, give it and its columns ids.
 
-    `sort_key` names columns, each perhaps followed by `asc` or `desc`.
+    `sort_key` names columns, each perhaps followed by `asc` or `desc`; `partition_by` has columns
+    and transforms of them, such as `days(ts)` or `bucket(16, id)`.
     Raises InvalidInputError that names the column at fault, NotFoundError for an unknown column
-    of the sort key.
+    of the sort key or the partitions.
     """
     check_schema(schema)
     check_texts(properties or {}, comment)
@@ -130,6 +141,7 @@ def new_table(
         sort_key=parse_sort_key(numbered, sort_key),
         properties=properties or {},
         comment=comment,
+        partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
     )
 
 
@@ -186,7 +198,7 @@ def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortFi
 def plan_write(
     location: Location,
     base: Snapshot | None,
-    mode: Literal["append", "overwrite"],
+    mode: WriteMode,
     *,
     create: CreateTable | None = None,
     replace: bool = False,
@@ -199,7 +211,8 @@ def plan_write(
 
     A table that does not exist is created by the same epoch when `create` designs it; with
     `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
-    `where` selects (None: all); one with `where` is committed by `commit_replacement`.
+    `where` selects (None: all); one with `where` is committed by `commit_replacement`, and one of
+    partitions by `commit_partitions`, unless it creates the table.
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type.
@@ -259,15 +272,10 @@ def write_rows(
     as after any error, the files written so far are removed.
     """
     target = job.target
-    writer = RowSetWriter(
-        store or open_store(job.url),
-        target.prefix,
-        job.job,
-        target.table_schema,
-        target.sort_key,
-        write_options(target.table_schema, target.sort_key, job.settings, target.bloom_columns),
-    )
-    with writer:
+    schema, sort_key, fields = target.table_schema, target.sort_key, target.partition_fields
+    options = write_options(schema, sort_key, job.settings, target.bloom_columns, fields)
+    store = store or open_store(job.url)
+    with open_writer(store, target.prefix, job.job, schema, fields, sort_key, options) as writer:
         for batch in conform_batches(batches, target.table_schema):
             writer.write(batch)
         return writer.close()
@@ -309,8 +317,7 @@ def commit_write(
     if job.mode == "overwrite" and job.create is None:
         ops.append(_drop_all(log, base, job.target.table))
         reads = (TableRead(job.target.table, replaces=True),)
-    written_by = {"schema_id": job.target.schema_id}
-    rowsets = [entry.model_copy(update=written_by) for entry in entries]
+    rowsets = [stamped(entry, job.target) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
     ops.extend((*job.commit.operations(job.target.table), *job.end_of_lease()))
     return log.commit(
@@ -333,19 +340,31 @@ def _operation(job: WriteJob, with_rows: bool) -> str:
     return job.mode if with_rows or job.create is None else "create_table"
 
 
+def stamped(entry: RowSetEntry, written_for: Target | TableState) -> RowSetEntry:
+    """The entry of a RowSet with the state of the table that it was written for."""
+    ids = {
+        "schema_id": written_for.schema_id,
+        "partition_layout_id": written_for.partition_layout_id,
+    }
+    return entry.model_copy(update=ids)
+
+
 def write_options(
     schema: TableSchema,
     sort_key: Sequence[SortField],
     settings: WriteSettings,
     bloom_columns: Sequence[int] = (),
+    fields: Sequence[PartitionField] = (),
 ) -> WriteOptions:
     """What the RowSet writer needs to know: a user's settings, and which columns are indexed."""
-    indexed = {field.id for field in schema.fields[:INDEXED_COLUMNS]}
+    indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
+    indexed.update(key.column for key in sort_key)
+    indexed.update(field.column for field in fields)
     return WriteOptions(
         target_bytes=settings.target_bytes,
         max_records=settings.max_records,
         sync=settings.sync,
-        indexed_columns=frozenset(indexed | {field.column for field in sort_key}),
+        indexed_columns=frozenset(indexed),
         bloom_columns=frozenset(bloom_columns),
     )
 
@@ -369,6 +388,8 @@ def _target(table: TableState) -> Target:
         schema_id=table.schema_id,
         sort_key=table.sort_key,
         bloom_columns=bloom_columns(table.properties, table.schema),
+        partition_layout_id=table.partition_layout_id,
+        partition_fields=table.partition_fields,
     )
 
 
@@ -380,6 +401,8 @@ def _new_target(create: CreateTable, location: Location) -> Target:
         table_schema=create.table_schema,
         sort_key=create.sort_key,
         bloom_columns=bloom_columns(create.properties, create.table_schema),
+        partition_layout_id=1 if create.partition_fields else 0,
+        partition_fields=create.partition_fields or (),
     )
 
 

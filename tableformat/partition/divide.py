@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,25 +17,23 @@ Integers = NDArray[np.int64]
 
 
 def divide(
-    fields: Sequence[PartitionField], schema: TableSchema, columns: Sequence[pa.Array]
+    fields: Sequence[PartitionField], schema: TableSchema, columns: Mapping[int, pa.Array]
 ) -> tuple[Integers, list[PartitionValues]]:
     """The number of each row's partition, and what the partition of each number is.
 
-    `columns` are those of the schema, in storage types. Raises InvalidInputError for a value that
-    is too long to stand in the log.
+    `columns` are at least the source columns by id, in storage types. Requires: a field. Raises
+    InvalidInputError for a value that is too long to stand in the log.
     """
-    places = {column.id: place for place, column in enumerate(schema.fields)}
-    codes = np.zeros(len(columns[0]), np.int64)
+    codes = np.zeros(len(columns[fields[0].column]), np.int64)
     keys: list[tuple[Integers, list[str | None]]] = []
     for field in fields:
-        place = places[field.column]
-        own, values = _keys(field, schema.fields[place], columns[place])
+        own, values = _keys(field, schema.by_id(field.column), columns[field.column])
         # Numbered anew each time, so that the product with another field fits.
         codes = np.unique(codes * len(values) + own, return_inverse=True)[1].reshape(-1)
         keys.append((own, values))
     firsts = np.unique(codes, return_index=True)[1]
     parts = [[values[each] for each in own[firsts].tolist()] for own, values in keys]
-    return codes, list(zip(*parts, strict=True)) if parts else [()] * len(firsts)
+    return codes, list(zip(*parts, strict=True))
 
 
 def _keys(

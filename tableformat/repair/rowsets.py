@@ -25,10 +25,10 @@ from manifests.log import Log
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema
+from tableformat.partition.writer import open_writer
 from tableformat.repair.reading import DamagedRowSet, Stretch
 from tableformat.repair.rescue import Rescue
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import write_options
+from tableformat.write_job import stamped, write_options
 from tableformat.write_settings import WriteSettings
 
 
@@ -97,14 +97,15 @@ def take_out(
     log.store.require_writable()
     chosen = _chosen(log, table, rowsets)
     job = new_job_id()
-    filtered = bloom_columns(table.properties, table.schema)
-    settings = write_options(table.schema, table.sort_key, WriteSettings(), filtered)
+    schema, sort_key, fields = table.schema, table.sort_key, table.partition_fields
+    filtered = bloom_columns(table.properties, schema)
+    options = write_options(schema, sort_key, WriteSettings(), filtered, fields)
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
     lost: list[LostRows] = []
     kept = 0
     with (
         Rescue(rescue, table) as file,
-        RowSetWriter(log.store, table.prefix, job, table.schema, table.sort_key, settings) as out,
+        open_writer(log.store, table.prefix, job, schema, fields, sort_key, options) as out,
     ):
         for rowset, stretch in _stretches(parts):
             if stretch.is_whole:
@@ -174,7 +175,7 @@ def _change(
     job: str,
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
-    written = [e.model_copy(update={"schema_id": table.schema_id}) for e in entries]
+    written = [stamped(entry, table) for entry in entries]
     return Change(
         new_transaction_id(),
         "repair",

@@ -20,8 +20,8 @@ from manifests.ids import new_transaction_id
 from manifests.log import Log
 from manifests.snapshot import TableState
 from manifests.store import ObjectStore
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import write_options
+from tableformat.partition.writer import open_writer
+from tableformat.write_job import stamped, write_options
 from tableformat.write_settings import CommitSettings, WriteSettings
 
 
@@ -100,15 +100,7 @@ def row_statement(
     )
     return Statement(
         operation,
-        (
-            *columns,
-            *(
-                AddRowSet(
-                    table=table.id, rowset=each.model_copy(update={"schema_id": table.schema_id})
-                )
-                for each in entries
-            ),
-        ),
+        (*columns, *(AddRowSet(table=table.id, rowset=stamped(each, table)) for each in entries)),
         rows,
         reads,
         keys,
@@ -180,11 +172,10 @@ def write_batches(
 
     Raises StoreError; then, as after an error of `batches`, what was written is removed.
     """
-    settings = settings or WriteSettings()
-    filtered = bloom_columns(table.properties, table.schema)
-    options = write_options(table.schema, table.sort_key, settings, filtered)
-    writer = RowSetWriter(store, table.prefix, job, table.schema, table.sort_key, options)
-    with writer:
+    schema, sort_key, fields = table.schema, table.sort_key, table.partition_fields
+    filtered = bloom_columns(table.properties, schema)
+    options = write_options(schema, sort_key, settings or WriteSettings(), filtered, fields)
+    with open_writer(store, table.prefix, job, schema, fields, sort_key, options) as writer:
         for batch in batches:
             writer.write(batch)
         return writer.close()

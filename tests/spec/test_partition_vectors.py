@@ -193,7 +193,7 @@ def test_every_value_of_the_file_comes_out_alone_and_among_others() -> None:
         check_layout([field], schema)
         plain = [None if v["value"] is None else decode_bound(v["value"]) for v in group]
         array = stored(schema.fields[0], plain)
-        codes, partitions = divide([field], schema, [array])
+        codes, partitions = divide([field], schema, {1: array})
         assert [partitions[code][0] for code in codes] == [v["result"] for v in group], group[0]
         if transform == "bucket":
             known = [v for v in group if v["value"] is not None]

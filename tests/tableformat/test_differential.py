@@ -40,11 +40,21 @@ SCHEMA = pa.schema([(name, arrow) for name, (_, arrow, _) in COLUMNS.items()])
 Row = dict[str, Any]
 
 
-def made() -> ArrowTable:
+LAYOUTS = (
+    (),
+    ("bucket(3, k)",),
+    ("years(y)", "truncate(1, s)"),
+    ("bucket(2, d)", "hours(t)"),
+    ("b", "bucket(4, s)", "truncate(5, i)"),
+    ("months(t)",),
+)
+
+
+def made(partition_by: Sequence[str]) -> ArrowTable:
     store = MemoryStore()
     log = Log(store, checkpoint_interval=4)
     database = Database(store, log, create_database(store, lone_table=False))
-    return database.create_table("t", SCHEMA)
+    return database.create_table("t", SCHEMA, partition_by=partition_by)
 
 
 def literal(column: str, value: Any) -> str:
@@ -107,7 +117,7 @@ class Both:
         self._order = order
         self._rival = rival
         self._keys = 0
-        self.table = made()
+        self.table = made(order.choice(LAYOUTS))
         rival.execute(
             f"CREATE TABLE t ({', '.join(f'{n} {sql}' for n, (sql, _, _) in COLUMNS.items())})"
         )
@@ -115,6 +125,8 @@ class Both:
     def step(self) -> str:
         """Give both one statement and compare how many rows it changed; returns it."""
         kind = self._order.choice(("insert", "insert", "delete", "update", "merge", "merge"))
+        if self._order.random() < 0.1:
+            self.table.partition_by(*self._order.choice(LAYOUTS))
         return str(getattr(self, kind)())
 
     def insert(self) -> str:

@@ -1,0 +1,240 @@
+"""Rows in any order in, RowSets of one partition each out, with bounded memory.
+
+Rows are collected up to a run, which is divided, so that a row is looked at once however many
+partitions there are. Few partitions stay open from run to run; the RowSets of all others end with
+the run. So a task of many partitions writes smaller RowSets, which compaction joins. Sorting all
+rows on disk first would spare that, at the price of writing them twice, and of room for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from manifests.entries import PartitionField, PartitionValues, RowSetEntry, SortField
+from manifests.errors import InvalidInputError
+from manifests.schema import TableSchema
+from manifests.store import ObjectStore
+from tableformat.arrow_types import to_storage
+from tableformat.partition.divide import divide
+from tableformat.rowset_writer import RowSetWriter, pieces
+from tableformat.sort import sort_indices
+from tableformat.write_options import WriteOptions
+
+Rows = NDArray[np.int64]
+
+_MOST_OPEN = 16
+_MOST_FILES = 256
+"""So many partitions, and files of their columns, are open at most from one run to the next."""
+
+
+class PartitionedWriter:
+    """Writes the rows of one task. As a context manager it aborts unless `close` was reached.
+
+    Holds at most `run_bytes` of `options` in rows, and half as much where a run is divided; with a
+    sort key, each run becomes RowSets of its own. Object ids begin with `job`.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefix: str,
+        job: str,
+        schema: TableSchema,
+        fields: Sequence[PartitionField],
+        sort_key: Sequence[SortField] = (),
+        options: WriteOptions | None = None,
+    ) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._job = job
+        self._schema = schema
+        self._fields = tuple(fields)
+        self._sort_key = tuple(sort_key)
+        self._options = options or WriteOptions()
+        self._limit_bytes = self._options.run_bytes // 2
+        self._most_open = max(1, min(_MOST_OPEN, _MOST_FILES // len(schema.fields)))
+        self._collected: list[pa.RecordBatch] = []
+        self._collected_bytes = 0
+        # The least recently used first.
+        self._open: dict[PartitionValues, _Part] = {}
+        self._finished: list[_Part] = []
+        self._entries: list[RowSetEntry] = []
+        self._origins: list[Rows] = []
+        self._usable = True
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows. Requires: a batch that `conform` made for the schema.
+
+        Raises InvalidInputError for a value that no block, or no partition, can hold, StoreError;
+        the writer has then aborted. InvalidInputError too when it was closed or aborted before.
+        """
+        self.write_storage(to_storage(batch, self._schema))
+
+    def write_storage(self, columns: Sequence[pa.Array], origin: Rows | None = None) -> None:
+        """Append rows in their storage types; `origin` is a number of each. Raises as `write`.
+
+        Requires: numbers at all calls or at none.
+        """
+        self._require_usable()
+        arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
+        batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
+        try:
+            for piece in pieces(batch, self._limit_bytes):
+                if self._collected_bytes + piece.nbytes > self._limit_bytes:
+                    self._divide()
+                self._collected.append(piece)
+                self._collected_bytes += piece.nbytes
+        except BaseException:
+            self.abort()
+            raise
+
+    def close(self) -> tuple[RowSetEntry, ...]:
+        """Write what is pending; the entries of all RowSets, with their partitions.
+
+        Raises as `write`.
+        """
+        self._require_usable()
+        try:
+            self._divide()
+            while self._open:
+                self._end_oldest()
+        except BaseException:
+            self.abort()
+            raise
+        self._usable = False
+        return tuple(self._entries)
+
+    def origins(self) -> Rows:
+        """The numbers of all rows, in the order in which the entries hold them, after `close`."""
+        return np.concatenate([np.zeros(0, np.int64), *self._origins])
+
+    def abort(self) -> None:
+        """Remove everything that this writer wrote. Requires: no commit of it was tried."""
+        self._usable = False
+        self._collected.clear()
+        for part in (*self._open.values(), *self._finished):
+            part.writer.abort()
+        self._open.clear()
+        self._finished.clear()
+        self._entries.clear()
+
+    def __enter__(self) -> PartitionedWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._usable:
+            self.abort()
+
+    def _require_usable(self) -> None:
+        if not self._usable:
+            raise InvalidInputError("This writer was closed or aborted: begin another one.")
+
+    def _divide(self) -> None:
+        """Hand what was collected over to the writers of its partitions."""
+        if not self._collected:
+            return
+        chunks = [
+            list(arrays) for arrays in zip(*(b.columns for b in self._collected), strict=True)
+        ]
+        self._collected.clear()
+        self._collected_bytes = 0
+        partitions, orders = self._orders(chunks)
+        parts: list[list[pa.Array]] = [[] for _ in orders]
+        for arrays in chunks:
+            array = pa.concat_arrays(arrays)
+            arrays.clear()
+            for part, order in zip(parts, orders, strict=True):
+                part.append(array.take(order))
+        for values, part in zip(partitions, parts, strict=True):
+            self._hand_over(values, part)
+            part.clear()
+        self._end_some()
+
+    def _orders(
+        self, chunks: Sequence[Sequence[pa.Array]]
+    ) -> tuple[list[PartitionValues], list[pa.Array]]:
+        """The partitions of a run, and the rows of each in order."""
+        sources = {field.column for field in self._fields}
+        keys = {key.column for key in self._sort_key}
+        whole = {
+            column.id: pa.concat_arrays(arrays)
+            for column, arrays in zip(self._schema.fields, chunks, strict=False)
+            if column.id in sources | keys
+        }
+        codes, partitions = divide(self._fields, self._schema, whole)
+        order = pa.array(np.argsort(codes, kind="stable"))
+        ends = np.cumsum(np.bincount(codes, minlength=len(partitions))).tolist()
+        orders = [order.slice(a, b - a) for a, b in zip([0, *ends], ends, strict=False)]
+        if self._sort_key:
+            orders = [self._sorted(rows, {key: whole[key] for key in keys}) for rows in orders]
+        return partitions, orders
+
+    def _sorted(self, rows: pa.Array, keys: dict[int, pa.Array]) -> pa.Array:
+        own = {column: array.take(rows) for column, array in keys.items()}
+        return rows.take(sort_indices(own, self._sort_key))
+
+    def _hand_over(self, values: PartitionValues, columns: list[pa.Array]) -> None:
+        # Put last, as the one that was used last.
+        part = self._open.pop(values, None) or self._begin()
+        self._open[values] = part
+        width = len(self._schema.fields)
+        if len(columns) > width:
+            part.origins.append(np.asarray(columns[width]))
+        part.writer.write_storage(columns[:width])
+
+    def _begin(self) -> _Part:
+        return _Part(
+            # No sort key: the rows come in their order.
+            RowSetWriter(self._store, self._prefix, self._job, self._schema, (), self._options)
+        )
+
+    def _end_some(self) -> None:
+        """Keep memory and open files within bounds, and runs of sorted rows apart."""
+        most = 0 if self._sort_key else self._most_open
+        pending = sum(part.writer.pending_bytes for part in self._open.values())
+        while len(self._open) > most or pending > self._limit_bytes:
+            pending -= self._end_oldest()
+
+    def _end_oldest(self) -> int:
+        """End the RowSets of one partition; returns the bytes of its rows that were pending."""
+        values = next(iter(self._open))
+        part = self._open[values]
+        pending = part.writer.pending_bytes
+        entries = part.writer.close()
+        self._finished.append(self._open.pop(values))
+        self._entries += [entry.model_copy(update={"partition": values}) for entry in entries]
+        self._origins += part.origins
+        return pending
+
+
+class _Part:
+    """The writer of one partition, and the numbers of the rows that it was given."""
+
+    def __init__(self, writer: RowSetWriter) -> None:
+        self.writer = writer
+        self.origins: list[Rows] = []
+
+
+def open_writer(
+    store: ObjectStore,
+    prefix: str,
+    job: str,
+    schema: TableSchema,
+    fields: Sequence[PartitionField],
+    sort_key: Sequence[SortField],
+    options: WriteOptions,
+) -> RowSetWriter | PartitionedWriter:
+    """A writer for rows in any order; with `fields`, RowSets of one partition each."""
+    if fields:
+        return PartitionedWriter(store, prefix, job, schema, fields, sort_key, options)
+    return RowSetWriter(store, prefix, job, schema, sort_key, options)

@@ -1,0 +1,120 @@
+"""Dynamic partition overwrite: the partitions that the new rows are of, and no others, go.
+
+Spec: docs/spec/partitions.md#replacing-partitions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import BitMap, FrozenBitMap
+
+from manifests.bounds import BoundsTable
+from manifests.change import RowsGone, TableRead
+from manifests.entries import PartitionValues, RowSetEntry
+from manifests.entry_table import Keep
+from manifests.ids import TableId
+from manifests.log import Log
+from manifests.partitions import partition_of
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.store import ObjectStore
+from tableformat.arrow_types import to_storage
+from tableformat.conform import conform_batches
+from tableformat.partition.divide import divide
+from tableformat.rowset_reader import RowSetReader
+from tableformat.selection import gone_rows
+from tableformat.statements.statement import Statement, make_change, row_statement, write_batches
+from tableformat.write_job import WriteJob
+from tableformat.write_settings import WriteSettings
+
+OPERATION = "overwrite_partitions"
+"""What history calls it."""
+
+
+def evaluate_replace_partitions(
+    log: Log,
+    table: TableState,
+    batches: Iterable[pa.RecordBatch],
+    job: str,
+    settings: WriteSettings | None = None,
+) -> Statement:
+    """Write rows that take the place of all rows of their partitions.
+
+    Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    """
+    rows = conform_batches(batches, table.schema)
+    return _statement(log, table, write_batches(log.store, table, job, rows, settings), {})
+
+
+def commit_partitions(
+    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
+) -> Snapshot:
+    """Commit rows that tasks wrote in place of all rows of their partitions.
+
+    `base`, the snapshot of the job's base epoch, saves reading it again. Raises as `commit_write`.
+    """
+    base = base or log.read_at(epoch=job.base)
+    table = base.tables[TableId(job.target.table)]
+    statement = _statement(log, table, entries, job.parameters)
+    if statement.is_empty and job.commit.batch is None:
+        return base
+    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
+
+
+def _statement(
+    log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
+) -> Statement:
+    wanted = frozenset(entry.partition or () for entry in added)
+    keep = _may_be_replaced(table, wanted)
+    gone = []
+    for rowset in log.read_rowsets(table, keep) if added else ():
+        rows = _replaced_rows(log.store, table, rowset, wanted)
+        if rows is None or rows:
+            gone.append(RowsGone(table.id, rowset, "delete", rows))
+    columns = frozenset(field.column for field in table.partition_fields)
+    return row_statement(
+        OPERATION,
+        table,
+        gone,
+        added,
+        reads=(TableRead(table.id, keep, columns, replaces=True),),
+        inserted=sum(entry.rows for entry in added),
+        parameters=parameters,
+    )
+
+
+def _may_be_replaced(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
+    """RowSets of the wanted partitions, and of other layouts, of which only the rows tell."""
+    layout = table.partition_layout_id
+
+    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        if bounds.partitions is None:
+            return np.ones(len(bounds.rows), np.bool_)
+        return bounds.partitions.where(lambda key: key[0] != layout or key[1] in wanted)
+
+    return keep
+
+
+def _replaced_rows(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, wanted: frozenset[PartitionValues]
+) -> FrozenBitMap | None:
+    """The rows of a RowSet that are of the wanted partitions; None: all that it has."""
+    fields = table.partition_fields
+    if partition_of(rowset.entry)[0] == table.partition_layout_id or not fields:
+        return None
+    columns = {field.column: table.schema.by_id(field.column) for field in fields}
+    sources = TableSchema(fields=tuple(columns.values()))
+    found = BitMap()
+    reader = RowSetReader(store, table.prefix, rowset.entry)
+    for first_row, batch in reader.read(sources.fields):
+        arrays = dict(zip(columns, to_storage(batch, sources), strict=True))
+        codes, partitions = divide(fields, sources, arrays)
+        chosen = np.array([each in wanted for each in partitions], np.bool_)
+        found |= BitMap(first_row + np.flatnonzero(chosen[codes]))
+    return FrozenBitMap(found - gone_rows(store, table, rowset))
