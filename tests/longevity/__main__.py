@@ -1,0 +1,110 @@
+"""`python -m tests.longevity [--minutes M] [--seed S]`: a database under everything at once.
+
+Two writers, a deleter, a scheduler and two readers, each a process that is killed now and then at
+any instruction, and begun again. Ends with status 1, and leaves the database, where anything went
+wrong; see `referee.py` for what that is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import shutil
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+import colonnade
+from tests.longevity.record import read_lines, read_steps
+from tests.longevity.referee import judge
+from tests.longevity.roles import SCHEMA, SEATS, TABLE, work
+
+RETENTION_S = 4.0
+"""Longer than most writes take here, and short, so that vacuum has work."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run went through, and what was wrong."""
+
+    text: str
+    problems: list[str]
+
+
+def begin(folder: Path) -> tuple[Path, Path]:
+    """A new database in a folder, and a place for what becomes of it."""
+    path, records = folder / "db", folder / "records"
+    records.mkdir()
+    properties = {"retention.hours": str(RETENTION_S / 3600), "compaction.min-rowsets": "4"}
+    colonnade.create_database(path).create_table(TABLE, SCHEMA, properties=properties)
+    return path, records
+
+
+def run(folder: Path, seconds: float, seed: int) -> Told:
+    """Work on a new database in a folder for some time."""
+    path, records = begin(folder)
+    order = random.Random(seed)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["tests.longevity.roles"])
+
+    def seated(seat: str) -> BaseProcess:
+        process = context.Process(target=work, args=(path, records, seat, order.randrange(2**32)))
+        process.start()
+        return process
+
+    running = {seat: seated(seat) for seat in SEATS}
+    end, kills = time.monotonic() + seconds, 0
+    while time.monotonic() < end:
+        time.sleep(order.uniform(0.3, 3))
+        seat = order.choice(sorted(running))
+        kills += running[seat].is_alive()
+        running[seat].kill()
+        running[seat].join()
+        running[seat] = seated(seat)
+    for process in running.values():
+        process.kill()
+        process.join()
+    problems = list(judge(path, records))
+    return Told(f"{kills} kills, {_counts(records)}", problems)
+
+
+def _counts(records: Path) -> str:
+    said = []
+    for name in ("writer", "deleter"):
+        steps = read_steps(records, name)
+        outcomes = {o: sum(s.outcome == o for s in steps) for o in ("landed", "refused", "open")}
+        said.append(f"{name}s {', '.join(f'{n} {o}' for o, n in outcomes.items())}")
+    rounds = list(read_lines(records, "scheduler"))
+    said.append(
+        f"{len(rounds)} rounds with {sum(r['groups'] for r in rounds)} groups compacted,"
+        f" {sum(r['conflicts'] for r in rounds)} dropped and"
+        f" {sum(r['removed'] for r in rounds)} files removed"
+    )
+    said.append(f"{sum(1 for _ in read_lines(records, 'reader'))} reads")
+    return "; ".join(said)
+
+
+def main() -> int:
+    """Run until the time is over."""
+    parser = argparse.ArgumentParser(prog="python -m tests.longevity", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 2**32)
+    chosen = parser.parse_args()
+    folder = Path(tempfile.mkdtemp(prefix="colonnade-longevity-"))
+    told = run(folder, 60 * chosen.minutes, chosen.seed)
+    print(f"seed {chosen.seed}: {told.text}; {len(told.problems)} problems")
+    for problem in told.problems:
+        print(f"  {problem}")
+    if told.problems:
+        print(f"the database is in {folder}")
+        return 1
+    shutil.rmtree(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""What must hold when all have stopped: of what was read, of the rows, and of the files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+import colonnade
+from tests.longevity.record import Step, read_lines, read_steps
+from tests.longevity.roles import TABLE, rows_of
+
+Pairs = set[tuple[int, int]]
+
+
+def judge(path: Path, records: Path) -> Iterator[str]:
+    """Whatever is wrong, in words. Ends with a vacuum that keeps nothing but the newest epoch."""
+    for line in read_lines(records, "fault"):
+        yield f"{line['seat']} met {line['error']}"
+    for line in read_lines(records, "scheduler"):
+        yield from line["faults"]
+    yield from _judge_reads(records)
+    rows = colonnade.open(path / TABLE).scan().to_arrow()
+    yield from _judge_rows(rows, records)
+    database = colonnade.open_database(path)
+    for name in database.pins():
+        database.unpin(name)
+    for _ in range(2):  # the lists of the floor before may be in use, and go one run later
+        database.vacuum(0, retain_epochs=1)
+    left = database.vacuum(0, retain_epochs=1, dry_run=True).files
+    yield from (f"{file.name} is left over" for file in left)
+    yield from (str(finding) for finding in database.verify(4).findings)
+    yield from _judge_files(path, database)
+    if colonnade.open(path / TABLE).scan().to_arrow().num_rows != len(rows):
+        yield "the last vacuum changed what is read"
+
+
+def _judge_reads(records: Path) -> Iterator[str]:
+    digests: defaultdict[int, set[str]] = defaultdict(set)
+    for line in read_lines(records, "reader"):
+        digests[line["epoch"]].add(line["digest"])
+        if line["broken_pairs"]:
+            yield f"epoch {line['epoch']} was read with {line['broken_pairs']} broken pairs"
+    for epoch, found in digests.items():
+        if len(found) > 1:
+            yield f"epoch {epoch} was read in {len(found)} ways"
+
+
+def _judge_rows(rows: pa.Table, records: Path) -> Iterator[str]:
+    """Compare each batch with what became of the steps that were about it."""
+    found: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
+    for batch, *row in zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True):
+        found[batch].append((row[0], row[1], row[2]))
+    deletes: defaultdict[int, list[Step]] = defaultdict(list)
+    for step in read_steps(records, "deleter"):
+        deletes[step.batch].append(step)
+    appended = {step.batch: step for step in read_steps(records, "writer")}
+    if unknown := found.keys() - appended.keys():
+        yield f"batches {sorted(unknown)} were never appended"
+    for batch, step in appended.items():
+        if problem := _problem(step, deletes[batch], sorted(found.get(batch, []))):
+            yield f"batch {batch}, whose append is {step.outcome}: {problem}"
+
+
+def _problem(step: Step, deletes: list[Step], found: list[tuple[int, int, str]]) -> str | None:
+    if step.outcome == "refused" or (step.outcome == "open" and not found):
+        return "it is there" if found else None
+    every = list(zip(*list(rows_of(step.batch, step.end).to_pydict().values())[1:], strict=True))
+    gone = [each for each in deletes if each.outcome == "landed"]
+    doubtful = [each for each in deletes if each.outcome == "open"]
+    possible = {row for row in every if not any(_hits(each, row[0]) for each in gone)}
+    certain = {row for row in possible if not any(_hits(each, row[0]) for each in doubtful)}
+    if lost := len(certain - {*found}):
+        return f"{lost} rows are lost"
+    if not {*found} <= possible or len(found) > len({*found}):
+        return "it has rows that were deleted, or that never were, or twice"
+    return None
+
+
+def _hits(delete: Step, pair: int) -> bool:
+    return delete.first <= pair < delete.end
+
+
+def _judge_files(path: Path, database: colonnade.ArrowDatabase) -> Iterator[str]:
+    """Whether a file is there that no RowSet of the newest epoch names, as the disk shows it."""
+    table = database.snapshot.table(TABLE)
+    live = database._log.read_rowsets(table)
+    named = {each.entry.object for each in live}
+    named |= {each.vector.object for each in live if each.vector is not None}
+    for file in path.rglob("*"):
+        if file.is_dir():
+            continue
+        if file.name.startswith(".tmp-"):
+            yield f"{file} is a file that nobody finished"
+        elif "_manifest" not in file.parts and not named & {file.stem, file.parent.name}:
+            yield f"{file} belongs to no RowSet"

@@ -1,0 +1,153 @@
+"""Who works on the database: each an endless loop in a process of its own, killed at any time.
+
+Rows come in pairs of opposite values and go in pairs, by one commit each. So in every epoch all
+values add up to 0, and each pair is there whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import colonnade
+from colonnade.maintain.round import run_round
+from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
+from tests.longevity.record import Record, Step, read_steps
+
+TABLE = "pairs"
+SCHEMA = pa.schema(
+    [("batch", pa.int64()), ("pair", pa.int64()), ("value", pa.int64()), ("text", pa.string())]
+)
+PIN_SECONDS = 15.0
+"""Renewed before each read, given up after the last, and left to its time by who is killed."""
+
+
+def rows_of(batch: int, pairs: int) -> pa.Table:
+    """The rows of a batch, which its number alone decides."""
+    order = random.Random(batch)
+    values = [order.randrange(1, 2**40) for _ in range(pairs)]
+    texts = [f"text {value % 1000}" for value in values]
+    both = [number for number in range(pairs) for _ in range(2)]
+    return pa.table(
+        {
+            "batch": [batch] * (2 * pairs),
+            "pair": both,
+            "value": [sign * value for value in values for sign in (1, -1)],
+            "text": [texts[number] for number in both],
+        },
+        SCHEMA,
+    )
+
+
+def write(path: Path, records: Path, seat: str, order: random.Random) -> None:
+    """Append batches, most of them small."""
+    record = Record(records, seat)
+    table = colonnade.open(path / TABLE)
+    while True:
+        batch, pairs = order.randrange(2**62), int(order.lognormvariate(3, 2)) % 20_000 + 1
+        rows = rows_of(batch, pairs)
+        record.take(Step("append", batch, 0, pairs), partial(table.append, rows))
+        time.sleep(order.random() / 10)
+
+
+def delete(path: Path, records: Path, seat: str, order: random.Random) -> None:
+    """Delete some pairs of batches that landed, or all of them."""
+    record = Record(records, seat)
+    table = colonnade.open(path / TABLE)
+    while True:
+        landed = [step for step in read_steps(records, "writer") if step.outcome == "landed"]
+        if landed:
+            batch = order.choice(landed)
+            first = order.choice((0, 0, batch.end // 2))
+            end = order.choice((batch.end, batch.end, (first + batch.end) // 2))
+            condition = f"batch = {batch.batch} AND pair >= {first} AND pair < {end}"
+            step = Step("delete", batch.batch, first, end)
+            before = table.refresh().epoch
+            try:
+                record.take(step, partial(table.delete, condition))
+            except (CorruptionError, NotFoundError):
+                if table.refresh().floor <= before:
+                    raise
+                # It was so slow that vacuum took the epoch that it read.
+        time.sleep(order.random() / 5)
+
+
+def maintain(path: Path, records: Path, seat: str, order: random.Random) -> None:
+    """Rounds of maintenance, as `colonnade maintain --every` does them."""
+    record = Record(records, seat)
+    while True:
+        database = colonnade.open_database(path)
+        done = run_round(
+            database,
+            database._log,
+            lambda database, plan: database.table(plan.name).optimize().executeCompaction(),
+        )
+        faults = [e for e in done.errors if e.kind not in ("CONFLICT", "COMMIT_UNKNOWN")]
+        record.note(
+            groups=sum(each.groups for each in done.tables),
+            conflicts=sum(each.conflicts for each in done.tables),
+            removed=0 if done.vacuum is None else done.vacuum.files,
+            faults=[f"{each.step}: {each.message}" for each in faults],
+        )
+        time.sleep(order.random())
+
+
+def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
+    """Pin an epoch and read it again and again; what was read is the same each time."""
+    record = Record(records, seat)
+    name = f"{seat}-{os.getpid()}"
+    database = colonnade.open_database(path)
+    while True:
+        with suppress(ConflictError, CommitUnknownError):
+            epoch = database.pin(name, PIN_SECONDS)
+            for _ in range(order.randint(2, 5)):
+                database.pin(name, PIN_SECONDS, epoch)
+                rows = colonnade.open(path / TABLE).scan(epoch=epoch).to_arrow()
+                record.note(epoch=epoch, rows=len(rows), **_seen(rows))
+                time.sleep(order.random() / 2)
+            database.unpin(name)
+
+
+def _seen(rows: pa.Table) -> Mapping[str, object]:
+    """What is wrong with rows, if anything, and a digest of them all, whatever their order."""
+    ordered = rows.sort_by([(name, "ascending") for name in rows.column_names]).combine_chunks()
+    digest = hashlib.sha256()
+    for column in ordered.columns:
+        for value in column.to_pylist():
+            digest.update(repr(value).encode())
+    signs = rows.group_by(["batch", "pair"]).aggregate([("value", "sum"), ("value", "count")])
+    broken = pc.sum(
+        pc.or_(pc.not_equal(signs["value_sum"], 0), pc.not_equal(signs["value_count"], 2))
+    )
+    return {"digest": digest.hexdigest(), "broken_pairs": broken.as_py() or 0}
+
+
+Role = Callable[[Path, Path, str, random.Random], None]
+
+SEATS: Mapping[str, Role] = {
+    "writer-1": write,
+    "writer-2": write,
+    "deleter": delete,
+    "scheduler": maintain,
+    "reader-1": read,
+    "reader-2": read,
+}
+"""Who works at the same time."""
+
+
+def work(path: Path, records: Path, seat: str, seed: int) -> None:
+    """Sit down and work. An error that ought not to be is noted, for the referee to find."""
+    try:
+        SEATS[seat](path, records, seat, random.Random(seed))
+    except Exception as error:
+        Record(records, "fault").note(seat=seat, error=f"{type(error).__name__}: {error}")
+        raise
