@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
+from manifests.partition_layout import split_fields
 from tableformat.time_travel import timestamp_ms
 from tableformat.write_settings import CommitSettings, WriteSettings
 
@@ -22,6 +23,8 @@ _WRITING = (
     "targetFileSize",
     "userMetadata",
     "sortKey",
+    "partitionBy",
+    "partitionOverwriteMode",
     "replaceWhere",
     "txnAppId",
     "txnVersion",
@@ -57,8 +60,10 @@ class WriteOptions:
 
     `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
     `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
-    `sortKey` (`a, b desc`) says how a table that the write creates is sorted. `replaceWhere`, a
-    predicate in SQL text, has an overwrite replace its rows alone. `txnAppId` and `txnVersion` name
+    `sortKey` (`a, b desc`) says how a table that the write creates is sorted, `partitionBy`
+    (`days(ts), bucket(16, id)`) how it is partitioned. `replaceWhere`, a predicate in SQL text, has
+    an overwrite replace its rows alone, `partitionOverwriteMode` `dynamic` the partitions that the
+    new rows are of. `txnAppId` and `txnVersion` name
     a batch that lands once; with `expectEpoch` nothing lands unless the database is at that epoch.
     With `leaseHours` vacuum keeps so long what the write needs.
     """
@@ -68,6 +73,8 @@ class WriteOptions:
     commit: CommitSettings = field(default_factory=CommitSettings)
     sort_key: tuple[str, ...] = ()
     replace_where: str | None = None
+    partition_by: tuple[str, ...] = ()
+    partition_overwrite_mode: str | None = None
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -102,7 +109,18 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
         _commit_settings(given),
         split_sort_key(given.get("sortkey", "")),
         given.get("replacewhere"),
+        split_fields(given.get("partitionby", "")),
+        _overwrite_mode(given.get("partitionoverwritemode")),
     )
+
+
+def _overwrite_mode(text: str | None) -> str | None:
+    mode = None if text is None else text.strip().lower()
+    if mode not in (None, "static", "dynamic"):
+        raise InvalidInputError(
+            f"Option partitionOverwriteMode is static or dynamic, not {text!r}."
+        )
+    return mode
 
 
 def _lease(given: Mapping[str, str]) -> float | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.partition_layout import parse_layout
 from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
@@ -17,7 +18,7 @@ from spark_ext.types import same_values
 from tableformat.conversion import match_fields
 from tableformat.location import Location
 from tableformat.predicate import Predicate, bind, parse_predicate
-from tableformat.write_job import WriteJob, new_table, parse_sort_key, plan_write
+from tableformat.write_job import WriteJob, WriteMode, new_table, parse_sort_key, plan_write
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class TableDesign:
     properties: dict[str, str] = field(default_factory=dict)
     comment: str | None = None
     replace: bool = False
+    partition_by: tuple[str, ...] = ()
 
 
 def plan_spark_write(
@@ -40,35 +42,39 @@ def plan_spark_write(
     *,
     design: TableDesign | None = None,
     where: Predicate | None = None,
+    dynamic: bool = False,
 ) -> WriteJob:
     """Plan a write of rows with the columns `given` to `location`, as of `base`.
 
     A table that does not exist will be created by the same epoch: as `design` says, else with the
     columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
     happens to guarantee today is no promise for later appends. An overwrite with `where`, or the
-    option replaceWhere, replaces the rows that it selects.
+    option replaceWhere, replaces the rows that it selects; a `dynamic` one, which the option
+    partitionOverwriteMode asks for too, the partitions that its rows are of.
 
     Raises InvalidInputError naming the column that does not fit the table, or the option that does
     not fit the statement, AlreadyExistsError where `design` is for a new table.
     """
     where = _replaced(options, overwrite and design is None, where)
+    mode = _mode(options, overwrite, dynamic, where)
     table = None if base is None else location.find(base)
     create = _creation(options, given, design, location, table)
     if table is not None and create is None:
         check_columns(given, table.schema, location.url)
         _check_sort_key(options, table, location)
+        _check_layout(options, table, location)
         if where is not None:
             bind(where, table.schema)
     return plan_write(
         location,
         base,
-        "overwrite" if overwrite else "append",
+        mode,
         create=create,
         replace=design is not None and design.replace,
         where=None if table is None or create is not None else where,
         settings=options.settings,
         commit=options.commit,
-        parameters=_parameters(options, overwrite),
+        parameters=_parameters(options, mode),
     )
 
 
@@ -84,6 +90,21 @@ def _replaced(options: WriteOptions, overwrites: bool, where: Predicate | None) 
     return parse_predicate(options.replace_where)
 
 
+def _mode(
+    options: WriteOptions, overwrites: bool, dynamic: bool, where: Predicate | None
+) -> WriteMode:
+    """What is replaced, as the statement or the option says; the option of a write comes first."""
+    chosen = options.partition_overwrite_mode
+    if chosen is not None and not overwrites:
+        raise InvalidInputError("Option partitionOverwriteMode is for writes of mode overwrite.")
+    if where is not None and chosen == "dynamic":
+        raise InvalidInputError("A condition excludes partitionOverwriteMode dynamic; choose one.")
+    if not overwrites:
+        return "append"
+    by_partition = dynamic if chosen is None else chosen == "dynamic"
+    return "overwrite_partitions" if by_partition and where is None else "overwrite"
+
+
 def _creation(
     options: WriteOptions,
     given: TableSchema,
@@ -94,12 +115,16 @@ def _creation(
     """The table to create, or None where rows go to the one that is there."""
     name = location.new_table_name
     if design is None:
-        return None if table else new_table(name, nullable(given), options.sort_key)
+        if table:
+            return None
+        by = options.partition_by
+        return new_table(name, nullable(given), options.sort_key, partition_by=by)
     if table is not None and not design.replace:
         raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
     check_columns(given, design.schema, location.url)
     sort_key = design.sort_key or options.sort_key
-    return new_table(name, design.schema, sort_key, design.properties, design.comment)
+    by = design.partition_by or options.partition_by
+    return new_table(name, design.schema, sort_key, design.properties, design.comment, by)
 
 
 def _check_sort_key(options: WriteOptions, table: TableState, location: Location) -> None:
@@ -110,8 +135,20 @@ def _check_sort_key(options: WriteOptions, table: TableState, location: Location
         )
 
 
-def _parameters(options: WriteOptions, overwrite: bool) -> dict[str, str]:
-    parameters = {"mode": "Overwrite" if overwrite else "Append"}
+def _check_layout(options: WriteOptions, table: TableState, location: Location) -> None:
+    """Refuse an option that would silently do nothing."""
+    asked = options.partition_by
+    if asked and parse_layout(asked, table.schema) != table.partition_fields:
+        raise InvalidInputError(
+            f"Table {location.url} exists and is partitioned otherwise; leave out the option"
+            " partitionBy."
+        )
+
+
+def _parameters(options: WriteOptions, mode: WriteMode) -> dict[str, str]:
+    parameters = {"mode": "Append" if mode == "append" else "Overwrite"}
+    if mode == "overwrite_partitions":
+        parameters["partitionOverwriteMode"] = "dynamic"
     if options.replace_where is not None:
         parameters["where"] = options.replace_where
     return parameters

@@ -26,10 +26,9 @@ from spark_ext.types import from_spark, refuse_uncarried
 from spark_ext.write_plan import plan_spark_write
 from tableformat.compaction.auto import compact_after
 from tableformat.location import locate
-from tableformat.statements.replace import commit_replacement
+from tableformat.statements.written import commit_written
 from tableformat.write_job import (
     WriteJob,
-    commit_write,
     decode_entries,
     encode_entries,
     take_lease,
@@ -79,8 +78,7 @@ class ColonnadeWriter(DataSourceArrowWriter):
             entries = [entry for each in reports for entry in decode_entries(each.entries)]
             if entries or job.has_more_than_rows:
                 log = Log(open_store(job.url))
-                commit = commit_write if job.where is None else commit_replacement
-                compact_after(log, commit(job, entries, log), job.target.table)
+                compact_after(log, commit_written(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Delete nothing.

@@ -9,14 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from colonnade.cli.bound_text import bounds_text
 from colonnade.cli.places import Place
 from manifests.entries import Epoch
+from manifests.partition_layout import field_text
 from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import type_name
+from tableformat.bound_text import bounds_text
 from tableformat.history import moment
 from tableformat.kept_epochs import PinnedEpoch, pinned
+from tableformat.partition.text import partition_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class TableFacts:
     bytes: int
     columns: int
     sort_key: list[str]
+    partitioning: list[str]
     properties: Mapping[str, str]
     comment: str | None
     created_epoch: int
@@ -84,6 +87,7 @@ class RowSetFacts:
     bytes: int
     place: str
     object: str
+    partition: str | None
     bounded_by: str
     low: str | None
     high: str | None
@@ -118,6 +122,7 @@ def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
         bytes=int(entries.byte_counts.sum()),
         columns=len(state.schema.fields),
         sort_key=sort_key_text(state),
+        partitioning=[field_text(field, state.schema) for field in state.partition_fields],
         properties=dict(state.properties),
         comment=state.comment,
         created_epoch=state.created_epoch,
@@ -182,6 +187,7 @@ def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
         bytes=rowset.entry.byte_count,
         place=rowset.entry.place,
         object=rowset.entry.object,
+        partition=partition_text(state, rowset.entry),
         bounded_by=column.name,
         low=low,
         high=high,

@@ -136,6 +136,7 @@ def _table_view(table: TableFacts) -> Table:
             ("size", size(table.bytes)),
             ("columns", table.columns),
             ("sort key", ", ".join(table.sort_key)),
+            ("partitions", ", ".join(table.partitioning)),
             ("created at epoch", table.created_epoch),
             ("changed at epoch", table.changed_epoch),
             *((f"property {name}", value) for name, value in sorted(table.properties.items())),
@@ -215,8 +216,13 @@ def _epochs_view(epochs: list[EpochFacts]) -> Table:
 
 def _rowsets_view(rowsets: list[RowSetFacts]) -> Table:
     column = rowsets[0].bounded_by if rowsets else "first column"
+    partitioned = any(each.partition is not None for each in rowsets)
     return rows_table(
-        ("id", "epoch", "rows", "deleted", "size", "stored as", f"least {column}", "greatest"),
+        (
+            *("id", "epoch", "rows", "deleted", "size", "stored as"),
+            *(("partition",) if partitioned else ()),
+            *(f"least {column}", "greatest"),
+        ),
         (
             (
                 each.id,
@@ -225,6 +231,7 @@ def _rowsets_view(rowsets: list[RowSetFacts]) -> Table:
                 share(each.deleted_rows, each.rows + each.deleted_rows),
                 size(each.bytes),
                 each.place,
+                *((each.partition or "",) if partitioned else ()),
                 each.low or "",
                 each.high or "",
             )

@@ -18,6 +18,7 @@ from pyspark.sql.types import StructType
 from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.store import LocalStore, open_store
+from spark_ext.planner.partitions import layout_texts
 from spark_ext.planner.writes import SORT_KEY, require_seen
 from spark_ext.types import from_spark
 from tableformat.alteration import (
@@ -30,6 +31,7 @@ from tableformat.alteration import (
     DropNotNull,
     MoveColumn,
     RenameColumn,
+    SetPartitioning,
 )
 from tableformat.database import Database
 from tableformat.location import Location, locate, locate_existing
@@ -161,6 +163,7 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
     ),
     "properties": _properties,
     "comment": lambda change: CommentTable(change["comment"]),
+    "partitioning": lambda change: SetPartitioning(layout_texts(change["fields"])),
 }
 
 _REFUSALS = {

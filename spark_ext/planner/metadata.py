@@ -1,4 +1,4 @@
-"""Tables about a table: `t.history`, `t.rowsets`, `t.columns`, `t.properties`.
+"""Tables about a table: `t.history`, `t.rowsets`, `t.partitions`, `t.columns`, `t.properties`.
 
 Each is a Spark schema in DDL and rows of Spark's internal values: a timestamp is microseconds
 since 1970 UTC. They show the state of the table when they are read.
@@ -11,17 +11,22 @@ from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from manifests.log import Log
+from manifests.partitions import PartitionKey, partition_of
 from manifests.schema import SchemaField, type_text
 from manifests.snapshot import LiveRowSet
 from spark_ext.answer_rows import HISTORY_SCHEMA, history_row
 from tableformat.location import locate_existing
+from tableformat.partition.text import partition_text
 from tableformat.table import ArrowTable
 
 Row = Sequence[Any]
 
 ROWSETS_SCHEMA = (
     "rowset long, object string, place string, epoch long, rows long, deleted_rows long,"
-    " bytes long, schema_id int, unsynced boolean"
+    " bytes long, schema_id int, unsynced boolean, partition string, layout int"
+)
+PARTITIONS_SCHEMA = (
+    "partition string, layout int, rowsets long, rows long, deleted_rows long, bytes long"
 )
 COLUMNS_SCHEMA = (
     "id int, name string, type string, nullable boolean, comment string, sort_position int,"
@@ -76,6 +81,24 @@ def _rowsets(table: ArrowTable) -> Iterator[Row]:
             entry.byte_count,
             entry.schema_id,
             entry.unsynced,
+            partition_text(table.state, entry),
+            entry.partition_layout_id,
+        )
+
+
+def _partitions(table: ArrowTable) -> Iterator[Row]:
+    parts: dict[PartitionKey, list[LiveRowSet]] = {}
+    for rowset in live_rowsets(table):
+        parts.setdefault(partition_of(rowset.entry), []).append(rowset)
+    for (layout, _), rowsets in parts.items():
+        rows = sum(rowset.entry.rows for rowset in rowsets)
+        yield (
+            partition_text(table.state, rowsets[0].entry),
+            layout,
+            len(rowsets),
+            rows,
+            rows - sum(rowset.row_count for rowset in rowsets),
+            sum(rowset.entry.byte_count for rowset in rowsets),
         )
 
 
@@ -124,6 +147,7 @@ def _properties(table: ArrowTable) -> Iterator[Row]:
 TABLES: dict[str, tuple[str, Callable[[ArrowTable], Iterator[Row]]]] = {
     "history": (HISTORY_SCHEMA, _history),
     "rowsets": (ROWSETS_SCHEMA, _rowsets),
+    "partitions": (PARTITIONS_SCHEMA, _partitions),
     "columns": (COLUMNS_SCHEMA, _columns),
     "properties": (PROPERTIES_SCHEMA, _properties),
 }

@@ -12,6 +12,7 @@ from typing import Any
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import InvalidInputError
 from manifests.log import Log
+from manifests.partition_layout import split_fields
 from spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
@@ -94,6 +95,12 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
     return [(stored.epoch, sum(t.rowsets.rowset_count for t in stored.tables.values()))]
 
 
+def _set_partitioning(arguments: Args) -> Iterable[Row]:
+    table = ArrowTable.open(arguments["table"])
+    epoch = table.partition_by(*split_fields(arguments["fields"]))
+    return [(epoch, table.state.partition_layout_id)]
+
+
 PROCEDURES = {
     "history": Procedure(
         "The epochs that changed a table, newest first.",
@@ -106,6 +113,12 @@ PROCEDURES = {
         (_TABLE,),
         "epoch long, rowsets long",
         _checkpoint,
+    ),
+    "set_partitioning": Procedure(
+        "Partitions new rows of a table by other fields; RowSets that are there stay as they are.",
+        (_TABLE, Parameter("fields", "string", False, "such as 'days(ts), bucket(16, id)', or ''")),
+        "epoch long, layout int",
+        _set_partitioning,
     ),
     "compact": Procedure(
         "Puts few large RowSets in the place of small ones, and of those with deleted rows.",

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from manifests.entries import SortField
+from manifests.entries import PartitionValues, SortField
 from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
@@ -20,11 +20,19 @@ from manifests.store import open_store
 from spark_ext.options import parse_read_options
 from spark_ext.planner import aggregates
 from spark_ext.planner.filters import predicate_of, usable
+from spark_ext.planner.partitions import described_layout
 from spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
-from tableformat.scan_plan import Keep, ScanPlan, divide_plan, plan_scan, rowset_filter
+from tableformat.scan_plan import (
+    Keep,
+    RowSetScan,
+    ScanPlan,
+    divide_plan,
+    plan_scan,
+    rowset_filter,
+)
 from tableformat.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
@@ -67,6 +75,7 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
+        "partitioning": described_layout(table.partition_fields, table.schema),
     }
 
 
@@ -96,7 +105,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
 
     `filters` (see `filters.py`) leave RowSets out. Without any, `limit` and `top` ({"column",
     "descending", "nulls_first", "count"}) may do so. With `apart` a task reads rows of one
-    RowSet only.
+    RowSet only. With `grouped` it reads rows of one partition only, where all RowSets have the
+    table's layout; `partitioning` is then the layout, and `partitions` has the values of each task.
     """
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
@@ -104,7 +114,9 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     rowsets = _rowsets(args, table, keep)
     rowsets = _first(rowsets, args, table.schema)
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
-    tasks = divide_plan(plan, task_count(plan, args["parallelism"]), apart=args["apart"])
+    count = task_count(plan, args["parallelism"])
+    grouped = _grouped(table, plan, count, apart=args["apart"]) if args.get("grouped") else None
+    tasks = grouped or divide_plan(plan, count, apart=args["apart"])
     ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
     return {
         "tasks": [_task(args["url"], task) for task in tasks],
@@ -113,7 +125,27 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         "rowsets": len(rowsets),
         "columns": _summaries(plan, rowsets),
         "ordered_by": _ordering(table) if ordered else [],
+        "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
+        "partitions": [task.rowsets[0].entry.partition for task in grouped or ()],
     }
+
+
+def _grouped(
+    table: TableState, plan: ScanPlan, count: int, *, apart: bool
+) -> list[ScanPlan] | None:
+    """A plan divided into tasks of one partition each; None where RowSets have other layouts."""
+    layout = table.partition_layout_id
+    if not layout or any(r.entry.partition_layout_id != layout for r in plan.rowsets):
+        return None
+    parts: dict[PartitionValues | None, list[RowSetScan]] = {}
+    for rowset in plan.rowsets:
+        parts.setdefault(rowset.entry.partition, []).append(rowset)
+    tasks: list[ScanPlan] = []
+    for rowsets in parts.values():
+        part = plan.model_copy(update={"rowsets": tuple(rowsets)})
+        share = max(1, count * part.byte_count // plan.byte_count)
+        tasks += divide_plan(part, share, apart=apart)
+    return tasks
 
 
 def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,15 +18,16 @@ from manifests.snapshot import Snapshot
 from manifests.store import open_store
 from spark_ext.options import parse_write_options, split_sort_key
 from spark_ext.planner.filters import exact_predicate
+from spark_ext.planner.partitions import described_layout, layout_texts
 from spark_ext.planner.rows import commit_reports
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
 from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
-from tableformat.statements.replace import commit_replacement
 from tableformat.statements.reported import TaskReport
-from tableformat.write_job import WriteJob, commit_write, decode_entries, take_lease
+from tableformat.statements.written import commit_written
+from tableformat.write_job import WriteJob, decode_entries, take_lease
 
 SORT_KEY = "sortKey"
 """The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
@@ -35,7 +36,8 @@ SORT_KEY = "sortKey"
 def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
-    `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects.
+    `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects; with
+    `dynamic` those of the partitions that the new rows are of.
     `seen` is the state that the statement has read, None for whatever is there. `design` describes
     a table to create (`table_design`), `transaction` is an id to commit under, if there is one.
 
@@ -51,6 +53,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         args["overwrite"],
         design=None if design is None else table_design(design),
         where=None if where is None else exact_predicate(where),
+        dynamic=args.get("dynamic", False),
     )
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
@@ -63,6 +66,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
             {"column": names[key.column], "descending": key.descending}
             for key in job.target.sort_key
         ],
+        "partitioning": described_layout(job.target.partition_fields, job.target.table_schema),
     }
 
 
@@ -82,8 +86,7 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     if merged is not None and base is not None and job.mode == "append" and job.create is None:
         inserted = TaskReport.inserting(entries)
         return commit_reports(log, job, base, "merge", [inserted], None, merged)
-    commit = commit_write if job.where is None else commit_replacement
-    after = commit(job, entries, log, base)
+    after = commit_written(job, entries, log, base)
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 
@@ -121,7 +124,8 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     """The table that a statement describes.
 
     `schema` is its Spark schema, `cluster_by` the columns of CLUSTER BY, `properties` include
-    `sortKey`, which says the same and can say `desc`.
+    `sortKey`, which says the same and can say `desc`. `partitioning` is its layout
+    (`partitions.py`), none where it is absent.
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
@@ -134,6 +138,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
         properties,
         args["comment"],
         args["replace"],
+        layout_texts(args.get("partitioning", ())),
     )
 
 

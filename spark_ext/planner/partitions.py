@@ -1,0 +1,44 @@
+"""Partition layouts as Java and Python tell them to each other: columns by name.
+
+A field is `{"transform": "bucket", "column": "id", "argument": 16}`; a list of them is a layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from manifests.entries import PartitionField
+from manifests.errors import InvalidInputError
+from manifests.schema import TableSchema
+
+
+def described_layout(fields: Sequence[PartitionField], schema: TableSchema) -> list[dict[str, Any]]:
+    """A layout of a table with these columns."""
+    return [
+        {
+            "transform": field.transform,
+            "column": schema.by_id(field.column).name,
+            "argument": field.argument,
+        }
+        for field in fields
+    ]
+
+
+def layout_texts(fields: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """A layout as `create` takes it, by the transforms that a statement names.
+
+    Raises InvalidInputError for a transform of anything but one column.
+    """
+    return tuple(map(_text, fields))
+
+
+def _text(field: Mapping[str, Any]) -> str:
+    column = field["column"]
+    if not isinstance(column, str):
+        raise InvalidInputError(
+            f"A table is partitioned by whole columns, not by {field['transform']} of {column}."
+        )
+    quoted = f"`{column.replace('`', '``')}`"
+    argument = "" if field.get("argument") is None else f"{field['argument']}, "
+    return f"{field['transform']}({argument}{quoted})"

@@ -1,0 +1,54 @@
+"""Partitions as people read them: `region=EU, days(ts)=2026-11-21, bucket(16, id)=3`."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from manifests.entries import PartitionField, RowSetEntry
+from manifests.partition_layout import field_text, value_kinds
+from manifests.schema import SchemaField
+from manifests.snapshot import TableState
+from manifests.statistics import decode_bound
+from tableformat.bound_text import value_text
+
+_START = date(1970, 1, 1)
+
+
+def partition_text(table: TableState, entry: RowSetEntry) -> str | None:
+    """The partition of a RowSet of a table; None where it has none.
+
+    Raises CorruptionError for a value that its field cannot have.
+    """
+    if entry.partition is None:
+        return None
+    fields = table.partition_layout(entry.partition_layout_id)
+    columns = {column.id: column for column in table.schema.fields}
+    return ", ".join(
+        f"{field_text(field, table.schema)}={_text(field, columns.get(field.column), value)}"
+        for field, value in zip(fields, entry.partition, strict=True)
+    )
+
+
+def _text(field: PartitionField, column: SchemaField | None, value: str | None) -> str:
+    if value is None:
+        return "null"
+    if column is None:  # dropped since: what it was is not known any more
+        return value
+    bound = decode_bound(value, value_kinds(field, column))
+    if field.transform in ("identity", "truncate"):
+        return value_text(column, bound)
+    return _time_text(field.transform, int(bound)) or str(bound)
+
+
+def _time_text(transform: str, count: int) -> str | None:
+    """A number of years, months, days or hours since 1970 as what begins there."""
+    match transform:
+        case "years":
+            return f"{1970 + count:04}"
+        case "months":
+            return f"{1970 + count // 12:04}-{1 + count % 12:02}"
+    days = count // 24 if transform == "hours" else count
+    if transform not in ("days", "hours") or abs(days) > 700_000:
+        return None  # buckets, and days that have no date here
+    text = (_START + timedelta(days)).isoformat()
+    return text if transform == "days" else f"{text} {count % 24:02}"
