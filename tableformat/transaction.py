@@ -9,7 +9,8 @@ All of it reads one snapshot, and what it wrote itself. Nothing is visible to ot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
@@ -103,10 +104,15 @@ class Transaction:
         """The epoch that it reads."""
         return self._base.epoch
 
+    @property
+    def state(self) -> Snapshot:
+        """The database as the transaction left it so far; its epoch is none of the log's."""
+        self._check_open()
+        return self._state
+
     def tables(self) -> list[str]:
         """The names of the tables as it sees them, sorted."""
-        self._check_open()
-        return sorted(table.name for table in self._state.tables.values())
+        return sorted(table.name for table in self.state.tables.values())
 
     def table(self, name: str) -> TransactionTable:
         """A table by its name. Raises NotFoundError that lists what there is."""
@@ -127,11 +133,15 @@ class Transaction:
 
         Raises AlreadyExistsError when the name is taken.
         """
-        self._check_open()
         columns = as_table_schema(schema)
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
+        return self.create_as(design)
+
+    def create_as(self, design: CreateTable) -> TransactionTable:
+        """Create a table as it was designed. Raises AlreadyExistsError when the name is taken."""
+        self._check_open()
         created = {**self._plan.created, design.table: design}
-        done = (*self._plan.done, f"create {name}")
+        done = (*self._plan.done, f"create {design.name}")
         self._become(replace(self._plan, created=created, done=done))
         return TransactionTable(self, self._log, TableId(design.table))
 
@@ -178,6 +188,17 @@ class Transaction:
             self.commit()
         elif self._end is None:
             self.rollback()
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """A block of which nothing is left when it raises."""
+        before = self._plan, self._state, len(self._reads)
+        try:
+            yield
+        except BaseException:
+            self._plan, self._state, reads = before
+            del self._reads[reads:]
+            raise
 
     def state_of(self, table: TableId) -> TableState:
         """A table as the transaction sees it. Raises NotFoundError after it dropped it."""

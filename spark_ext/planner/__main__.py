@@ -10,6 +10,7 @@ import time
 
 from spark_ext.planner.operations import OPS
 from spark_ext.planner.server import Server, claim_standard_streams
+from spark_ext.planner.transactions import TRANSACTIONS
 
 # A Spark Connect server keeps a planner for each session that ever used one; the Java half
 # starts another where it finds its planner gone.
@@ -28,9 +29,9 @@ def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
 
 
 def end_when_idle(server: Server, idle_seconds_max: float) -> None:
-    """End this process once nobody has asked for `idle_seconds_max`."""
-    while (remaining := idle_seconds_max - server.idle_seconds()) > 0:
-        time.sleep(remaining)
+    """End this process once nobody has asked for `idle_seconds_max`, and none waits for its end."""
+    while (remaining := idle_seconds_max - server.idle_seconds()) > 0 or TRANSACTIONS.any_open():
+        time.sleep(max(remaining, 1.0))
     end()
 
 

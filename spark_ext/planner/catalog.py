@@ -15,10 +15,14 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.errors import InvalidInputError
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.ids import TableId
 from manifests.log import Log
+from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, open_store
 from spark_ext.planner.partitions import layout_texts
+from spark_ext.planner.snapshots import SNAPSHOTS
+from spark_ext.planner.transactions import TRANSACTIONS
 from spark_ext.planner.writes import SORT_KEY, require_seen
 from spark_ext.types import from_spark
 from tableformat.alteration import (
@@ -66,6 +70,7 @@ def drop_database(args: Args) -> dict[str, Any]:
     `dropped` is false where it has tables and stays.
     """
     folder = _local_folder(args["path"])
+    TRANSACTIONS.refuse(locate(args["path"]), "dropped")
     if Database.open(folder).tables() and not args["cascade"]:
         return {"dropped": False}
     # Gone at once for everybody else; what a crash leaves of it is no database of the catalog.
@@ -77,14 +82,17 @@ def drop_database(args: Args) -> dict[str, Any]:
 
 def list_tables(args: Args) -> dict[str, Any]:
     """The names of the tables of the database at `path`, sorted."""
-    return {"tables": Database.open(args["path"]).tables()}
+    location, snapshot = SNAPSHOTS.head(args["path"])
+    if location.table is not None:
+        raise NotFoundError(f"{location.url} is no database.")
+    return {"tables": sorted(table.name for table in snapshot.tables.values())}
 
 
 def table_exists(args: Args) -> dict[str, Any]:
     """Whether there is a table at `path`; not where none can be, as in a table's own folder."""
     try:
         location = locate(args["path"])
-        return {"exists": location.exists and location.find(_head(location)) is not None}
+        return {"exists": location.exists and location.find(_state(location)) is not None}
     except InvalidInputError:
         return {"exists": False}
 
@@ -92,16 +100,20 @@ def table_exists(args: Args) -> dict[str, Any]:
 def drop_table(args: Args) -> dict[str, Any]:
     """Drop the table at `path`; `dropped` is false where there is none."""
     location = locate(args["path"])
-    table = location.find(_head(location)) if location.exists else None
+    table = location.find(_state(location)) if location.exists else None
     if table is None:
         return {"dropped": False}
-    Database.open(location.store.url).drop_table(table.name)
+    if (transaction := TRANSACTIONS.to_write(location)) is not None:
+        transaction.drop(table.name)
+    else:
+        Database.open(location.store.url).drop_table(table.name)
     return {"dropped": True}
 
 
 def rename_table(args: Args) -> dict[str, Any]:
     """Give the table at `path` the name `name`, in the same database."""
     location = locate_existing(args["path"])
+    TRANSACTIONS.refuse(location, "renamed")
     table = location.require(_head(location))
     Database.open(location.store.url).rename_table(table.name, args["name"])
     return {}
@@ -112,13 +124,16 @@ def alter_table(args: Args) -> dict[str, Any]:
 
     Each has a `kind`, one of those in `_ALTERATIONS`, and what that needs.
     """
+    TRANSACTIONS.refuse(locate_existing(args["path"]), "altered")
     table = ArrowTable.open(args["path"])
     return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
 
 
 def truncate_table(args: Args) -> dict[str, Any]:
     """Remove all rows of the table at `path`, the one `seen` (`writes.require_seen`)."""
-    require_seen(args["path"], args["seen"])
+    location, _ = require_seen(args["path"], args["seen"])
+    if (transaction := TRANSACTIONS.to_write(location)) is not None:
+        return {"epoch": transaction.truncate(TableId(args["seen"]["id"]))}
     table = ArrowTable.open(args["path"])
     return {"epoch": table.overwrite(table.schema.empty_table())}
 
@@ -181,8 +196,14 @@ def _path(change: Args) -> str:
     return ".".join(change.get("column", ()))
 
 
-def _head(location: Location) -> Any:
+def _head(location: Location) -> Snapshot:
     return Log(location.store).read_head()
+
+
+def _state(location: Location) -> Snapshot:
+    """The newest state, as the session's transaction left it."""
+    transaction = TRANSACTIONS.of(location)
+    return _head(location) if transaction is None else transaction.snapshot
 
 
 def _is_database(path: str) -> bool:

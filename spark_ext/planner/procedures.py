@@ -17,6 +17,13 @@ from spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
 from spark_ext.planner.metadata import Row, plain_rows
+from spark_ext.planner.transaction_calls import (
+    COUNTS_SCHEMA,
+    begin,
+    commit,
+    rollback,
+    statement_counts,
+)
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 
@@ -27,7 +34,7 @@ Args = Mapping[str, Any]
 class Parameter:
     """One argument, of a Spark type in DDL; an `optional` one that is left out is None.
 
-    The argument `table` reaches the procedure as the table's path.
+    The arguments `table` and `database` reach the procedure as paths.
     """
 
     name: str
@@ -153,6 +160,31 @@ PROCEDURES = {
         ),
         REPAIR_SCHEMA,
         repair,
+    ),
+    "begin": Procedure(
+        "Begins a transaction: what the session writes from now on to tables of a database lands"
+        " in one epoch, or not at all.",
+        (
+            Parameter("database", "string", False, "its name or path"),
+            Parameter("user_metadata", "string", True, "a note that the history shows"),
+            Parameter("txn_app_id", "string", True, "an application whose batch this is"),
+            Parameter("txn_version", "bigint", True, "the number of the batch, which grows"),
+            Parameter("expect_epoch", "bigint", True, "the epoch that the database must be at"),
+        ),
+        "transaction string",
+        begin,
+    ),
+    "commit": Procedure(
+        "Makes what the session's transaction did one epoch.", (), "epoch long", commit
+    ),
+    "rollback": Procedure(
+        "Ends the session's transaction; nothing of it stays.", (), "epoch long", rollback
+    ),
+    "statement_counts": Procedure(
+        "What a statement of the session's transaction did.",
+        (Parameter("statement", "string", False, "the id in its tag"),),
+        COUNTS_SCHEMA,
+        statement_counts,
     ),
     "plan_compaction": Procedure(
         "What compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction

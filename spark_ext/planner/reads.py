@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from manifests.change import TableRead
 from manifests.entries import PartitionValues, SortField
 from manifests.errors import InvalidInputError
 from manifests.log import Log
@@ -23,6 +24,7 @@ from spark_ext.planner.filters import predicate_of, usable
 from spark_ext.planner.partitions import described_layout
 from spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
+from spark_ext.planner.transactions import TRANSACTIONS, is_state
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
 from tableformat.scan_plan import (
@@ -114,6 +116,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     rowsets = _rowsets(args, table, keep)
     rowsets = _first(rowsets, args, table.schema)
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     count = task_count(plan, args["parallelism"])
     grouped = _grouped(table, plan, count, apart=args["apart"]) if args.get("grouped") else None
     tasks = grouped or divide_plan(plan, count, apart=args["apart"])
@@ -151,6 +154,7 @@ def _grouped(
 def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     """The values of `functions` over the whole table, or None where one is not known exactly."""
     table, functions = _table(args), args["functions"]
+    TRANSACTIONS.note_read(args["epoch"], TableRead(table.id))
     if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
         return {"values": [table.rowsets.row_count] * len(functions)}
     rowsets = _rowsets(args, table, None)
@@ -184,10 +188,11 @@ def _table(args: Mapping[str, Any]) -> TableState:
 def _rowsets(args: Mapping[str, Any], table: TableState, keep: Keep | None) -> list[LiveRowSet]:
     """The RowSets that `keep` leaves; all of them are remembered, for they are made slowly."""
     key = (args["url"], args["database"], table.id, table.changed_epoch)
-    if keep is None and (known := _all_rowsets.get(key)) is not None:
+    whole = keep is None and not is_state(args["epoch"])
+    if whole and (known := _all_rowsets.get(key)) is not None:
         return known
     found = Log(open_store(args["url"])).read_rowsets(table, keep)
-    if keep is None and len(found) <= MAX_REMEMBERED:
+    if whole and len(found) <= MAX_REMEMBERED:
         _all_rowsets.put(key, found)
     return found
 

@@ -18,6 +18,7 @@ from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
 from spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from spark_ext.planner.snapshots import SNAPSHOTS
+from spark_ext.planner.transactions import TRANSACTIONS, is_state
 from tableformat.compaction.auto import compact_after
 from tableformat.keys import can_be_key
 from tableformat.scan_plan import rowset_filter
@@ -93,6 +94,8 @@ def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
 def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> dict[str, Any]:
     if statement.is_empty and job.commit.batch is None:
         return {"epoch": base.epoch}
+    if is_state(job.base):
+        return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}
     table = base.tables[TableId(job.target.table)]
     change = make_change(statement, table, job.job, job.commit, job.transaction)
     after = log.commit(change, base)

@@ -1,7 +1,7 @@
 """Moves requests to operations and replies back: one JSON value a line, several at once.
 
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
-    -> {"id": 7, "op": "load", "args": {...}}
+    -> {"id": 7, "op": "load", "args": {...}}                 and `within`, in a transaction
     <- {"id": 7, "result": {...}}
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -23,6 +23,7 @@ import orjson
 from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.version import VERSION
 from spark_ext.planner.operations import Operation, describe
+from spark_ext.planner.transactions import TRANSACTIONS
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _THREADS = 16
@@ -85,7 +86,8 @@ def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> b
     try:
         if name not in operations:
             raise InvalidInputError(f"The planner {VERSION} knows no operation {name!r}.")
-        result = operations[name](request["args"])
+        with TRANSACTIONS.within(request.get("within")):
+            result = operations[name](request["args"])
         return orjson.dumps({"id": request["id"], "result": result})
     except ColonnadeError as error:
         return _error(request, error.kind, str(error))

@@ -15,6 +15,7 @@ from manifests.errors import NotFoundError
 from manifests.log import Log
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
+from spark_ext.planner.transactions import TRANSACTIONS, is_state
 from tableformat.kept_epochs import tagged_epoch
 from tableformat.location import Location, locate_existing
 
@@ -61,10 +62,17 @@ class Snapshots:
         self._states: Recent[tuple[str, str, int], Snapshot] = Recent(32)
 
     def head(self, path: str) -> tuple[Location, Snapshot]:
-        """Where a path leads, and the newest state there.
+        """Where a path leads, and the newest state there, as the session's transaction left it.
 
         Raises NotFoundError for a path that is no database or table.
         """
+        if TRANSACTIONS.current() is None:
+            return self._committed(path)
+        location = self._locate(path)
+        transaction = TRANSACTIONS.of(location)
+        return self._committed(path) if transaction is None else (location, transaction.snapshot)
+
+    def _committed(self, path: str) -> tuple[Location, Snapshot]:
         known = self._heads.get(path)
         if known is not None:
             location, head = known
@@ -89,20 +97,25 @@ class Snapshots:
         A table that was renamed is found by the name that it has now. Raises NotFoundError for
         what does not exist, or is removed by retention.
         """
-        location, head = self.head(path)
-        state = head
-        if tag is not None:
-            epoch = tagged_epoch(head, tag)
-        if epoch is not None or timestamp_ms is not None:
+        if (epoch, timestamp_ms, tag) == (None, None, None):
+            location, state = self.head(path)
+            if is_state(state.epoch):
+                return location, state, location.require(state)
+            head = state
+        else:
+            location, head = self._committed(path)
+            epoch = epoch if tag is None else tagged_epoch(head, tag)
             state = Log(location.store).read_at(epoch, timestamp_ms, head)
         self._states.put((location.store.url, state.database, state.epoch), state)
         return location, state, location.require_at(state, head)
 
     def at(self, url: str, database: str, epoch: int) -> Snapshot:
-        """The state of a database at an epoch that was seen before.
+        """The state of a database at an epoch that was seen before, or one of a transaction.
 
         Raises NotFoundError where it was removed or replaced since.
         """
+        if is_state(epoch):
+            return TRANSACTIONS.state(epoch)
         key = (url, database, epoch)
         state = self._states.get(key)
         if state is None:

@@ -16,11 +16,12 @@ from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from manifests.log import Log
 from manifests.snapshot import Snapshot
 from manifests.store import open_store
-from spark_ext.options import parse_write_options, split_sort_key
+from spark_ext.options import WriteOptions, parse_write_options, split_sort_key
 from spark_ext.planner.filters import exact_predicate
 from spark_ext.planner.partitions import described_layout, layout_texts
 from spark_ext.planner.rows import commit_reports
 from spark_ext.planner.snapshots import SNAPSHOTS
+from spark_ext.planner.transactions import TRANSACTIONS, is_state
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
 from tableformat.compaction.auto import compact_after
@@ -28,6 +29,7 @@ from tableformat.location import Location, locate
 from tableformat.statements.reported import TaskReport
 from tableformat.statements.written import commit_written
 from tableformat.write_job import WriteJob, decode_entries, take_lease
+from tableformat.write_settings import CommitSettings
 
 SORT_KEY = "sortKey"
 """The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
@@ -45,10 +47,13 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """
     design, where = args["design"], args["where"]
     location, base = _base(args["path"], args["seen"])
+    options = parse_write_options({**args["options"], "path": args["path"]})
+    if TRANSACTIONS.to_write(location) is not None:
+        _check_within(options)
     job = plan_spark_write(
         location,
         base,
-        parse_write_options({**args["options"], "path": args["path"]}),
+        options,
         from_spark(StructType.fromJson(json.loads(args["schema"]))),
         args["overwrite"],
         design=None if design is None else table_design(design),
@@ -86,9 +91,20 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     if merged is not None and base is not None and job.mode == "append" and job.create is None:
         inserted = TaskReport.inserting(entries)
         return commit_reports(log, job, base, "merge", [inserted], None, merged)
+    if is_state(job.base):
+        return {"epoch": TRANSACTIONS.holding(job.base).write(job, entries)}
     after = commit_written(job, entries, log, base)
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
+
+
+def _check_within(options: WriteOptions) -> None:
+    """Refuse what a whole transaction is asked for, for a write that is part of one."""
+    if options.commit != CommitSettings() or options.settings.lease_hours is not None:
+        raise InvalidInputError(
+            "Options txnAppId, txnVersion, expectEpoch, userMetadata and leaseHours are for writes"
+            " of their own; within a transaction leave them out."
+        )
 
 
 def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:

@@ -53,18 +53,26 @@ def commit_replacement(
     it, and as `commit_write`.
     """
     base = base or log.read_at(epoch=job.base)
-    table, where = base.tables[TableId(job.target.table)], from_json(job.where)
-    written = [LiveRowSet(number, base.epoch, entry) for number, entry in enumerate(entries)]
+    table = base.tables[TableId(job.target.table)]
+    statement = written_replacement(job, entries, log, table)
+    if statement.is_empty and job.commit.batch is None:
+        return base
+    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
+
+
+def written_replacement(
+    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
+) -> Statement:
+    """The same as a statement on the table as it was when the job was planned."""
+    where = from_json(job.where)
+    written = [LiveRowSet(number, 0, entry) for number, entry in enumerate(entries)]
     outside = sum(entry.rows for entry in entries) - sum(
         each.count for each in select_rows(log.store, table, written, where)
     )
     if outside:
         raise _outside_error(outside, job.parameters.get("where"))
-    statement = _statement(log, table, where, entries, job.parameters)
-    if statement.is_empty and job.commit.batch is None:
-        return base
-    change = make_change(statement, table, job.job, job.commit, job.transaction)
-    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
+    return _statement(log, table, where, entries, job.parameters)
 
 
 def _statement(

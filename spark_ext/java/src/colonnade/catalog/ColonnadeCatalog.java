@@ -294,6 +294,8 @@ public final class ColonnadeCatalog
     return new ColonnadeProcedure(
         identifier.name(),
         known.get(identifier.name()),
-        table -> NamedTable.path(name, warehouse.path(), table));
+        Map.of(
+            "table", table -> NamedTable.path(name, warehouse.path(), table),
+            "database", database -> NamedTable.database(name, warehouse.path(), database)));
   }
 }

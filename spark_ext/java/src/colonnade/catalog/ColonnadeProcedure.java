@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.catalog.procedures.BoundProcedure;
 import org.apache.spark.sql.connector.catalog.procedures.ProcedureParameter;
@@ -19,17 +20,19 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** A procedure of the planner's, as Spark calls it. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
-  private static final String TABLE = "table";
-
   private final String name;
   private final JsonNode description;
-  private final UnaryOperator<String> pathOfTable;
+  private final Map<String, UnaryOperator<String>> paths;
 
-  /** {@code description} is the planner's; {@code pathOfTable} finds the path of a named table. */
-  ColonnadeProcedure(String name, JsonNode description, UnaryOperator<String> pathOfTable) {
+  /**
+   * {@code description} is the planner's; {@code paths} find the path that an argument of a name
+   * means.
+   */
+  ColonnadeProcedure(
+      String name, JsonNode description, Map<String, UnaryOperator<String>> paths) {
     this.name = name;
     this.description = description;
-    this.pathOfTable = pathOfTable;
+    this.paths = paths;
   }
 
   /** All procedures by name. */
@@ -84,13 +87,24 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
       String argument = parameter.get("name").asText();
       Object value = input.isNullAt(at) ? null : input.get(at, type(parameter));
       if (value instanceof UTF8String text) {
-        value = argument.equals(TABLE) ? pathOfTable.apply(text.toString()) : text.toString();
+        value = paths.getOrDefault(argument, UnaryOperator.identity()).apply(text.toString());
       }
       arguments.put(argument, value);
       at++;
     }
     Map<String, Object> args = Map.of("name", name, "arguments", arguments);
-    JsonNode result = Planner.callOnce("call_procedure", args);
+    JsonNode result;
+    try {
+      result = Planner.callOnce("call_procedure", args);
+    } finally {
+      if (name.equals("commit") || name.equals("rollback")) {
+        SparkSession.active().conf().unset(Planner.TRANSACTION); // over, whatever came of it
+      }
+    }
+    if (name.equals("begin")) {
+      String transaction = result.get("rows").get(0).get(0).asText();
+      SparkSession.active().conf().set(Planner.TRANSACTION, transaction);
+    }
     StructType schema = StructType.fromDDL(description.get("schema").asText());
     return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
   }

@@ -41,6 +41,13 @@ final class NamedTable {
     return path == null ? refuse(text, "give database.table or a path") : path;
   }
 
+  /** The path of the database that a text names, with or without its catalog, or by its path. */
+  static String database(String catalog, String warehouse, String text) {
+    String prefix = catalog + ".";
+    String name = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
+    return TableName.database(warehouse, name);
+  }
+
   private static String sessionPath(String text, List<String> parts) {
     if (parts.size() > 2) {
       return refuse(text, "give spark_catalog.database.table");

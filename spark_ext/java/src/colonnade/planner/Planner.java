@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import org.apache.spark.sql.SparkSession;
 
 /**
  * The driver's way to the Python that decides: a process of {@code spark_ext.planner}, started
@@ -17,6 +18,9 @@ public final class Planner {
   /** The version of this jar; the Python package must be the same. */
   public static final String VERSION =
       Objects.requireNonNullElse(Planner.class.getPackage().getImplementationVersion(), "unknown");
+
+  /** The session's setting that names the transaction which it is in. */
+  public static final String TRANSACTION = "spark.colonnade.transaction";
 
   private static final int ATTEMPTS = 3;
   private static final PlannerLog LOG = new PlannerLog();
@@ -54,10 +58,11 @@ public final class Planner {
   private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
+    String transaction = SparkSession.active().conf().get(TRANSACTION, null);
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {
-        return result(process.request(op, args));
+        return result(process.request(op, args, transaction));
       } catch (PlannerProcess.Gone gone) {
         forget(command, process);
         if (gone.wasAsked() && !repeatable) {

@@ -8,6 +8,7 @@ import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -113,13 +114,21 @@ final class PlannerProcess {
     return gone;
   }
 
-  /** Sends one request and waits for its reply: {@code result} or {@code error}. */
-  JsonNode request(String op, Map<String, ?> args) throws Gone, InterruptedException {
+  /**
+   * Sends one request and waits for its reply: {@code result} or {@code error}. It belongs to a
+   * {@code transaction}, or to none: null.
+   */
+  JsonNode request(String op, Map<String, ?> args, String transaction)
+      throws Gone, InterruptedException {
     long id = lastId.incrementAndGet();
     CompletableFuture<JsonNode> reply = new CompletableFuture<>();
     waiting.put(id, reply);
     try {
-      send(Json.write(Map.of("id", id, "op", op, "args", args)));
+      Map<String, Object> request = new HashMap<>(Map.of("id", id, "op", op, "args", args));
+      if (transaction != null) {
+        request.put("within", transaction);
+      }
+      send(Json.write(request));
       return reply.get();
     } catch (IOException error) {
       throw new Gone(false, error);

@@ -1,0 +1,57 @@
+"""`CALL colonnade.system.begin`, `commit`, `rollback` and `statement_counts`.
+
+The Java half keeps the id that `begin` returns in the session's settings until the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from spark_ext.planner.metadata import Row
+from spark_ext.planner.transactions import TRANSACTIONS
+from tableformat.location import locate_existing
+from tableformat.statements.statement import COUNTED
+from tableformat.write_settings import CommitSettings
+
+COUNTS_SCHEMA = ", ".join(f"{name} long" for name in COUNTED)
+
+
+def begin(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Begin a transaction over the tables of a database; one row with its id."""
+    location = locate_existing(arguments["database"])
+    if location.table is not None:
+        raise InvalidInputError(f"{location.url} is no database but a table; name its database.")
+    return [(TRANSACTIONS.begin(location, _settings(arguments)),)]
+
+
+def commit(_: Mapping[str, Any]) -> Iterable[Row]:
+    """Make what the session's transaction did one epoch; one row with that."""
+    return [(TRANSACTIONS.end(lambda transaction: transaction.commit()),)]
+
+
+def rollback(_: Mapping[str, Any]) -> Iterable[Row]:
+    """End the session's transaction; nothing of it stays."""
+    TRANSACTIONS.end(lambda transaction: transaction.rollback())
+    return []
+
+
+def statement_counts(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """What a statement of the session's transaction did, by the id that it was given."""
+    transaction = TRANSACTIONS.current()
+    if transaction is None:
+        raise InvalidInputError("This session is in no transaction.")
+    counts = transaction.counts(arguments["statement"]).metrics()
+    return [tuple(counts[name] for name in COUNTED)]
+
+
+def _settings(arguments: Mapping[str, Any]) -> CommitSettings:
+    app, version = arguments["txn_app_id"], arguments["txn_version"]
+    if (app is None) != (version is None):
+        raise InvalidInputError("Give txn_app_id and txn_version both, or neither.")
+    return CommitSettings(
+        batch=None if app is None else (app, version),
+        expect_epoch=arguments["expect_epoch"],
+        metadata=arguments["user_metadata"],
+    )

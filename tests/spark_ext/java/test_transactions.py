@@ -1,0 +1,158 @@
+"""Several statements of a Spark session, on several tables, become one epoch or none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+BEGIN = "CALL colonnade.system.begin(database => 'db')"
+COMMIT, ROLLBACK = "CALL colonnade.system.commit()", "CALL colonnade.system.rollback()"
+
+
+@pytest.fixture
+def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With tables `a` and `b` of the rows 0 to 9, each in a RowSet."""
+    spark_shell.sql("CREATE DATABASE colonnade.db")
+    for name in "ab":
+        rows = "SELECT id, id * 2 AS v FROM range(10)"
+        spark_shell.sql(f"CREATE TABLE colonnade.db.{name} AS {rows}")
+    yield spark_shell
+    spark_shell.run("spark.conf.unset('spark.colonnade.transaction')")
+    spark_shell.sql("DROP DATABASE IF EXISTS colonnade.db CASCADE")
+
+
+def folder(spark: SparkShell) -> Path:
+    return spark.folder / "warehouse" / "db"
+
+
+def committed(spark: SparkShell) -> dict[str, list[int]]:
+    """What everybody else sees."""
+    db = colonnade.open_database(folder(spark))
+    return {
+        name: sorted(db.table(name).scan(["id"]).to_arrow()["id"].to_pylist())
+        for name in db.tables()
+    }
+
+
+def ids(spark: SparkShell, table: str) -> list[object]:
+    return [row[0] for row in spark.sql(f"SELECT id FROM colonnade.db.{table} ORDER BY id")]
+
+
+def epoch(spark: SparkShell) -> int:
+    return colonnade.open(folder(spark) / "b").epoch
+
+
+def test_all_statements_of_a_session_land_in_one_epoch(spark: SparkShell) -> None:
+    before, base = committed(spark), epoch(spark)
+    spark.sql(BEGIN)
+    spark.sql("INSERT INTO colonnade.db.a SELECT id, 0 FROM range(10, 15)")
+    spark.sql("DELETE FROM colonnade.db.a WHERE id IN (SELECT id FROM colonnade.db.b WHERE v < 6)")
+    spark.sql("UPDATE colonnade.db.a SET v = -1 WHERE id BETWEEN 8 AND 11")
+    spark.sql("CREATE TABLE colonnade.db.c AS SELECT * FROM colonnade.db.a WHERE v = -1")
+    spark.sql(
+        "MERGE INTO colonnade.db.b t USING colonnade.db.c s ON t.id = s.id"
+        " WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT *"
+    )
+    spark.sql("DELETE FROM colonnade.db.c WHERE id = 11")
+    assert ids(spark, "a") == [*range(3, 15)]
+    assert ids(spark, "b") == [*range(8), 10, 11]
+    assert ids(spark, "c") == [8, 9, 10]
+    assert spark.sql("SELECT count(*), min(id) FROM colonnade.db.a") == [[12, 3]]
+    assert spark.sql("SHOW TABLES IN colonnade.db") != []
+    assert committed(spark) == before
+    assert spark.sql(COMMIT) == [[base + 1]]
+    assert committed(spark) == {
+        "a": [*range(3, 15)],
+        "b": [*range(8), 10, 11],
+        "c": [8, 9, 10],
+    }
+    assert colonnade.open(folder(spark) / "b").history(1)[0].operation == "transaction"
+    assert ids(spark, "c") == [8, 9, 10]
+
+
+def test_what_is_rolled_back_was_never_there(spark: SparkShell) -> None:
+    before, base = committed(spark), epoch(spark)
+    spark.sql(BEGIN)
+    spark.sql("INSERT OVERWRITE colonnade.db.a VALUES (1, 1)")
+    spark.sql("INSERT INTO colonnade.db.b REPLACE WHERE id > 3 VALUES (4, 4)")
+    spark.sql("TRUNCATE TABLE colonnade.db.b")
+    spark.sql("DROP TABLE colonnade.db.a")
+    assert spark.sql("SHOW TABLES IN colonnade.db") == [["db", "b", False]]
+    assert ids(spark, "b") == []
+    spark.sql(ROLLBACK)
+    assert (committed(spark), epoch(spark)) == (before, base)
+    assert ids(spark, "a") == [*range(10)]
+
+
+def test_a_conflict_in_one_table_leaves_all_of_them(spark: SparkShell) -> None:
+    spark.sql(BEGIN)
+    spark.sql("INSERT INTO colonnade.db.b VALUES (99, 99)")
+    spark.sql("DELETE FROM colonnade.db.a WHERE id = 3")
+    colonnade.open(folder(spark) / "a").update({"v": 7}, "id = 3")
+    text = spark.refusal(COMMIT)
+    assert text.startswith("[COLONNADE_CONFLICT] Row 3 of RowSet 0 of table 'a' changed in epoch")
+    assert committed(spark) == {"a": [*range(10)], "b": [*range(10)]}
+    assert ids(spark, "b") == [*range(10)]  # the session is in no transaction any more
+
+
+def test_appends_of_others_are_no_conflict_and_not_seen(spark: SparkShell) -> None:
+    spark.sql(BEGIN)
+    assert ids(spark, "a") == [*range(10)]
+    rows = {"id": [50], "v": [50]}
+    colonnade.open(folder(spark) / "a").append(pa.table(rows))
+    assert ids(spark, "a") == [*range(10)]
+    spark.sql("DELETE FROM colonnade.db.a WHERE id > 4")
+    spark.sql(COMMIT)
+    assert ids(spark, "a") == [*range(5), 50]
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        (BEGIN, "in a transaction already"),
+        ("ALTER TABLE colonnade.db.a ADD COLUMN w INT", "cannot be altered within a transaction"),
+        ("ALTER TABLE colonnade.db.a RENAME TO c", "cannot be renamed within a transaction"),
+        ("DROP DATABASE colonnade.db CASCADE", "cannot be dropped within a transaction"),
+        (
+            "CREATE TABLE colonnade.`{folder}/elsewhere` AS SELECT 1 AS id",
+            "lies outside it and is written before or after",
+        ),
+    ],
+)
+def test_what_no_transaction_can_do_is_refused(
+    spark: SparkShell, statement: str, words: str
+) -> None:
+    spark.sql(BEGIN)
+    spark.sql("DELETE FROM colonnade.db.a WHERE id = 3")
+    assert words in spark.refusal(statement.format(folder=spark.folder))
+    spark.sql(COMMIT)
+    assert committed(spark)["a"] == [0, 1, 2, *range(4, 10)]
+
+
+def test_options_of_a_commit_belong_to_the_whole_transaction(spark: SparkShell) -> None:
+    spark.sql(BEGIN)
+    write = "spark.range(1).selectExpr('id', 'id v').write.format('colonnade').mode('append')"
+    save = f".option('userMetadata', 'n').save({str(folder(spark) / 'a')!r})"
+    text = spark.refused_run(write + save)
+    assert "within a transaction leave them out" in text
+    spark.sql(ROLLBACK)
+    begin = "CALL colonnade.system.begin(database => 'db', txn_app_id => 'job', txn_version => 1)"
+    for _ in range(2):
+        spark.sql(begin)
+        spark.sql("INSERT INTO colonnade.db.a VALUES (70, 0)")
+        spark.sql(COMMIT)
+    assert committed(spark)["a"] == [*range(10), 70]
+
+
+def test_a_transaction_that_is_over_is_named_as_such(spark: SparkShell) -> None:
+    assert "in no transaction" in spark.refusal(COMMIT)
+    spark.run(f"spark.conf.set('spark.colonnade.transaction', '{'0' * 32}')")
+    text = spark.refusal("SELECT * FROM colonnade.db.a")
+    assert "The transaction of this session is over" in text
+    assert "RESET spark.colonnade.transaction" in text
