@@ -8,11 +8,12 @@ from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
 from spark_ext.table import Table, TableBuilder
+from spark_ext.transaction import Transaction
 from spark_ext.verify import on_executors
 from tableformat.database import Database as ArrowDatabase
 from tableformat.kept_epochs import PinnedEpoch
-from tableformat.transaction import Transaction
 from tableformat.verify.findings import VerifyReport
+from tableformat.write_settings import CommitSettings, check_settings
 
 
 class Database:
@@ -65,12 +66,16 @@ class Database:
         """Remove a table; its files stay until vacuum. Raises NotFoundError."""
         self._database.drop_table(name)
 
-    def transaction(self) -> Transaction:
-        """Begin a transaction over any number of tables, through Arrow; use it in a `with` block.
+    def transaction(self, commit: CommitSettings | None = None) -> Transaction:
+        """Begin a transaction over any number of tables; use it in a `with` block.
 
-        What it does lands in one epoch or not at all: see `colonnade.ArrowDatabase.transaction`.
+        What the session does until its end lands in one epoch or not at all. Raises
+        InvalidInputError in a session without the jar, where
+        `colonnade.open_database(path).transaction()` does the same through Arrow, and within
+        another transaction.
         """
-        return self._database.transaction()
+        check_settings(None, commit)
+        return Transaction(self._spark, self.path, commit or CommitSettings())
 
     def verify(self, depth: int = 3) -> VerifyReport:
         """Look for damage in all tables, on the session's executors, and in the log.

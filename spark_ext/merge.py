@@ -11,9 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from manifests.errors import InvalidInputError
 from spark_ext.column_sql import SqlWriter, quoted
 from spark_ext.session import is_connect
-from spark_ext.statements import Expression, assignments, run_statement, write_values
+from spark_ext.statements import Expression, Target, assignments, run_statement, write_values
 from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable
 
 _MATCHED = "WHEN MATCHED"
 _NOT_MATCHED = "WHEN NOT MATCHED"
@@ -32,7 +31,7 @@ class MergeBuilder:
     def __init__(
         self,
         spark: SparkSession,
-        table: ArrowTable,
+        table: Target,
         target: str,
         source: DataFrame,
         condition: Expression,

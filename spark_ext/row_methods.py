@@ -10,9 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_ext.column_sql import SqlWriter, quoted
 from spark_ext.merge import MergeBuilder
-from spark_ext.statements import Expression, assignments, run_statement, table_name
+from spark_ext.statements import Expression, Target, assignments, run_statement, table_name
 from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable
 
 _Table = TypeVar("_Table", bound="RowMethods")
 
@@ -21,7 +20,7 @@ class RowMethods:
     """The methods of a table that change its rows, by the names of Delta's."""
 
     _spark: SparkSession
-    _table: ArrowTable
+    _table: Target
     _alias: str | None = None
 
     def alias(self: _Table, aliasName: str) -> _Table:
@@ -64,7 +63,7 @@ class RowMethods:
         return MergeBuilder(self._spark, self._table, self._named(), source, condition)
 
     def _named(self) -> str:
-        name = table_name(self._table)
+        name = table_name(self._table.path)
         return name if self._alias is None else f"{name} AS {quoted(self._alias)}"
 
 

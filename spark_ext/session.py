@@ -27,6 +27,8 @@ CATALOG = "spark.sql.catalog.colonnade"
 CATALOG_CLASS = "colonnade.catalog.ColonnadeCatalog"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 SESSION_CATALOG_CLASS = "colonnade.catalog.ColonnadeSessionCatalog"
+TRANSACTION = "spark.colonnade.transaction"
+"""Names the transaction that a session is in; set and unset by the jar."""
 PYTHON = "spark.colonnade.python"
 PYTHON_PATH = "spark.colonnade.pythonPath"
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
+from pyspark.sql import Column, Row, SparkSession
 
 from manifests.errors import ConflictError, InvalidInputError
 from manifests.ids import new_transaction_id
+from manifests.snapshot import Snapshot
 from spark_ext.column_sql import SqlWriter, quoted
-from spark_ext.session import CATALOG
+from spark_ext.session import CATALOG, TRANSACTION
 from tableformat.statements.rerun import TRIES, pause_before
 from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable
 
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
 _TAG = "colonnade-transaction-"
@@ -25,42 +26,95 @@ Expression = str | Column
 """SQL text, or a Column."""
 
 
-def table_name(table: ArrowTable) -> str:
+class Target(Protocol):
+    """The table that a statement changes, where it finds what it did."""
+
+    @property
+    def path(self) -> str:
+        """Where it is."""
+
+    def refresh(self) -> Snapshot:
+        """The newest state of its database."""
+
+    def find_counts(self, transaction: str, after: int) -> RowCounts:
+        """What the statement that was committed as `transaction` did."""
+
+
+def table_name(path: str) -> str:
     """How SQL names a table by its path."""
-    return f"colonnade.{quoted(table.path)}"
+    return f"colonnade.{quoted(path)}"
 
 
 def run_statement(
-    spark: SparkSession, table: ArrowTable, text: str, arguments: Mapping[str, Column]
+    spark: SparkSession, table: Target, text: str, arguments: Mapping[str, Column]
 ) -> RowCounts:
     """Run a statement that changes rows of a table, and tell what it did.
 
     Where another one took the same rows meanwhile it is run again, ten times at most with growing
-    pauses. Raises ConflictError then, InvalidInputError in a session without the jar, and what
-    Spark raises.
+    pauses; in a transaction of the session it runs once. Raises ConflictError then,
+    InvalidInputError in a session without the jar, and what Spark raises.
     """
-    if spark.conf.get(CATALOG, None) is None:
-        raise InvalidInputError(
-            f"Rows of table {table.path} are changed by Spark's source with the jar, which this"
-            " session lacks; call colonnade.enable(spark)."
-        )
+    require_jar(spark, f"Rows of table {table.path} are changed")
+
+    def run() -> None:
+        spark.sql(text, args=dict(arguments) or None)
+
+    if spark.conf.get(TRANSACTION, None) is not None:
+        return run_within(spark, run)
     for attempt in range(TRIES):
         time.sleep(pause_before(attempt))
-        before, transaction = table.refresh().epoch, new_transaction_id()
-        tag = _TAG + transaction
-        spark.addTag(tag)
+        before = table.refresh().epoch
         try:
-            spark.sql(text, args=dict(arguments) or None)
-            return table.find_counts(transaction, before)
+            return table.find_counts(_run_tagged(spark, run), before)
         except PySparkException as error:
-            conflict = _CONFLICT.search(str(error))
+            conflict = conflict_of(error)
             if conflict is None:
                 raise
             if attempt == TRIES - 1:
-                raise ConflictError(conflict[1]) from error
-        finally:
-            spark.removeTag(tag)
+                raise conflict from error
     raise AssertionError("unreachable")
+
+
+def run_within(spark: SparkSession, run: Callable[[], None]) -> RowCounts:
+    """Carry out a statement as part of the session's transaction, and tell what it did there."""
+    statement = _run_tagged(spark, run)
+    counts = call(spark, "statement_counts", statement=statement)
+    return RowCounts(**counts.asDict())
+
+
+def call(spark: SparkSession, procedure: str, **arguments: str | int | None) -> Row:
+    """The first row of what a procedure of Colonnade's returns."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    names = ", ".join(f"{name} => :{name}" for name in given)
+    found: Row = spark.sql(f"CALL colonnade.system.{procedure}({names})", args=given).collect()[0]
+    return found
+
+
+def require_jar(spark: SparkSession, what: str) -> None:
+    """Raises InvalidInputError in a session without the jar."""
+    if spark.conf.get(CATALOG, None) is None:
+        raise InvalidInputError(
+            f"{what} by Spark's source with the jar, which this session lacks; call"
+            " colonnade.enable(spark)."
+        )
+
+
+def conflict_of(error: PySparkException) -> ConflictError | None:
+    """The conflict that Spark's error tells of, if it does."""
+    found = _CONFLICT.search(str(error))
+    return None if found is None else ConflictError(found[1])
+
+
+def _run_tagged(spark: SparkSession, run: Callable[[], None]) -> str:
+    """Run a statement under a transaction id, which is returned."""
+    transaction = new_transaction_id()
+    tag = _TAG + transaction
+    spark.addTag(tag)
+    try:
+        run()
+    finally:
+        spark.removeTag(tag)
+    return transaction
 
 
 def assignments(writer: SqlWriter, values: Mapping[str, Expression] | None) -> str:

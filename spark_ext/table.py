@@ -33,6 +33,8 @@ from tableformat.verify.findings import VerifyReport
 class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
 
+    _table: ArrowTable
+
     def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:
         self._spark = spark_session
         self._table = table

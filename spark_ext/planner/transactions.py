@@ -22,15 +22,13 @@ from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from manifests.ids import TableId
 from manifests.log import Log
 from manifests.snapshot import Snapshot, TableState
+from spark_ext.session import TRANSACTION
 from tableformat.location import Location
 from tableformat.statements.replace import written_replacement
 from tableformat.statements.statement import RowCounts, Statement, row_statement
 from tableformat.transaction import Transaction
 from tableformat.write_job import WriteJob
 from tableformat.write_settings import CommitSettings
-
-SETTING = "spark.colonnade.transaction"
-"""The setting by which a session names its transaction."""
 
 IDLE_HOURS_MAX = 24
 """A transaction of which nothing was heard for so long is over."""
@@ -186,7 +184,7 @@ class Transactions:
         if found is None:
             raise InvalidInputError(
                 "The transaction of this session is over: it was ended, or its planner was; what"
-                f" was not committed before is lost. RESET {SETTING} to go on."
+                f" was not committed before is lost. RESET {TRANSACTION} to go on."
             )
         return found
 

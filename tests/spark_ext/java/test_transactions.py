@@ -156,3 +156,62 @@ def test_a_transaction_that_is_over_is_named_as_such(spark: SparkShell) -> None:
     text = spark.refusal("SELECT * FROM colonnade.db.a")
     assert "The transaction of this session is over" in text
     assert "RESET spark.colonnade.transaction" in text
+
+
+METHODS = """(lambda db: [
+    (tx := db.transaction()).table('b').append(spark.range(20, 22).selectExpr('id', 'id v')),
+    tx.table('a').delete(F.col('id') < 5),
+    tx.table('b').update('id = 20', {{'v': '-1'}}),
+    tx.create('c', 'id bigint NOT NULL, v bigint', sortKey=['id desc'], comment="it's c").path,
+    tx.table('c').overwrite(tx.table('a').toDF()),
+    tx.table('c').alias('t').merge(tx.table('b').toDF().alias('s'), 't.id = s.id')
+        .whenMatchedDelete().whenNotMatchedInsertAll('s.id > 9').execute(),
+    tx.tables(),
+    tx.{end}(),
+])(colonnade.Database.forPath(spark, {folder!r}))"""
+
+
+def test_methods_say_what_each_statement_did(spark: SparkShell) -> None:
+    base = epoch(spark)
+    code = METHODS.format(end="commit", folder=str(folder(spark)))
+    append, delete, update, _, overwrite, merge, tables, last = spark.run(code)
+    assert "rows_inserted=2," in append
+    assert "rows_deleted=5," in delete
+    assert "rows_updated=1," in update
+    assert "rows_inserted=5," in overwrite
+    assert "rows_deleted=5, rows_updated=0, rows_inserted=2," in merge
+    assert (tables, last) == (["a", "b", "c"], base + 1)
+    assert committed(spark) == {"a": [*range(5, 10)], "b": [*range(10), 20, 21], "c": [20, 21]}
+    made = colonnade.open(folder(spark) / "c")
+    assert made.state.comment == "it's c"
+    assert made.state.sort_key[0].descending
+
+
+def test_methods_of_a_transaction_that_is_over_are_refused(spark: SparkShell) -> None:
+    before = committed(spark)
+    assert spark.run(METHODS.format(end="rollback", folder=str(folder(spark))))[-1] is None
+    assert committed(spark) == before
+    begin = f"colonnade.Database.forPath(spark, {str(folder(spark))!r}).transaction()"
+    spark.run(f"globals().update(tx=(tx := {begin}), t=tx.table('a'), n=tx.rollback())")
+    for call in (
+        "t.delete()",
+        "t.toDF()",
+        "t.append(spark.range(1))",
+        "tx.commit()",
+    ):
+        assert "This transaction was rolled back; begin another one." in spark.refused_run(call)
+    spark.run(f"globals().update(tx={begin})")
+    spark.sql(ROLLBACK)
+    assert "was ended by a statement of its session" in spark.refused_run("tx.tables()")
+
+
+def test_a_block_that_raises_leaves_nothing(spark: SparkShell) -> None:
+    before, path = committed(spark), str(folder(spark))
+    code = (
+        "exec('with colonnade.Database.forPath(spark, path).transaction() as tx:\\n"
+        '  tx.table("a").delete()\\n  tx.table("nowhere").delete()\','
+        " {'spark': spark, 'colonnade': colonnade, 'path': %r})"
+    )
+    assert "whose tables are: a, b." in spark.refused_run(code % path)
+    assert committed(spark) == before
+    assert ids(spark, "a") == [*range(10)]
