@@ -142,7 +142,7 @@ def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
 
 def test_the_readmes_lines_run_as_written(rows: Rows) -> None:
     section = README.read_text().split("### From Python")[1].split("## Without Spark")[0]
-    block = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)[-1]
+    block = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)[-2]
     rows.shell.sql("CREATE DATABASE colonnade.shop")
     rows.shell.sql("CREATE TABLE colonnade.shop.orders (id BIGINT, day DATE)")
     rows.shell.sql("INSERT INTO colonnade.shop.orders VALUES (7, DATE '2026-01-01'), (8, NULL)")
