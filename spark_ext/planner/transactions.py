@@ -25,6 +25,7 @@ from manifests.snapshot import Snapshot, TableState
 from spark_ext.session import TRANSACTION
 from tableformat.location import Location
 from tableformat.statements.replace import written_replacement
+from tableformat.statements.replace_partitions import written_partitions
 from tableformat.statements.statement import RowCounts, Statement, row_statement
 from tableformat.transaction import Transaction
 from tableformat.write_job import WriteJob
@@ -85,6 +86,8 @@ class OpenTransaction:
         def added(log: Log, state: TableState, _: str) -> Statement:
             if job.where is not None:
                 return written_replacement(job, entries, log, state)
+            if job.mode == "overwrite_partitions" and job.create is None:
+                return written_partitions(log, state, entries, job.parameters)
             rows = sum(entry.rows for entry in entries)
             return row_statement(job.mode, state, (), entries, inserted=rows)
 

@@ -48,7 +48,7 @@ def evaluate_replace_partitions(
     Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
     """
     rows = conform_batches(batches, table.schema)
-    return _statement(log, table, write_batches(log.store, table, job, rows, settings), {})
+    return written_partitions(log, table, write_batches(log.store, table, job, rows, settings), {})
 
 
 def commit_partitions(
@@ -60,16 +60,17 @@ def commit_partitions(
     """
     base = base or log.read_at(epoch=job.base)
     table = base.tables[TableId(job.target.table)]
-    statement = _statement(log, table, entries, job.parameters)
+    statement = written_partitions(log, table, entries, job.parameters)
     if statement.is_empty and job.commit.batch is None:
         return base
     change = make_change(statement, table, job.job, job.commit, job.transaction)
     return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
 
 
-def _statement(
+def written_partitions(
     log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
 ) -> Statement:
+    """The same as a statement on the table as it was when the write was planned."""
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_replaced(table, wanted)
     gone = []
