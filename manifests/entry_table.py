@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, BoundsTable, concat_bounds
 from manifests.entry_block import Entries
+from manifests.partitions import Partitions, concat_partitions
 from manifests.snapshot import LiveRowSet
 from manifests.vectors import Integers
 
@@ -68,10 +69,18 @@ class EntryTable(Sequence[LiveRowSet]):
         """What the log knows of a column, in the same order."""
         parts = [part.bounds().columns.get(column) for part in self._parts]
         lengths = [len(part.ids) for part in self._parts]
-        whole = concat_bounds(parts, lengths)
-        starts = np.cumsum([0, *lengths[:-1]])
-        kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=True)])
-        return whole.take(kept[self._order])
+        return concat_bounds(parts, lengths).take(self._kept_places())
+
+    def partitions(self) -> Partitions:
+        """Their partitions, in the same order."""
+        whole = concat_partitions([part.partitions() for part in self._parts])
+        return whole.take(self._kept_places())
+
+    def _kept_places(self) -> Integers:
+        """Where they stand among the RowSets of all parts, one part after another."""
+        starts = np.cumsum([0, *(len(part.ids) for part in self._parts[:-1])])
+        kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=False)])
+        return kept[self._order]
 
     def object_ids(self) -> list[str]:
         """The ids of the objects of all RowSets, pruned ones too, and of their deletion vectors."""

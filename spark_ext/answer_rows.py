@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from manifests.partition_layout import field_text
 from manifests.snapshot import Snapshot, TableState
 from manifests.vacuum.result import VacuumResult
 from tableformat.history import HistoryEntry
@@ -77,7 +78,6 @@ def history_row(entry: HistoryEntry) -> tuple[object, ...]:
 def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tuple[object, ...]:
     """A row of `DETAIL_SCHEMA`. Costs two GETs."""
     names = {field.id: field.name for field in state.schema.fields}
-    partition_columns: list[str] = []
     return (
         "colonnade",
         state.id,
@@ -86,7 +86,7 @@ def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tupl
         table.path,
         table.time_of(state.created_epoch),
         table.time_of(state.changed_epoch),
-        partition_columns,
+        [field_text(field, state.schema) for field in state.partition_fields],
         [names[field.column] for field in state.sort_key],
         state.rowsets.rowset_count,
         state.rowsets.row_count,

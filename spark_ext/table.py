@@ -168,6 +168,7 @@ class TableBuilder:
         self._open_existing = open_existing
         self._fields: list[spark.StructField] = []
         self._sort_key: tuple[str, ...] = ()
+        self._partition_by: tuple[str, ...] = ()
         self._properties: dict[str, str] = {}
         self._comment: str | None = None
 
@@ -204,6 +205,11 @@ class TableBuilder:
         self._sort_key = colNames
         return self
 
+    def partitionedBy(self, *cols: str) -> TableBuilder:
+        """Keep rows apart by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
+        self._partition_by = cols
+        return self
+
     def property(self, key: str, value: str) -> TableBuilder:
         """Set a property."""
         self._properties[key] = value
@@ -223,6 +229,7 @@ class TableBuilder:
                 self._path,
                 schema,
                 sort_key=self._sort_key,
+                partition_by=self._partition_by,
                 properties=self._properties,
                 comment=self._comment,
             )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from manifests.bounds import Bounds
 from manifests.entry_table import EntryTable
+from manifests.partitions import NO_PARTITION, PartitionKey, Partitions
 from manifests.snapshot import TableState
 from manifests.vectors import Integers
 
@@ -18,6 +20,7 @@ class RowSetFacts:
 
     `rows` are stored, `deleted` of them are gone. For a sorted table `first` and `last` are the
     ends of the range of its first key column, as ranks: any numbers that compare as the keys do.
+    Without `partitions` all are of one.
     """
 
     ids: Integers
@@ -26,9 +29,29 @@ class RowSetFacts:
     byte_counts: Integers
     first: Integers | None = None
     last: Integers | None = None
+    partitions: Partitions | None = None
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def by_partition(self) -> list[tuple[PartitionKey, RowSetFacts]]:
+        """Those of each partition by themselves."""
+        if self.partitions is None:
+            return [(NO_PARTITION, self)]
+        order = np.argsort(self.partitions.index, kind="stable")
+        ends = np.cumsum(np.bincount(self.partitions.index)).tolist()
+        pairs = zip(self.partitions.keys, pairwise((0, *ends)), strict=False)
+        return [(key, self._take(order[start:end])) for key, (start, end) in pairs]
+
+    def _take(self, rows: Integers) -> RowSetFacts:
+        return RowSetFacts(
+            self.ids[rows],
+            self.rows[rows],
+            self.deleted[rows],
+            self.byte_counts[rows],
+            None if self.first is None else self.first[rows],
+            None if self.last is None else self.last[rows],
+        )
 
     @property
     def live_bytes(self) -> Integers:
@@ -44,7 +67,15 @@ def facts_of(table: TableState, entries: EntryTable) -> RowSetFacts:
         first, last = _ranks(entries.bounds(table.sort_key[0].column), entries.rows)
         if table.sort_key[0].descending:
             first, last = -last, -first
-    return RowSetFacts(entries.ids, entries.rows, entries.deleted, entries.byte_counts, first, last)
+    return RowSetFacts(
+        entries.ids,
+        entries.rows,
+        entries.deleted,
+        entries.byte_counts,
+        first,
+        last,
+        entries.partitions() if table.partition_layouts else None,
+    )
 
 
 def _ranks(bounds: Bounds, rows: Integers) -> tuple[Integers, Integers]:

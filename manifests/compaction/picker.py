@@ -15,6 +15,7 @@ import numpy as np
 from manifests.compaction.facts import RowSetFacts
 from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind, size_text
 from manifests.compaction.policy import CompactionPolicy
+from manifests.partitions import PartitionKey
 from manifests.snapshot import TableState
 from manifests.vectors import Integers
 
@@ -38,17 +39,32 @@ def plan_compaction(
     table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy
 ) -> CompactionPlan:
     """What to compact of the RowSets in `facts`, as of an epoch."""
-    return _plan(table, epoch, facts, policy, [*_Picker(facts, policy).groups()])
+    pickers = _pickers(table, facts, policy)
+    # Small RowSets first, since they cost readers most and writers least.
+    rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted)
+    groups = [group for each in rounds for picker in pickers for group in each(picker)]
+    return _plan(table, epoch, facts, policy, groups)
 
 
 def plan_order(
     table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy, columns: str
 ) -> CompactionPlan:
     """Rewrite all RowSets in `facts` in z-order of some `columns`, which the reason names."""
-    picker = _Picker(facts, policy)
-    chunks = picker.chunks(np.arange(len(facts)), 8 * policy.target_bytes, least=1)
-    groups = [picker.group(chunk, f"z-order by {columns}", "zorder") for chunk in chunks]
+    groups = [
+        picker.group(chunk, f"z-order by {columns}", "zorder")
+        for picker in _pickers(table, facts, policy)
+        for chunk in picker.chunks(picker.all(), 8 * policy.target_bytes, least=1)
+    ]
     return _plan(table, epoch, facts, policy, groups)
+
+
+def _pickers(table: TableState, facts: RowSetFacts, policy: CompactionPolicy) -> list[_Picker]:
+    """One for each partition, since RowSets of two are never put together."""
+    current = table.partition_layout_id
+    return [
+        _Picker(own, policy, key, divides=bool(current) and key[0] != current)
+        for key, own in facts.by_partition()
+    ]
 
 
 def _plan(
@@ -71,21 +87,27 @@ def _plan(
 
 
 class _Picker:
-    """One round over some RowSets; `free` are those that no group has taken yet."""
+    """One round over the RowSets of a partition; `free` are those that no group has taken yet.
 
-    def __init__(self, facts: RowSetFacts, policy: CompactionPolicy) -> None:
+    `divides`: their layout is not that of the table any more.
+    """
+
+    def __init__(
+        self, facts: RowSetFacts, policy: CompactionPolicy, partition: PartitionKey, divides: bool
+    ) -> None:
+        self._partition = partition
+        self._divides = divides
         self._facts = facts
         self._policy = policy
         self._sizes = facts.live_bytes
         self._free = np.ones(len(facts), np.bool_)
 
-    def groups(self) -> Iterator[CompactionGroup]:
-        """Small RowSets first, since they cost readers most and writers least."""
-        yield from self._small()
-        yield from self._overlapping()
-        yield from self._deleted()
+    def all(self) -> Integers:
+        """All of them, by index."""
+        return np.arange(len(self._facts))
 
-    def _small(self) -> Iterator[CompactionGroup]:
+    def small(self) -> Iterator[CompactionGroup]:
+        """Those of a crowded size tier, and of the tiers below."""
         fan = self._policy.min_rowsets
         full = -(-self._policy.target_bytes // FULL_SHARE)
         floors = np.array([full / fan**tier for tier in range(1, TIERS)])
@@ -101,7 +123,7 @@ class _Picker:
             largest = size_text(int(self._sizes[chunk].max()))
             yield self._take(chunk, f"{len(chunk)} small RowSets, the largest of {largest}")
 
-    def _overlapping(self) -> Iterator[CompactionGroup]:
+    def overlapping(self) -> Iterator[CompactionGroup]:
         """Where more than `max_overlap` RowSets may hold a key, from low keys to high ones."""
         first, last = self._facts.first, self._facts.last
         if first is None or last is None:
@@ -128,7 +150,8 @@ class _Picker:
             np.sort(active), f"{len(active)} RowSets may hold one key (more than {limit})"
         )
 
-    def _deleted(self) -> Iterator[CompactionGroup]:
+    def deleted(self) -> Iterator[CompactionGroup]:
+        """Those of which too many rows are gone."""
         rows, deleted, limit = self._facts.rows, self._facts.deleted, self._policy.deleted_share
         chosen = np.flatnonzero(self._free & (deleted > 0) & (deleted > limit * rows))
         for chunk in self.chunks(chosen, self._policy.target_bytes, least=1):
@@ -173,11 +196,15 @@ class _Picker:
             deleted_rows=int(facts.deleted[chunk].sum()),
             bytes_in=int(facts.byte_counts[chunk].sum()),
             bytes_out=int(self._sizes[chunk].sum()),
+            partition_layout_id=self._partition[0],
+            partition=self._partition[1],
         )
 
     def _kind(self, chunk: Integers) -> GroupKind:
         facts = self._facts
         first, last = facts.first, facts.last
+        if self._divides:
+            return "repartition"
         # Where no range reaches the next they are in order one after another already.
         if first is not None and last is not None and (last[chunk[:-1]] >= first[chunk[1:]]).any():
             return "merge"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from manifests.compaction.policy import CompactionPolicy
-from manifests.entries import Count, RowSetNumber, TableIdText
+from manifests.entries import Count, PartitionValues, RowSetNumber, TableIdText
 from manifests.schema import Model
 
-GroupKind = Literal["copy", "rewrite", "merge", "zorder"]
+GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
 
 
 class CompactionGroup(Model):
@@ -16,8 +16,10 @@ class CompactionGroup(Model):
 
     `rowsets` are ids, in the order in which their rows are read. `copy` puts them one after
     another and takes full blocks as they are stored; `rewrite` does the same and has to encode
-    most rows anew; `merge` reads sorted ones side by side; `zorder` puts all rows in a new order.
-    `bytes_in` are stored, `bytes_out` a guess from the rows that are left.
+    most rows anew; `merge` reads sorted ones side by side; `zorder` puts all rows in a new order;
+    `repartition` divides those of an earlier partition layout by the current one. All of them are
+    of one partition, `partition` of the layout `partition_layout_id`. `bytes_in`
+    are stored, `bytes_out` a guess from the rows that are left.
     """
 
     kind: GroupKind
@@ -27,6 +29,8 @@ class CompactionGroup(Model):
     deleted_rows: Count
     bytes_in: Count
     bytes_out: Count
+    partition_layout_id: Count = 0
+    partition: PartitionValues = ()
 
 
 class CompactionPlan(Model):

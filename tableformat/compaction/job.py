@@ -11,6 +11,7 @@ from manifests.entries import (
     Count,
     DeletionVectorEntry,
     OriginEntry,
+    PartitionField,
     RowSetEntry,
     RowSetNumber,
     SortField,
@@ -35,7 +36,8 @@ class SourceRowSet(Model):
 class CompactionJob(Model):
     """Planned on `base`, before any file; the same where it is planned, run and committed.
 
-    `order_by` are the columns of a z-order, `target_bytes` about what each output gets.
+    `order_by` are the columns of a z-order, `target_bytes` about what each output gets. The fields
+    are those of the table's layout, by which a group of an earlier one is divided.
     """
 
     url: str
@@ -46,6 +48,8 @@ class CompactionJob(Model):
     schema_id: Count
     sort_key: tuple[SortField, ...]
     bloom_columns: tuple[ColumnNumber, ...] = ()
+    partition_layout_id: Count = 0
+    partition_fields: tuple[PartitionField, ...] = ()
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
     transaction: TransactionIdText
@@ -98,6 +102,7 @@ def plan_job(
             f"RowSets of table {plan.name!r} that were to be compacted are gone at epoch"
             f" {base.epoch}, or its columns changed; plan it again."
         )
+    group = _of_layout(group, table)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
         url=log.store.url,
@@ -108,6 +113,8 @@ def plan_job(
         schema_id=table.schema_id,
         sort_key=table.sort_key,
         bloom_columns=bloom_columns(table.properties, table.schema),
+        partition_layout_id=table.partition_layout_id,
+        partition_fields=table.partition_fields,
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),
@@ -136,6 +143,16 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
         "bytes_out": sum(each.entry.bytes * each.row_count // each.entry.rows for each in left),
     }
     return group.model_copy(update=counts)
+
+
+def _of_layout(group: CompactionGroup, table: TableState) -> CompactionGroup:
+    """The group as what it is for the layout that the table has by now."""
+    earlier = group.partition_layout_id != table.partition_layout_id
+    if group.kind == "repartition" and not (earlier and table.partition_fields):
+        return group.model_copy(update={"kind": "merge" if table.sort_key else "rewrite"})
+    if group.kind != "zorder" and earlier and table.partition_fields:
+        return group.model_copy(update={"kind": "repartition"})
+    return group
 
 
 def _has(table: TableState, columns: Sequence[int]) -> bool:

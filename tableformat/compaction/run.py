@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from manifests.entries import OriginEntry, PartitionValues, RowSetEntry
 from manifests.rebase.origin import write_origin
 from manifests.store import ObjectStore, open_store
 from tableformat.compaction.concatenate import concatenate
-from tableformat.compaction.inputs import Rows
+from tableformat.compaction.inputs import Rows, open_sources
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.merge import merge
 from tableformat.compaction.zorder import zorder
-from tableformat.rowset_writer import RowSetWriter
+from tableformat.partition.writer import PartitionedWriter
+from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
 
@@ -21,25 +23,75 @@ def run_job(job: CompactionJob, store: ObjectStore | None = None) -> CompactionO
     is removed when it fails. Raises CorruptionError naming file, column and block; StoreError.
     """
     store = store or open_store(job.url)
-    settings = WriteSettings(target_bytes=job.target_bytes)
-    options = write_options(job.table_schema, job.sort_key, settings, job.bloom_columns)
+    return _divide(job, store) if job.group.kind == "repartition" else _write(job, store)
+
+
+def _write(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+    """All rows into RowSets of the partition that they are of."""
     rows: Rows | None = None
     copied = 0
     # No sort key: the rows come in their order.
-    with RowSetWriter(store, job.prefix, job.job, job.table_schema, (), options) as writer:
+    with RowSetWriter(store, job.prefix, job.job, job.table_schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
             rows = merge(job, store, writer)
         elif job.group.kind == "zorder":
             rows = zorder(job, store, writer)
         else:
             copied = concatenate(job, store, writer)
-        origin = None
-        if rows is not None and len(rows):
-            origin = write_origin(store, job.prefix, job.job, rows)
+        origin = _origin(job, store, rows)
         entries = writer.close()
-    written_by = {"schema_id": job.schema_id}
+    # A table that is not partitioned any more forgets of what partition its rows were.
+    if not job.partition_fields:
+        return _outcome(job, entries, 0, origin, copied)
+    group = job.group
+    partition = group.partition or None
+    return _outcome(job, entries, group.partition_layout_id, origin, copied, partition)
+
+
+def _divide(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+    """Rows of an earlier layout into RowSets of the partitions that they are of by now."""
+    fields, options = job.partition_fields, _options(job)
+    writer = PartitionedWriter(
+        store, job.prefix, job.job, job.table_schema, fields, job.sort_key, options
+    )
+    try:
+        for source in open_sources(job, store):
+            for rows, columns in source.batches():
+                writer.write_storage(columns, source.origin(rows))
+        entries = writer.close()
+        origin = _origin(job, store, writer.origins())
+    except BaseException:
+        writer.abort()
+        raise
+    return _outcome(job, entries, job.partition_layout_id, origin)
+
+
+def _options(job: CompactionJob) -> WriteOptions:
+    settings = WriteSettings(target_bytes=job.target_bytes)
+    fields = job.partition_fields
+    return write_options(job.table_schema, job.sort_key, settings, job.bloom_columns, fields)
+
+
+def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
+    if rows is None or not len(rows):
+        return None
+    return write_origin(store, job.prefix, job.job, rows)
+
+
+def _outcome(
+    job: CompactionJob,
+    entries: tuple[RowSetEntry, ...],
+    layout: int,
+    origin: OriginEntry | None,
+    copied: int = 0,
+    partition: PartitionValues | None = None,
+) -> CompactionOutcome:
+    """What was written; a `partition` that all entries are of."""
+    ids: dict[str, object] = {"schema_id": job.schema_id, "partition_layout_id": layout}
+    if partition is not None:
+        ids["partition"] = partition
     return CompactionOutcome(
-        outputs=tuple(entry.model_copy(update=written_by) for entry in entries),
+        outputs=tuple(entry.model_copy(update=ids) for entry in entries),
         origin=origin,
         bytes_copied=copied,
     )

@@ -79,7 +79,9 @@ def test_detail_is_one_row_about_the_table_as_it_is_now(
     spark: SparkSession, tmp_path: Path
 ) -> None:
     table = trips(spark, tmp_path / "trips")
-    colonnade.open(tmp_path / "trips").append(
+    through_arrow = colonnade.open(tmp_path / "trips")
+    through_arrow.partition_by("bucket(1, id)")
+    through_arrow.append(
         pa.table(
             {"id": [1, 2], "fare": pa.array([None, None], pa.decimal128(9, 2)), "zone": ["a", "b"]}
         )
@@ -87,10 +89,11 @@ def test_detail_is_one_row_about_the_table_as_it_is_now(
     [row] = table.detail().collect()
     assert (row.format, row.name, row.description) == ("colonnade", "trips", "one row a trip")
     assert (row.location, row.properties) == (str(tmp_path / "trips"), {"owner": "me"})
-    assert (row.numFiles, row.numRows, row.epoch) == (1, 2, 2)
+    assert (row.numFiles, row.numRows, row.epoch) == (1, 2, 3)
     assert row.sizeInBytes > 0
     assert row.createdAt < row.lastModified
-    assert (row.partitionColumns, row.clusteringColumns) == ([], ["fare", "id"])
+    assert row.partitionColumns == ["bucket(1, id)"]
+    assert row.clusteringColumns == ["fare", "id"]
     assert row.sortKey == ["fare desc", "id"]
 
 

@@ -75,11 +75,11 @@ def rows(order: random.Random, count: int) -> pa.Table:
     )
 
 
-def in_memory(partition_by: tuple[str, ...] = ()) -> ArrowTable:
+def in_memory(partition_by: tuple[str, ...] = (), sort_key: tuple[str, ...] = ()) -> ArrowTable:
     store = MemoryStore()
     log = Log(store, checkpoint_interval=3)
     database = Database(store, log, create_database(store, lone_table=False))
-    return database.create_table("t", SCHEMA, partition_by=partition_by)
+    return database.create_table("t", SCHEMA, partition_by=partition_by, sort_key=sort_key)
 
 
 def content(table: ArrowTable, where: str | None = None) -> list[str]:

@@ -1,0 +1,128 @@
+"""Compaction keeps partitions apart, and divides what has an earlier layout."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from manifests.log import Log
+from manifests.partitions import partition_of
+from manifests.snapshot import LiveRowSet
+from tableformat.arrow_types import to_storage
+from tableformat.compaction.commit import commit_job
+from tableformat.compaction.job import plan_job
+from tableformat.compaction.run import run_job
+from tableformat.partition.divide import divide
+from tableformat.rowset_reader import RowSetReader
+from tableformat.table import ArrowTable
+from tests.tableformat.partition.test_partitioned_table import (
+    LAYOUTS,
+    content,
+    in_memory,
+    rows,
+)
+
+SOON = {"min-rowsets": 2, "deleted-share": 0}
+
+
+def live(table: ArrowTable) -> list[LiveRowSet]:
+    """The RowSets, each of which holds rows of its partition alone."""
+    log = Log(table._log.store)
+    state = log.read_head().table("t")
+    found = log.read_rowsets(state)
+    for rowset in found:
+        fields = state.partition_layout(rowset.entry.partition_layout_id)
+        if not fields:
+            continue
+        reader = RowSetReader(log.store, state.prefix, rowset.entry)
+        for _, batch in reader.read(state.schema.fields):
+            ids = [field.id for field in state.schema.fields]
+            columns = dict(zip(ids, to_storage(batch, state.schema), strict=True))
+            assert divide(fields, state.schema, columns)[1] == [rowset.entry.partition]
+    return found
+
+
+def compact(table: ArrowTable) -> None:
+    optimize = table.optimize()
+    for name, value in SOON.items():
+        optimize = optimize.option(name, value)
+    optimize.executeCompaction()
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from((*LAYOUTS, ())),
+    st.sampled_from((*LAYOUTS, ())),
+    st.sampled_from(((), ("price", "id desc"))),
+)
+def test_a_compaction_keeps_the_rows_and_their_partitions(
+    seed: int, first: tuple[str, ...], then: tuple[str, ...], sort_key: tuple[str, ...]
+) -> None:
+    order = random.Random(seed)
+    table = in_memory(first, sort_key)
+    for _ in range(3):
+        table.append(rows(order, 20))
+    table.delete("id = 2")
+    table.partition_by(*then)
+    table.append(rows(order, 20))
+    before = content(table)
+    compact(table)
+    compact(table)
+    assert content(table) == before
+    found = live(table)
+    # RowSets of an earlier layout stay where there is nothing to put them together with.
+    current = table.state.partition_layout_id
+    alone = [partition_of(each.entry) for each in found]
+    assert all(alone.count(key) == 1 for key in alone if key[0] != current)
+
+
+@pytest.mark.parametrize("sort_key", [(), ("id",)])
+def test_rows_deleted_beside_a_division_stay_deleted(sort_key: tuple[str, ...]) -> None:
+    order = random.Random(5)
+    table = in_memory((), sort_key)
+    for _ in range(3):
+        table.append(rows(order, 40))
+    table.partition_by("truncate(3, id)", "region")
+    log, base = table._log, table.refresh()
+    plan = table.optimize().option("min-rowsets", 2).plan()
+    (group,) = plan.groups
+    assert group.kind == "repartition"
+    job = plan_job(log, base, plan, group)
+    outcome = run_job(job, log.store)
+    table.delete("id = 4 OR region = 'b'")
+    left = content(table)
+    commit_job(log, base, job, outcome)
+    table.refresh()
+    assert content(table) == left
+    assert {each.entry.partition_layout_id for each in live(table)} == {1}
+
+
+def test_a_group_is_what_the_layout_makes_of_it_when_its_turn_comes() -> None:
+    order = random.Random(6)
+    table = in_memory(("region",))
+    for _ in range(3):
+        table.append(rows(order, 40))
+    log, plan = table._log, table.optimize().option("min-rowsets", 2).plan()
+    assert {group.kind for group in plan.groups} == {"rewrite"}
+    table.partition_by("bucket(2, id)")
+    kinds = {plan_job(log, table.refresh(), plan, group).group.kind for group in plan.groups}
+    assert kinds == {"repartition"}
+    divided = table.optimize().option("min-rowsets", 2).plan()
+    table.partition_by("region")
+    kinds = {plan_job(log, table.refresh(), divided, group).group.kind for group in divided.groups}
+    assert kinds == {"rewrite"}
+
+
+def test_a_z_order_stays_within_partitions() -> None:
+    order = random.Random(7)
+    table = in_memory(("region",))
+    for _ in range(2):
+        table.append(rows(order, 60))
+    before = content(table)
+    table.optimize().executeZOrderBy("id", "ts")
+    assert content(table) == before
+    assert len(live(table)) == len({each.entry.partition for each in live(table)})
