@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from manifests.entries import Count, DeletionVectorEntry, RowSetEntry, RowSetNumber, SortField
+from manifests.entries import (
+    Count,
+    DeletionVectorEntry,
+    PartitionField,
+    RowSetEntry,
+    RowSetNumber,
+    SortField,
+)
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore, open_store
@@ -31,6 +38,7 @@ class VerifyJob(Model):
     prefix: str
     table_schema: TableSchema
     sort_key: tuple[SortField, ...]
+    partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
     rowsets: tuple[CheckedRowSet, ...]
 
     @property
@@ -71,6 +79,7 @@ def _job(url: str, depth: int, table: TableState, rowsets: Sequence[LiveRowSet])
         prefix=table.prefix,
         table_schema=table.schema,
         sort_key=table.sort_key,
+        partition_layouts=table.partition_layouts,
         rowsets=tuple(
             CheckedRowSet(id=each.id, entry=each.entry, vector=each.vector) for each in rowsets
         ),

@@ -13,7 +13,7 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 
 from manifests.deletion_vector import read_deletion_vector
-from manifests.entries import ColumnStatistics
+from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.names import deletion_vector_name, footer_name
 from manifests.replacement import stored_parts
@@ -28,6 +28,7 @@ from tableformat.verify.block_check import check_block, contradiction
 from tableformat.verify.findings import Finding
 from tableformat.verify.job import CheckedRowSet, VerifyJob, VerifyOutcome
 from tableformat.verify.order_check import first_unsorted
+from tableformat.verify.partition_check import first_astray
 
 WINDOW_BYTES = 2**21
 """About so many stored bytes are read at once: what a processor's cache still holds."""
@@ -98,7 +99,22 @@ class RowSetCheck:
         whole = not self.columns and not self.findings
         if self.job.depth >= 4 and self.job.sort_key and whole:
             self._check_order(source)
+        if self.job.depth >= 4 and entry.partition is not None and whole:
+            self._check_partition(source, entry.partition)
         return self
+
+    def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
+        """Whether the rows are of the RowSet's partition. Requires: all of them can be read."""
+        reader = RowSetReader(self.store, self.job.prefix, self.rowset.entry)
+        fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
+        row = first_astray(reader, self.job.table_schema, fields, values)
+        if row is not None:
+            self._note(
+                f"RowSet {self.rowset.entry.object} has a row, {row}, that is not of its partition"
+                f" {', '.join(map(str, values))}.",
+                source.segment_name(fields[0].column),
+                rows=(row, row),
+            )
 
     def _check_order(self, source: RowSetSource) -> None:
         """Whether the rows are in the order of the sort key. Requires: all of them can be read."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -23,6 +24,8 @@ from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import Statistics
 from tableformat.column import Column
 from tableformat.database import Database
+from tableformat.partition import writer
+from tableformat.partition.divide import divide
 from tableformat.verify.findings import VerifyReport
 from tableformat.write_options import WriteOptions
 
@@ -306,3 +309,21 @@ def test_rows_that_are_not_in_the_order_of_the_sort_key_are_found(
     [found] = db.verify(4).findings
     assert (found.table, found.rows) == ("c", (at - 1, at))
     assert f"row {at} belongs before row {at - 1}" in found.problem
+
+
+def test_rows_of_another_partition_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*given: Any) -> tuple[Any, Any]:
+        codes, partitions = divide(*given)
+        codes[7] = (codes[7] + 1) % len(partitions)
+        return codes, partitions
+
+    db = make(MemoryStore())
+    table = db.create_table("p", SCHEMA, partition_by=["bucket(2, id)", "truncate(1, s)"])
+    table.append(rows())
+    assert db.verify(4).is_sound
+    monkeypatch.setattr(writer, "divide", wrong)
+    table.append(rows())
+    assert db.verify(3).is_sound
+    [found] = db.verify(4).findings
+    assert found.table == "p"
+    assert "is not of its partition" in found.problem

@@ -1,0 +1,42 @@
+"""Whether the rows of a RowSet are of the partition that the log says.
+
+Spec: docs/spec/partitions.md#writer-requirements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from manifests.entries import PartitionField, PartitionValues
+from manifests.schema import TableSchema
+from tableformat.partition.divide import divide
+from tableformat.rowset_reader import RowSetReader
+
+
+def first_astray(
+    reader: RowSetReader,
+    schema: TableSchema,
+    fields: Sequence[PartitionField],
+    values: PartitionValues,
+) -> int | None:
+    """The first row with other values, None where all have these.
+
+    Fields whose column was dropped say nothing. Holds the source columns for one stretch. Raises
+    CorruptionError, StoreError.
+    """
+    ids = {column.id for column in schema.fields}
+    known = [(f, v) for f, v in zip(fields, values, strict=True) if f.column in ids]
+    if not known:
+        return None
+    columns = {field.column: schema.by_id(field.column) for field, _ in known}
+    sources = list(columns.values())
+    wanted = tuple(value for _, value in known)
+    for stretch in reader.read_stored(sources):
+        arrays = dict(zip(columns, reader.decode(sources, stretch), strict=True))
+        codes, partitions = divide([field for field, _ in known], schema, arrays)
+        astray = np.array([each != wanted for each in partitions], np.bool_)[codes]
+        if astray.any():
+            return stretch.first_row + int(np.argmax(astray))
+    return None
