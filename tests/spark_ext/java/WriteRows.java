@@ -9,8 +9,10 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Set;
 import org.apache.arrow.memory.BufferAllocator;
 import org.apache.arrow.memory.RootAllocator;
 import org.apache.arrow.vector.FieldVector;
@@ -18,6 +20,7 @@ import org.apache.arrow.vector.VectorSchemaRoot;
 import org.apache.arrow.vector.ipc.ArrowStreamReader;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
@@ -32,7 +35,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write
  * options; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
  * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
- * by, for values that Spark itself would not let pass.
+ * by, for values that Spark itself would not let pass. Of the rows whose numbers are {@code
+ * inserted} the writer of row changes is told that they are new.
  */
 public final class WriteRows {
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -57,7 +61,7 @@ public final class WriteRows {
 
   private static void write(JsonNode request, ObjectNode answer) throws IOException {
     StructType schema = (StructType) DataType.fromJson(request.get("schema").asText());
-    TaskWriter task = taskWriter(request, schema);
+    DataWriter<InternalRow> task = taskWriter(request, schema);
     try {
       long start = System.nanoTime();
       feed(task, schema, request);
@@ -76,11 +80,14 @@ public final class WriteRows {
     }
   }
 
-  private static TaskWriter taskWriter(JsonNode request, StructType schema) {
+  private static DataWriter<InternalRow> taskWriter(JsonNode request, StructType schema) {
     String json = request.get("job").asText();
     JsonNode given = request.path("options");
+    if (request.has("inserted")) {
+      return new RowChangeWriterFactory(json, schema).createWriter(0, 0);
+    }
     if (given.isMissingNode()) {
-      return (TaskWriter) new ColonnadeWriterFactory(json, schema).createWriter(0, 0);
+      return new ColonnadeWriterFactory(json, schema).createWriter(0, 0);
     }
     WriteJob job = WriteJob.parse(json);
     WriteOptions now = job.options();
@@ -97,12 +104,21 @@ public final class WriteRows {
             now.indexedColumns());
     WriteJob other =
         new WriteJob(
-            job.url(), job.prefix(), job.job(), job.columns(), job.sortKey(), options);
-    return new TaskWriter(new RowSetWriter(other, schema));
+            job.url(),
+            job.prefix(),
+            job.job(),
+            job.columns(),
+            job.sortKey(),
+            job.partitionedBy(),
+            options);
+    return new TaskWriter(RowWriter.of(other, schema));
   }
 
-  private static void feed(TaskWriter task, StructType schema, JsonNode request)
+  private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)
       throws IOException {
+    Set<Integer> inserted = new HashSet<>();
+    request.path("inserted").forEach(row -> inserted.add(row.asInt()));
+    int number = 0;
     boolean unsafe = request.path("unsafe").asBoolean(true);
     JsonNode layout = request.path("layout");
     UnsafeProjection projection =
@@ -117,7 +133,12 @@ public final class WriteRows {
           Iterator<InternalRow> rows = rows(root);
           while (rows.hasNext()) {
             InternalRow row = rows.next();
-            task.write(unsafe ? projection.apply(row) : row);
+            InternalRow given = unsafe ? projection.apply(row) : row;
+            if (inserted.contains(number++)) {
+              ((RowChangeWriter) task).insert(given);
+            } else {
+              task.write(given);
+            }
           }
         }
       }

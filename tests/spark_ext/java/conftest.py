@@ -30,7 +30,7 @@ def spark_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkShell
         yield shell
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def writer(class_path: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[WriteTool]:
     with WriteTool(class_path, tmp_path_factory.mktemp("writer")) as running:
         yield running

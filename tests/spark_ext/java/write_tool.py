@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.entries import RowSetEntry, SortField
+from manifests.entries import PartitionField, RowSetEntry, SortField
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore, ObjectStore
 from spark_ext.types import to_spark
@@ -36,12 +36,14 @@ PLACES = {
 class WriteTool(JsonProcess):
     """One JVM that writes what it is told to."""
 
-    def __init__(self, class_path: str, folder: Path, before: Sequence[str] = ()) -> None:
+    def __init__(
+        self, class_path: str, folder: Path, before: Sequence[str] = (), heap: str = "512m"
+    ) -> None:
         """`before` is a command that runs the JVM, as `nice` would."""
         source = Path(__file__).with_name("WriteRows.java")
         compile_it = ["javac", "--release", "17", "-cp", class_path, "-d", str(folder), str(source)]
         subprocess.run(compile_it, check=True, capture_output=True, text=True)
-        command = [*before, "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
+        command = [*before, "java", f"-Xmx{heap}", "-XX:+UseSerialGC", "-XX:-UsePerfData"]
         command += ["--add-opens=java.base/java.nio=ALL-UNNAMED"]
         command += ["-cp", f"{folder}{os.pathsep}{class_path}", "colonnade.write.WriteRows"]
         environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
@@ -54,6 +56,7 @@ class WriteTool(JsonProcess):
         schema: TableSchema,
         *batches: pa.RecordBatch,
         key: Sequence[SortField] = (),
+        partitioned_by: Sequence[PartitionField] = (),
         settings: WriteSettings | None = None,
         row_schema: str | None = None,
         **request: Any,
@@ -66,7 +69,7 @@ class WriteTool(JsonProcess):
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
         request |= {
-            "job": job_of(url, schema, key, settings).model_dump_json(),
+            "job": job_of(url, schema, key, settings, partitioned_by).model_dump_json(),
             "schema": row_schema or to_spark(schema).json(),
             "arrow": str(self._rows),
         }
@@ -96,11 +99,20 @@ def job_of(
     schema: TableSchema,
     key: Sequence[SortField] = (),
     settings: WriteSettings | None = None,
+    partitioned_by: Sequence[PartitionField] = (),
 ) -> WriteJob:
     """A planned append to a table of that schema."""
     return WriteJob(
         url=str(url),
-        target=Target(table=JOB, name="t", prefix=PREFIX, table_schema=schema, sort_key=tuple(key)),
+        target=Target(
+            table=JOB,
+            name="t",
+            prefix=PREFIX,
+            table_schema=schema,
+            sort_key=tuple(key),
+            partition_layout_id=1 if partitioned_by else 0,
+            partition_fields=tuple(partitioned_by),
+        ),
         mode="append",
         create=None,
         create_database=False,

@@ -25,6 +25,6 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
 
   @Override
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new TaskWriter(new RowSetWriter(WriteJob.parse(jobJson), rowSchema));
+    return new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
   }
 }

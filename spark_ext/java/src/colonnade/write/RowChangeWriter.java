@@ -13,13 +13,11 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMe
  * is the JSON of tableformat/statements/reported.py in a class of Spark's.
  */
 final class RowChangeWriter implements DeltaWriter<InternalRow> {
-  private final RowSetWriter writer;
+  private final RowWriter writer;
   private final RowNumbers deleted = new RowNumbers();
   private final RowNumbers moved = new RowNumbers();
-  private final RowNumbers inserted = new RowNumbers();
-  private long written;
 
-  RowChangeWriter(RowSetWriter writer) {
+  RowChangeWriter(RowWriter writer) {
     this.writer = writer;
   }
 
@@ -36,20 +34,18 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
 
   @Override
   public void insert(InternalRow row) throws IOException {
-    inserted.add(written);
-    write(row);
+    writer.write(row);
+    writer.markInserted();
   }
 
   @Override
   public void write(InternalRow row) throws IOException {
     writer.write(row);
-    written++;
   }
 
   @Override
   public WriterCommitMessage commit() throws IOException {
-    return new PythonWriterCommitMessage(
-        RowSetEntry.report(writer.finish(), deleted, moved, inserted));
+    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish(), deleted, moved));
   }
 
   @Override

@@ -19,6 +19,6 @@ public final class RowChangeWriterFactory implements DeltaWriterFactory {
 
   @Override
   public DeltaWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new RowChangeWriter(new RowSetWriter(WriteJob.parse(jobJson), rowSchema));
+    return new RowChangeWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
   }
 }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.util.Base64;
 import java.util.Map;
 import java.util.TreeMap;
+import org.roaringbitmap.IntConsumer;
 import org.roaringbitmap.RoaringBitmap;
 
 /** Numbers of rows: a Roaring bitmap of the lower 32 bits for each value of the upper ones. */
@@ -22,6 +23,15 @@ final class RowNumbers {
       lastUpper = upper;
     }
     last.add((int) number);
+  }
+
+  /** Adds the numbers of others, all greater by {@code shift}. */
+  void addAll(RowNumbers others, long shift) {
+    others.bitmaps.forEach(
+        (upper, bitmap) -> {
+          long first = (long) upper << 32;
+          bitmap.forEach((IntConsumer) lower -> add(first + Integer.toUnsignedLong(lower) + shift));
+        });
   }
 
   /** Writes an object of bitmaps by the upper bits. */

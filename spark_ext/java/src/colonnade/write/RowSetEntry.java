@@ -11,7 +11,8 @@ import java.util.Map;
 
 /**
  * One RowSet as the log will know it. {@code data} is the RowSet itself where it is inline, else
- * null. Spec: docs/spec/operations.md#rowset-entry
+ * null; {@code partition} is null where the table has none. Spec:
+ * docs/spec/operations.md#rowset-entry
  */
 record RowSetEntry(
     String object,
@@ -21,6 +22,7 @@ record RowSetEntry(
     Cuts cuts,
     byte[] footer,
     Map<Integer, Statistics> statistics,
+    List<String> partition,
     byte[] data,
     boolean unsynced) {
   private static final JsonFactory JSON = new JsonFactory();
@@ -35,20 +37,19 @@ record RowSetEntry(
     return json(json -> write(entries, json));
   }
 
-  /** The same of a task that also took rows; {@code inserted} counts the rows that it wrote. */
-  static byte[] report(
-      List<RowSetEntry> entries, RowNumbers deleted, RowNumbers moved, RowNumbers inserted) {
+  /** The same of a task that also took rows. */
+  static byte[] report(RowWriter.Written written, RowNumbers deleted, RowNumbers moved) {
     return json(
         json -> {
           json.writeStartObject();
           json.writeFieldName("rowsets");
-          write(entries, json);
+          write(written.entries(), json);
           json.writeFieldName("deleted");
           deleted.write(json);
           json.writeFieldName("moved");
           moved.write(json);
           json.writeFieldName("inserted");
-          inserted.write(json);
+          written.inserted().write(json);
           json.writeEndObject();
         });
   }
@@ -81,6 +82,13 @@ record RowSetEntry(
       each.getValue().forLog().write(json);
     }
     json.writeEndObject();
+    if (partition != null) {
+      json.writeArrayFieldStart("partition");
+      for (String value : partition) {
+        json.writeString(value);
+      }
+      json.writeEndArray();
+    }
     if (data != null) {
       json.writeStringField("data", Base64.getEncoder().encodeToString(data));
     }

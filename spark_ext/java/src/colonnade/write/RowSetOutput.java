@@ -23,6 +23,7 @@ final class RowSetOutput {
   private final ByteSink sink;
   private final ObjectNames names;
   private final WriteOptions options;
+  private final List<String> partition;
   private final BlockEncoder encoder;
   private final List<Part> parts = new ArrayList<>();
   private final List<String> written = new ArrayList<>();
@@ -46,10 +47,17 @@ final class RowSetOutput {
     }
   }
 
-  RowSetOutput(ByteSink sink, ObjectNames names, WriteJob job, BlockEncoder encoder) {
+  /** {@code partition}: the values that the log will state, null where there are none. */
+  RowSetOutput(
+      ByteSink sink,
+      ObjectNames names,
+      WriteJob job,
+      List<String> partition,
+      BlockEncoder encoder) {
     this.sink = sink;
     this.names = names;
     this.options = job.options();
+    this.partition = partition;
     this.encoder = encoder;
     this.cuts = new Cuts(options.blockRows());
     job.columns().forEach(column -> parts.add(new Part(column)));
@@ -128,9 +136,17 @@ final class RowSetOutput {
     }
   }
 
-  /** Write what is missing. Requires: at least one cut. */
+  /** Bytes of blocks that are kept in memory. */
+  long waitingBytes() {
+    return inFiles ? 0 : byteCount;
+  }
+
+  /** Write what is missing, and keep nothing but names. Requires: at least one cut. */
   RowSetEntry finish() throws IOException {
-    return inFiles || byteCount > options.packedBytes() ? finishDirectory() : finishString();
+    boolean large = inFiles || byteCount > options.packedBytes();
+    RowSetEntry entry = large ? finishDirectory() : finishString();
+    parts.clear();
+    return entry;
   }
 
   private RowSetEntry finishDirectory() throws IOException {
@@ -192,7 +208,7 @@ final class RowSetOutput {
     }
     boolean unsynced = !options.sync() && data == null;
     return new RowSetEntry(
-        names.object(), place, rows(), bytes, cuts, footer, statistics, data, unsynced);
+        names.object(), place, rows(), bytes, cuts, footer, statistics, partition, data, unsynced);
   }
 
   /** Remove what was written. What cannot be removed stays for vacuum to find. */

@@ -14,11 +14,12 @@ import org.apache.spark.sql.types.StructType;
  * <p>Rows are staged up to the next cut, encoded column by column and forgotten. Holds about one
  * block of every column, and what a packed RowSet may take.
  */
-final class RowSetWriter implements AutoCloseable {
+final class RowSetWriter implements RowWriter {
   private final WriteJob job;
+  private final List<String> partition;
   private final WriteOptions options;
   private final ByteSink sink;
-  private final BlockEncoder encoder = new BlockEncoder();
+  private final BlockEncoder encoder;
   private final StagedBytes staged = new StagedBytes();
   private final List<Staged> columns = new ArrayList<>();
   private final Staged[] targets;
@@ -27,9 +28,12 @@ final class RowSetWriter implements AutoCloseable {
   private final SortCheck sortCheck;
   private final List<RowSetOutput> finished = new ArrayList<>();
   private final List<RowSetEntry> entries = new ArrayList<>();
+  private final RowNumbers inserted = new RowNumbers();
   private final RowBuffer buffer;
   private RowSetOutput output;
   private int rows;
+  private long taken;
+  private long mostStaged;
 
   /** How many rows the next cut can still take. */
   private long room;
@@ -37,12 +41,21 @@ final class RowSetWriter implements AutoCloseable {
   /**
    * Prepare for rows of a schema, whose columns are found by name.
    *
+   * @param partition the values of all these rows as the log has them, null where there are none
+   * @param encoder closed with this writer; others in the same thread may have it, too
    * @throws IllegalArgumentException naming the columns that do not fit the table
    */
-  RowSetWriter(WriteJob job, StructType rowSchema) {
+  RowSetWriter(
+      WriteJob job,
+      StructType rowSchema,
+      List<String> partition,
+      ByteSink sink,
+      BlockEncoder encoder) {
     this.job = job;
+    this.partition = partition;
+    this.sink = sink;
+    this.encoder = encoder;
     options = job.options();
-    sink = ByteSink.of(job.url());
     List<String> names = job.columns().stream().map(TableField::name).toList();
     ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
     for (int i = 0; i < ordinals.length; i++) {
@@ -61,12 +74,9 @@ final class RowSetWriter implements AutoCloseable {
     room = cutRows();
   }
 
-  /**
-   * Append a row; it is not kept.
-   *
-   * @throws IllegalArgumentException for values that the table does not allow
-   */
-  void write(InternalRow row) throws IOException {
+  @Override
+  public void write(InternalRow row) throws IOException {
+    taken++;
     if (row instanceof UnsafeRow unsafe) {
       if (!buffer.add(unsafe)) {
         takeBuffered();
@@ -81,6 +91,16 @@ final class RowSetWriter implements AutoCloseable {
       takeBuffered();
       stage(row);
     }
+  }
+
+  @Override
+  public void markInserted() {
+    inserted.add(taken - 1);
+  }
+
+  /** About what it holds in memory: room for rows is kept, however many of them are there now. */
+  long heldBytes() {
+    return mostStaged + (output == null ? 0 : output.waitingBytes());
   }
 
   /** Stage the rows of the buffer. */
@@ -104,22 +124,24 @@ final class RowSetWriter implements AutoCloseable {
   }
 
   private void cutIfFull() throws IOException {
-    if (rows >= cutRows() || staged.total + rows * slotBytes >= options.cutBytes()) {
+    long stagedBytes = staged.total + rows * slotBytes;
+    mostStaged = Math.max(mostStaged, stagedBytes);
+    if (rows >= cutRows() || stagedBytes >= options.cutBytes()) {
       cut();
     }
     room = cutRows() - rows;
   }
 
-  /** Write what is pending; the entries of all RowSets, none when there were no rows. */
-  List<RowSetEntry> finish() throws IOException {
+  @Override
+  public Written finish() throws IOException {
     takeBuffered();
     cut();
     endRowSet();
-    return List.copyOf(entries);
+    return new Written(List.copyOf(entries), inserted, List.copyOf(finished));
   }
 
-  /** Remove everything that this writer wrote. Requires: no commit of it was tried. */
-  void abort() {
+  @Override
+  public void abort() {
     if (output != null) {
       finished.add(output);
       output = null;
@@ -129,7 +151,6 @@ final class RowSetWriter implements AutoCloseable {
     entries.clear();
   }
 
-  /** Release native memory; removes nothing. */
   @Override
   public void close() {
     encoder.close();
@@ -152,7 +173,7 @@ final class RowSetWriter implements AutoCloseable {
     if (output == null) {
       output =
           new RowSetOutput(
-              sink, ObjectNames.fresh(job.prefix(), job.job()), job, encoder);
+              sink, ObjectNames.fresh(job.prefix(), job.job()), job, partition, encoder);
     }
     output.addCut(columns, rows);
     columns.forEach(Staged::clear);

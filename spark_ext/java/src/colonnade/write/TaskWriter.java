@@ -13,9 +13,9 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMe
  * driver that receives it may not know the classes of this jar.
  */
 public final class TaskWriter implements DataWriter<InternalRow> {
-  private final RowSetWriter writer;
+  private final RowWriter writer;
 
-  TaskWriter(RowSetWriter writer) {
+  TaskWriter(RowWriter writer) {
     this.writer = writer;
   }
 
@@ -26,7 +26,7 @@ public final class TaskWriter implements DataWriter<InternalRow> {
 
   @Override
   public WriterCommitMessage commit() throws IOException {
-    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish()));
+    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish().entries()));
   }
 
   @Override

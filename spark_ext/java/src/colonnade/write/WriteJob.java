@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.partition.PartitionTransform;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -20,6 +21,7 @@ record WriteJob(
     String job,
     List<TableField> columns,
     List<SortField> sortKey,
+    List<PartitionField> partitionedBy,
     WriteOptions options) {
   private static final int INDEXED_COLUMNS = 32;
   private static final long MOST_ROWS = (1L << 32) - 1;
@@ -27,6 +29,9 @@ record WriteJob(
 
   /** One column of the sort key, by id. */
   record SortField(int column, boolean descending) {}
+
+  /** One field of the layout: a column, by id; the argument is 0 where the transform has none. */
+  record PartitionField(PartitionTransform transform, int column, int argument) {}
 
   /** Read the JSON of a job as the planner wrote it. */
   static WriteJob parse(String json) {
@@ -45,20 +50,38 @@ record WriteJob(
           new SortField(
               field.get("column").asInt(), field.path("descending").asBoolean()));
     }
+    List<PartitionField> partitionedBy = partitionedBy(target.path("partition_fields"));
     return new WriteJob(
         job.get("url").asText(),
         target.get("prefix").asText(),
         job.get("job").asText(),
         columns,
         sortKey,
-        options(job.get("settings"), columns, sortKey));
+        partitionedBy,
+        options(job.get("settings"), columns, sortKey, partitionedBy));
+  }
+
+  private static List<PartitionField> partitionedBy(JsonNode fields) {
+    List<PartitionField> found = new ArrayList<>();
+    for (JsonNode field : fields) {
+      found.add(
+          new PartitionField(
+              PartitionTransform.named(field.get("transform").asText()),
+              field.get("column").asInt(),
+              field.path("argument").asInt()));
+    }
+    return found;
   }
 
   private static WriteOptions options(
-      JsonNode settings, List<TableField> columns, List<SortField> sortKey) {
+      JsonNode settings,
+      List<TableField> columns,
+      List<SortField> sortKey,
+      List<PartitionField> partitionedBy) {
     Set<Integer> indexed = new HashSet<>();
     columns.stream().limit(INDEXED_COLUMNS).forEach(column -> indexed.add(column.id()));
     sortKey.forEach(field -> indexed.add(field.column()));
+    partitionedBy.forEach(field -> indexed.add(field.column()));
     JsonNode limit = settings.path("max_records");
     return WriteOptions.of(
         settings.get("target_bytes").asLong(),

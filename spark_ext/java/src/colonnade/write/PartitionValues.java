@@ -1,0 +1,114 @@
+package colonnade.write;
+
+import colonnade.partition.PartitionTransform;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+import scala.Function2;
+
+/** The partition that a row is of: one value or null for each field of the layout. */
+final class PartitionValues {
+  /** The most bytes of a text or binary value that stand in the log. */
+  private static final int MOST_BYTES = 1024;
+
+  private final List<Field> fields = new ArrayList<>();
+
+  /** A field of the layout and where rows have its column. */
+  private record Field(
+      String column,
+      PartitionTransform transform,
+      int argument,
+      int ordinal,
+      DataType type,
+      Function2<SpecializedGetters, Object, Object> accessor) {
+
+    Object of(InternalRow row) {
+      Object value = row.isNullAt(ordinal) ? null : accessor.apply(row, ordinal);
+      return value == null ? null : transform.apply(value, type, argument);
+    }
+  }
+
+  /** For rows of a schema, whose columns are found by name. Requires: they fit the table. */
+  PartitionValues(WriteJob job, StructType rowSchema) {
+    List<String> names = job.columns().stream().map(TableField::name).toList();
+    int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    List<Integer> ids = job.columns().stream().map(TableField::id).toList();
+    for (WriteJob.PartitionField field : job.partitionedBy()) {
+      int at = ids.indexOf(field.column());
+      StructField column = rowSchema.fields()[ordinals[at]];
+      fields.add(
+          new Field(
+              names.get(at),
+              field.transform(),
+              field.argument(),
+              ordinals[at],
+              column.dataType(),
+              InternalRow.getAccessor(column.dataType(), true)));
+    }
+  }
+
+  /** The values of a row. They may lie in its memory, so they are good for comparing only. */
+  Object[] of(InternalRow row) {
+    Object[] values = new Object[fields.size()];
+    for (int i = 0; i < values.length; i++) {
+      Object value = fields.get(i).of(row);
+      values[i] = value instanceof byte[] bytes ? ByteBuffer.wrap(bytes) : value;
+    }
+    return values;
+  }
+
+  /** The same values in memory of their own. */
+  static List<Object> kept(Object[] values) {
+    return Arrays.stream(values)
+        .map(value -> value instanceof UTF8String text ? text.copy() : value)
+        .toList();
+  }
+
+  /**
+   * Values as the log states them. Spec: docs/spec/partitions.md
+   *
+   * @throws IllegalArgumentException naming the column for a value that is too long for the log
+   */
+  List<String> tagged(List<Object> values) {
+    List<String> tagged = new ArrayList<>();
+    for (int i = 0; i < values.size(); i++) {
+      tagged.add(tagged(values.get(i), fields.get(i).column()));
+    }
+    return tagged;
+  }
+
+  private static String tagged(Object value, String column) {
+    if (value == null) {
+      return null;
+    }
+    if (value instanceof UTF8String text) {
+      requireShort(text.numBytes(), column);
+      return "s:" + text;
+    }
+    if (value instanceof ByteBuffer bytes) {
+      requireShort(bytes.remaining(), column);
+      return "b:" + Base64.getEncoder().encodeToString(bytes.array());
+    }
+    if (value instanceof Decimal decimal) {
+      return "i:" + decimal.toJavaBigDecimal().unscaledValue();
+    }
+    return "i:" + (value instanceof Boolean truth ? (truth ? 1 : 0) : value);
+  }
+
+  private static void requireShort(int bytes, String column) {
+    if (bytes > MOST_BYTES) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(column) + " cannot be partitioned by: a value has " + bytes
+              + " bytes, and at most " + MOST_BYTES + " stand in the log; use truncate.");
+    }
+  }
+}

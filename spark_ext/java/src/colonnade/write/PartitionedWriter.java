@@ -1,0 +1,114 @@
+package colonnade.write;
+
+import colonnade.store.ByteSink;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Parts the rows of a task by partition, so that every RowSet has rows of one.
+ *
+ * <p>Spark is asked to bring the rows of a partition together, and then one writer at a time does
+ * anything. In any other order the RowSets are smaller: only a few writers stay open, which hold no
+ * more than one of wide rows may, and the one that had no row for the longest time is finished
+ * first.
+ */
+final class PartitionedWriter implements RowWriter {
+  private static final int MOST_OPEN = 8;
+
+  private final WriteJob job;
+  private final StructType rowSchema;
+  private final PartitionValues partitions;
+  private final ByteSink sink;
+  private final BlockEncoder encoder = new BlockEncoder();
+
+  /** Writers by partition, the one of the last row at the end. */
+  private final Map<List<Object>, RowSetWriter> open = new LinkedHashMap<>(16, 0.75f, true);
+
+  private final List<RowSetEntry> entries = new ArrayList<>();
+  private final List<RowSetOutput> outputs = new ArrayList<>();
+  private final RowNumbers inserted = new RowNumbers();
+  private long finishedRows;
+  private Object[] partition;
+  private RowSetWriter writer;
+
+  PartitionedWriter(WriteJob job, StructType rowSchema) {
+    this.job = job;
+    this.rowSchema = rowSchema;
+    this.sink = ByteSink.of(job.url());
+    newWriter(null); // refuses rows that do not fit, even where none comes
+    partitions = new PartitionValues(job, rowSchema);
+  }
+
+  @Override
+  public void write(InternalRow row) throws IOException {
+    Object[] values = partitions.of(row);
+    if (!Arrays.equals(values, partition)) {
+      turnTo(PartitionValues.kept(values));
+    }
+    writer.write(row);
+  }
+
+  private void turnTo(List<Object> values) throws IOException {
+    partition = values.toArray();
+    writer = open.get(values);
+    if (writer == null) {
+      writer = newWriter(partitions.tagged(values));
+      open.put(values, writer);
+    }
+    while (open.size() > MOST_OPEN || open.size() > 1 && heldBytes() > job.options().cutBytes()) {
+      finishFirst();
+    }
+  }
+
+  private RowSetWriter newWriter(List<String> tagged) {
+    return new RowSetWriter(job, rowSchema, tagged, sink, encoder);
+  }
+
+  private long heldBytes() {
+    return open.values().stream().mapToLong(RowSetWriter::heldBytes).sum();
+  }
+
+  private void finishFirst() throws IOException {
+    Iterator<RowSetWriter> writers = open.values().iterator();
+    RowSetWriter first = writers.next();
+    Written written = first.finish();
+    writers.remove();
+    inserted.addAll(written.inserted(), finishedRows);
+    entries.addAll(written.entries());
+    outputs.addAll(written.outputs());
+    finishedRows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
+  }
+
+  @Override
+  public void markInserted() {
+    writer.markInserted();
+  }
+
+  @Override
+  public Written finish() throws IOException {
+    while (!open.isEmpty()) {
+      finishFirst();
+    }
+    return new Written(List.copyOf(entries), inserted, List.copyOf(outputs));
+  }
+
+  @Override
+  public void abort() {
+    open.values().forEach(RowSetWriter::abort);
+    outputs.forEach(RowSetOutput::abort);
+    outputs.clear();
+    entries.clear();
+  }
+
+  @Override
+  public void close() {
+    encoder.close();
+  }
+}
