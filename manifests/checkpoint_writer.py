@@ -111,7 +111,8 @@ def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef)
 def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
     """The table with all its RowSets in segments, written where they are new."""
     rowsets = table.rowsets
-    if not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
+    counted = rowsets.row_count is not None and rowsets.byte_count is not None
+    if counted and not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
         return table
     touched = touched_segments(rowsets)
     kept: list[SegmentRef] = []

@@ -201,7 +201,8 @@ class RowSetsFold:
         kept = [s for s in self._segments if not _covered(dropped, s)]
         gone = [s for s in self._segments if _covered(dropped, s)]
         self._count(-count, 0, 0)
-        if sum(s.segment.rowset_count for s in gone) == count:
+        whole = not any(_overlap(r, s) for r in self._dropped for s in gone)
+        if whole and sum(s.segment.rowset_count for s in gone) == count:
             for segment in gone:
                 rows = None if _within(self._vectors, segment) else -segment.live_row_count
                 wider = _within(self._replaced, segment)

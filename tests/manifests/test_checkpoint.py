@@ -20,6 +20,7 @@ from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
 from manifests.entries import (
     ByteCheck,
     ColumnStatistics,
+    DropRowSet,
     PartitionField,
     SegmentEntry,
     SortField,
@@ -45,10 +46,12 @@ from tests.faults import FaultyStore
 from tests.log_samples import (
     ORDERS,
     append,
+    change,
     contents,
     delete,
     entry,
     holds,
+    live,
     make_log,
     overwrite,
     replay,
@@ -395,6 +398,42 @@ def test_unchanged_large_segments_are_reused(monkeypatch: pytest.MonkeyPatch) ->
     state = log.commit(overwrite_some(9, 12), state)
     assert large not in state.table("orders").rowsets.segments
     assert contents(log, log.read_head()) == contents(log, replay(store))
+
+
+@pytest.mark.parametrize("gone", [((0, 1),), ((0, 0), (1, 1)), ((0, 2),)])
+@pytest.mark.parametrize("deleted", [None, 0, 3])
+def test_a_checkpoint_counts_what_is_left_when_segments_are_gone(
+    gone: tuple[tuple[int, int], ...], deleted: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("manifests.spill.SPILL_COUNT", 1)
+    store = MemoryStore()
+    log = make_log(store)
+    state = with_orders(store, log)
+    for rows in (1, 10):
+        state = log.commit(append(entry(rows), entry(rows)), state)
+    if deleted is not None:
+        state = log.commit(delete(deleted, vector(1)), state)
+    for each in gone:
+        state = log.commit(change(DropRowSet(table=ORDERS, rowsets=(each,))), state)
+    counted = write_checkpoint(store, state).table("orders").rowsets
+    left = live(log, state.table("orders"))
+    assert counted.rowset_count == len(left)
+    assert counted.row_count == sum(each.row_count for each in left)
+    assert counted.byte_count == sum(each.entry.byte_count for each in left)
+
+
+def test_segments_that_go_with_others_are_not_counted_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("manifests.checkpoint.LARGE_SEGMENT", 16)
+    store = MemoryStore()
+    log = make_log(store, 1)
+    state = log.commit(append(*(entry(1) for _ in range(20))), with_orders(store, log))
+    state = log.commit(append(*(entry(2) for _ in range(20))), state)
+    state = log.commit(change(DropRowSet(table=ORDERS, rowsets=((0, 1),))), state)
+    assert state.table("orders").rowsets.dropped
+    late = make_log(store).commit(change(DropRowSet(table=ORDERS, rowsets=((2, 21),))), state)
+    assert late.table("orders").rowsets.row_count in (None, 18 * 2)
 
 
 def overwrite_some(first: int, last: int | None = None):  # type: ignore[no-untyped-def]

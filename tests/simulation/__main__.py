@@ -7,7 +7,6 @@ one. Ends with status 1 where there was any.
 from __future__ import annotations
 
 import argparse
-import logging
 import os
 import sys
 import time
@@ -24,7 +23,6 @@ BATCH = 20
 
 def run_batch(first: int, runs: int) -> tuple[Counters, list[str]]:
     """Run seeds one after another; what they went through, and what went wrong."""
-    logging.getLogger("manifests.log").setLevel(logging.ERROR)
     counters, failures = Counters(), []
     for seed in range(first, first + runs):
         try:

@@ -150,6 +150,12 @@ def _partial(store: ObjectStore, table: TableState, job: str) -> TableState:
     return _rewritten(store, replace(table, rowsets=rowsets), job)
 
 
+def _uncounted(store: ObjectStore, table: TableState, job: str) -> TableState:
+    rowsets = table.rowsets
+    changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced
+    return _rewritten(store, table, job) if changed else table
+
+
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
     return AddRowSet(table=table, rowset=rowset.entry)
 
@@ -260,6 +266,10 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a checkpoint is written in part",
         lambda: patch.object(checkpoint_writer, "_rewritten", _partial),
+    ),
+    Bug(
+        "a checkpoint counts only what changed",
+        lambda: patch.object(checkpoint_writer, "_rewritten", _uncounted),
     ),
     Bug(
         "a restore brings deleted rows back",

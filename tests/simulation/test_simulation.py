@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import logging
-
 import pytest
 
 from tests.simulation.actors.every import ACTORS
@@ -19,12 +17,6 @@ RUNS = 16
 
 SEEDS = 500
 """Within so many seeds each planted mistake must be found."""
-
-
-@pytest.fixture(autouse=True)
-def quiet(caplog: pytest.LogCaptureFixture) -> None:
-    """Checkpoints that could not be written are warned of, which is what faults are for."""
-    caplog.set_level(logging.ERROR, "manifests.log")
 
 
 def test_nothing_goes_wrong_whatever_fails() -> None:

@@ -5,6 +5,7 @@ Everything is drawn from one seed, so a run that went wrong goes wrong again.
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -14,7 +15,7 @@ from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
-from manifests import deletion_vector
+from manifests import deletion_vector, spill
 from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from manifests.log import Log, create_database
 from manifests.rebase import origin
@@ -102,6 +103,7 @@ class World:
         self._names = count()
         self.work = 0
         self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
+        self._listed = self.order.choice((0, 1, spill.SPILL_COUNT))
         with self._seeded():
             self._found()
 
@@ -224,7 +226,10 @@ class World:
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:
-        """Draw ids from the seed, and let half of the runs keep whatever is small in objects."""
+        """Draw ids from the seed, let no mistake pass as a warning, and make small things large.
+
+        Half of the runs keep whatever is small in objects, most keep short lists in segments.
+        """
 
         def options(*arguments: Any) -> WriteOptions:
             return replace(write_options(*arguments), inline_bytes=self._inline_bytes)
@@ -235,13 +240,20 @@ class World:
         limit = min(self._inline_bytes, deletion_vector.INLINE_LIMIT)
         with (
             patch("secrets.token_hex", token_hex),
+            patch.object(logging.Logger, "warning", _warn),
             patch.object(write_job, "write_options", options),
             patch.object(statement, "write_options", options),
             patch.object(deletion_vector, "INLINE_LIMIT", limit),
             patch.object(origin, "INLINE_LIMIT", limit),
+            patch.object(spill, "SPILL_COUNT", self._listed),
             patch.object(execute, "ThreadPoolExecutor", OneByOne),
         ):
             yield
+
+
+def _warn(_: logging.Logger, message: str, *values: object, exc_info: bool = False) -> None:
+    """Beside a commit faults are only warned of, and everything else with its traceback."""
+    assert not exc_info, message % values
 
 
 class OneByOne(Executor):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from manifests.entries import AddRowSets
 from manifests.errors import CorruptionError
 from manifests.log_reader import LogReader
 from manifests.names import HINT, checkpoint_name
@@ -43,7 +44,10 @@ class Vandal:
 
 
 def _cached(world: World) -> list[str]:
-    """The parts of checkpoints that the hint leads to, and that are no anchor's: only caches."""
+    """The parts of checkpoints that the hint leads to, and that nothing else does: only caches.
+
+    An anchor leads to some, and an epoch to segments that it adds.
+    """
     log = LogReader(world.disk)
     try:
         found = cached_objects(world.disk, 0)
@@ -51,4 +55,6 @@ def _cached(world: World) -> list[str]:
         return []
     for anchor in world.oracle.anchors:
         found -= read_anchor(log, anchor)[1]
+    for epoch in world.oracle.epochs:
+        found -= {op.segment.object for op in epoch.ops if isinstance(op, AddRowSets)}
     return sorted(map(checkpoint_name, found))
