@@ -172,7 +172,9 @@ class PartitionedWriter:
             if column.id in sources | keys
         }
         codes, partitions = divide(self._fields, self._schema, whole)
-        order = pa.array(np.argsort(codes, kind="stable"))
+        # Numbers of 16 bits are sorted by radix.
+        narrow = codes.astype(np.uint16) if len(partitions) <= 2**16 else codes
+        order = pa.array(np.argsort(narrow, kind="stable"))
         ends = np.cumsum(np.bincount(codes, minlength=len(partitions))).tolist()
         orders = [order.slice(a, b - a) for a, b in zip([0, *ends], ends, strict=False)]
         if self._sort_key:
