@@ -26,6 +26,7 @@ from colonnade.cli.sources import (
 from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
+from manifests.partition_layout import split_fields
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.location import Location, locate
@@ -60,6 +61,14 @@ class _Target:
     state: TableState | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """What a user says of a table that is new."""
+
+    sort_key: str | None
+    partition_by: str | None
+
+
 def import_(
     table: TableArgument,
     sources: Annotated[
@@ -79,6 +88,12 @@ def import_(
         str | None,
         typer.Option("--sort-key", metavar="A,B desc", help="How a new table is sorted."),
     ] = None,
+    partition_by: Annotated[
+        str | None,
+        typer.Option(
+            "--partition-by", metavar="FIELDS", help="Its partitions: days(ts), bucket(16, id)."
+        ),
+    ] = None,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
@@ -88,7 +103,8 @@ def import_(
     The table is created where there is none. Columns are matched by name.
     """
     output, started = Output(json), time.perf_counter()
-    target = _target(table, mode, sort_key)
+    design = _Design(sort_key, partition_by)
+    target = _target(table, mode, design)
     source, files = _source(sources or [], query, file_format, target.state)
     engine = choose_engine(source.byte_count, spark, spark_above)
     if engine.name == "spark" and not isinstance(source, ParquetFiles):
@@ -96,9 +112,9 @@ def import_(
             raise InvalidInputError("Spark imports Parquet files only; leave --spark always out.")
         engine = Engine("arrow", "")
     if engine.name == "spark":
-        done = _import_by_spark(target, files, mode, sort_key, engine, output)
+        done = _import_by_spark(target, files, mode, design, engine, output)
     else:
-        done = _import_here(target, source, mode, sort_key, output)
+        done = _import_here(target, source, mode, design, output)
     done = replace(done, seconds=round(time.perf_counter() - started, 3))
     rate = done.rows / max(done.seconds, 0.001)
     output.show(
@@ -116,15 +132,17 @@ def import_(
     )
 
 
-def _target(table: str, mode: Mode, sort_key: str | None) -> _Target:
+def _target(table: str, mode: Mode, design: _Design) -> _Target:
     location = locate(table)
     log = Log(location.store)
     base = log.read_head() if location.exists else None
     state = None if base is None else location.find(base)
     if state is not None and mode == "create":
         raise AlreadyExistsError(f"{location.url} is a table already; choose another --mode.")
-    if state is not None and sort_key is not None:
-        raise InvalidInputError(f"{location.url} exists; --sort-key is for a table that is new.")
+    if state is not None and design != _Design(None, None):
+        raise InvalidInputError(
+            f"{location.url} exists; --sort-key and --partition-by are for a table that is new."
+        )
     return _Target(location, log, base, state)
 
 
@@ -156,14 +174,14 @@ def _format_of(file: Path) -> Format:
 
 
 def _import_here(
-    target: _Target, source: Source, mode: Mode, sort_key: str | None, output: Output
+    target: _Target, source: Source, mode: Mode, design: _Design, output: Output
 ) -> ImportFacts:
     """Stream the rows into RowSets in this process, and commit them."""
     job = plan_write(
         target.location,
         target.base,
         "overwrite" if mode == "overwrite" else "append",
-        create=_new_table(target, source, sort_key),
+        create=_new_table(target, source, design),
         commit=CommitSettings(metadata="colonnade import"),
     )
     with progress(output, "import", source.unit, source.total) as advance:
@@ -179,18 +197,19 @@ def _import_here(
     )
 
 
-def _new_table(target: _Target, source: Source, sort_key: str | None) -> CreateTable | None:
+def _new_table(target: _Target, source: Source, design: _Design) -> CreateTable | None:
     if target.state is not None:
         return None
     name, schema = target.location.new_table_name, schema_from_arrow(source.schema)
-    return new_table(name, schema, split_names(sort_key) or ())
+    fields = split_fields(design.partition_by or "")
+    return new_table(name, schema, split_names(design.sort_key) or (), partition_by=fields)
 
 
 def _import_by_spark(
     target: _Target,
     files: Sequence[Path],
     mode: Mode,
-    sort_key: str | None,
+    design: _Design,
     engine: Engine,
     output: Output,
 ) -> ImportFacts:
@@ -200,8 +219,9 @@ def _import_by_spark(
     paths = [str(file.resolve()) for file in files]
     rows = session.read.option("mergeSchema", True).parquet(*paths)
     writer = rows.write.format("colonnade").option("userMetadata", note)
-    if sort_key is not None:
-        writer = writer.option("sortKey", sort_key)
+    for name, value in (("sortKey", design.sort_key), ("partitionBy", design.partition_by)):
+        if value is not None:
+            writer = writer.option(name, value)
     table = target.location.url
     writer.mode("overwrite" if mode == "overwrite" else "append").save(table)
     # Other writers may have committed since.

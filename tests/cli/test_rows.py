@@ -63,11 +63,13 @@ def test_a_new_table_gets_the_columns_of_all_files(run: Run, tmp_path: Path) -> 
     pq.write_table(pa.table({"id": pa.array([1], pa.int32())}), folder / "a.parquet")
     pq.write_table(pa.table({"id": [2**40], "name": ["x"]}), folder / "b.parquet")
     (folder / "_SUCCESS").touch()
-    assert (
-        run("import", tmp_path / "t", folder, "--sort-key", "id desc", "--mode", "create").code == 0
-    )
+    design = ("--sort-key", "id desc", "--partition-by", "truncate(1, name), bucket(4, id)")
+    assert run("import", tmp_path / "t", folder, *design, "--mode", "create").code == 0
     assert rows_of(tmp_path / "t") == [{"id": 1, "name": None}, {"id": 2**40, "name": "x"}]
-    assert run("show", tmp_path / "t", "--json").json["sort_key"] == ["id desc"]
+    made = run("show", tmp_path / "t", "--json").json
+    assert made["sort_key"] == ["id desc"]
+    assert made["partitioning"] == ["truncate(1, name)", "bucket(4, id)"]
+    assert "truncate(1, name)=x, bucket(4, id)=" in run("rowsets", tmp_path / "t").out
 
 
 def test_csv_files_may_be_compressed_and_separated_by_tabs(run: Run, tmp_path: Path) -> None:
