@@ -42,8 +42,8 @@ def statement_counts(arguments: Mapping[str, Any]) -> Iterable[Row]:
     transaction = TRANSACTIONS.current()
     if transaction is None:
         raise InvalidInputError("This session is in no transaction.")
-    counts = transaction.counts(arguments["statement"]).metrics()
-    return [tuple(counts[name] for name in COUNTED)]
+    counts = transaction.counts(arguments["statement"])
+    return [tuple(getattr(counts, name) for name in COUNTED)]
 
 
 def _settings(arguments: Mapping[str, Any]) -> CommitSettings:
