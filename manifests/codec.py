@@ -74,6 +74,11 @@ def encode_model(model: Model) -> bytes:
     return seal(model.model_dump_json(exclude_none=True).encode())
 
 
+def encoded_length(models: Iterable[Model]) -> int:
+    """The bytes that models take within another one."""
+    return sum(len(each.model_dump_json(exclude_none=True).encode()) for each in models)
+
+
 def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
     """Read a sealed JSON object.
 
@@ -99,7 +104,7 @@ def encode_epoch(epoch: Epoch) -> bytes:
     if len(data) > EPOCH_LIMIT:
         raise InvalidInputError(
             f"This change takes {len(data)} bytes in the log where {EPOCH_LIMIT} are allowed;"
-            " divide it into several, or store its deletion vectors as objects."
+            " divide it into several, each by a condition that meets fewer RowSets."
         )
     return data
 

@@ -94,8 +94,11 @@ def write_deletion_vector(
     predecessor: ObjectId | None = None,
     *,
     sync: bool = True,
+    room: int | None = None,
 ) -> DeletionVectorEntry:
     """Store a vector, in its entry when it is small, and return the entry for the log.
+
+    With `room` its text in the entry takes at most so many bytes.
 
     Raises InvalidInputError for a vector that deletes nothing, StoreError.
     """
@@ -103,8 +106,10 @@ def write_deletion_vector(
         raise InvalidInputError("A deletion vector must delete at least one row.")
     data = encode_deletion_vector(vector)
     object_id = new_object_id(job)
-    inline = len(data) <= INLINE_LIMIT
-    if not inline:
+    text = base64.b64encode(data).decode("ascii") if len(data) <= INLINE_LIMIT else None
+    if text is not None and room is not None and len(text) > room:
+        text = None
+    if text is None:
         with store.create(names.deletion_vector_name(prefix, object_id), sync=sync) as writer:
             writer.write(data)
     return DeletionVectorEntry(
@@ -112,7 +117,7 @@ def write_deletion_vector(
         cardinality=vector.cardinality,
         check=byte_check(data),
         predecessor=predecessor,
-        data=base64.b64encode(data).decode("ascii") if inline else None,
+        data=text,
     )
 
 

@@ -11,21 +11,22 @@ from dataclasses import dataclass, replace
 from pyroaring import FrozenBitMap
 
 from manifests.change import Change
+from manifests.codec import encoded_length
 from manifests.conflicts import check_epoch
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import (
     AddDeletionVector,
     Compaction,
+    CompactionOutput,
     CreateTable,
-    DeletionVectorEntry,
     DropRowSet,
     Epoch,
     Operation,
     ReplaceColumn,
     RowKind,
+    Vacuum,
 )
 from manifests.errors import ConflictError, CorruptionError, InvalidInputError
-from manifests.ids import ObjectId, TableId, new_job_id
+from manifests.ids import TableId
 from manifests.log_reader import LogReader
 from manifests.names import table_prefix
 from manifests.rebase.compaction import OwnCompaction, Vectors, carry_through
@@ -41,6 +42,7 @@ from manifests.rebase.targets import (
     ids_of,
     numbered,
 )
+from manifests.rebase.vector_writer import VectorWriter
 from manifests.snapshot import LiveRowSet, Snapshot
 
 Targets = Mapping[str, Mapping[int, Target]]
@@ -48,7 +50,7 @@ Targets = Mapping[str, Mapping[int, Target]]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A change as it would be committed after some epoch since its base. A value.
+    """A change as it would be committed after some epoch since its base. A value but for `writer`.
 
     `targets` are the RowSets whose rows it takes or gives other values in some columns, by table
     and id, `replacing` the tables whose rows it replaces, `replaced` the ids of RowSets that it
@@ -59,6 +61,7 @@ class Carried:
     base: Snapshot
     log: LogReader
     vectors: Vectors
+    writer: VectorWriter
     targets: Targets
     replacing: frozenset[str]
     replaced: Mapping[str, FrozenBitMap]
@@ -75,6 +78,8 @@ class Carried:
         check_reads(self.change, self.base, before, theirs, self.log)
         carried = self
         for operation, first_id in numbered(before, theirs):
+            if isinstance(operation, Vacuum):
+                self.writer.forget(frozenset(operation.victims))
             table = getattr(operation, "table", "")
             try:
                 carried = carried._follow(operation, table, first_id, theirs)
@@ -171,8 +176,11 @@ class Carried:
     def write_operations(self) -> tuple[Operation, ...]:
         """What the change says right after the epochs that it has followed.
 
-        Vectors too large for the log are stored first. Raises StoreError.
+        Vectors too large for the log are stored first, and those for which the epoch has no room.
+        Raises StoreError.
         """
+        vectors = sum(len(target.gone) for of in self.targets.values() for target in of.values())
+        self.writer.begin(encoded_length(self.change.ops) if vectors else 0, vectors)
         written = [self._write_operation(op) for op in self.change.ops if not self._is_void(op)]
         for table, targets in self.targets.items():
             whole: dict[RowKind, list[int]] = {}
@@ -216,12 +224,16 @@ class Carried:
     def _write_compaction(self, operation: Compaction) -> Compaction:
         taken = self.compactions[operation.table].taken(self.vectors)
         outputs = tuple(
-            output.model_copy(update={"vector": self._write(operation.table, taken[i], None)})
-            if i in taken
-            else output
+            self._with_vector(operation.table, output, taken[i]) if i in taken else output
             for i, output in enumerate(operation.outputs)
         )
         return operation.model_copy(update={"outputs": outputs})
+
+    def _with_vector(
+        self, table: str, output: CompactionOutput, gone: FrozenBitMap
+    ) -> CompactionOutput:
+        vector = self.writer.write(table, output.rowset.object, gone, None)
+        return output.model_copy(update={"vector": vector})
 
     def _write_vectors(self, table: str, target: Target) -> list[Operation]:
         """One vector after another, where statements of several kinds took rows."""
@@ -231,21 +243,13 @@ class Carried:
             if not taken.rows:
                 continue
             gone = found.gone | taken.rows
-            vector = self._write(table, gone, found.vector)
+            vector = self.writer.write(table, found.id, gone, found.vector)
             kind = taken.kind if taken.kind in ("update", "merge") else None
             written.append(
                 AddDeletionVector(table=table, rowset=found.id, vector=vector, kind=kind)
             )
             found = replace(found, gone=gone, vector=vector)
         return written
-
-    def _write(
-        self, table: str, gone: FrozenBitMap, before: DeletionVectorEntry | None
-    ) -> DeletionVectorEntry:
-        predecessor = None if before is None else ObjectId(before.object)
-        prefix, vector = self.vectors.prefixes[table], DeletionVector(gone)
-        job = self.change.job or new_job_id()
-        return write_deletion_vector(self.log.store, prefix, job, vector, predecessor)
 
 
 def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
@@ -265,6 +269,7 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
         base,
         log,
         vectors,
+        VectorWriter(log.store, prefixes, change.job),
         targets,
         replacing,
         {

@@ -26,7 +26,7 @@ from manifests.fold import apply_epoch
 from manifests.log import Log
 from manifests.log_reader import LogReader
 from manifests.names import epoch_name
-from manifests.rebase import carried, reads
+from manifests.rebase import carried, reads, vector_writer
 from manifests.rebase.carried import Carried
 from manifests.rebase.compaction import OwnCompaction
 from manifests.rebase.origin import RowMap
@@ -138,11 +138,11 @@ def _too_narrow(statistics: ColumnStatistics) -> ColumnStatistics:
 
 
 def _one_row_less(
-    store: ObjectStore, prefix: str, job: str, vector: DeletionVector, *rest: Any
+    store: ObjectStore, prefix: str, job: str, vector: DeletionVector, *rest: Any, **how: Any
 ) -> Any:
     rows = vector.rows
     cut = rows if len(rows) == 1 else rows - FrozenBitMap([rows.max()])
-    return write_deletion_vector(store, prefix, job, DeletionVector(cut), *rest)
+    return write_deletion_vector(store, prefix, job, DeletionVector(cut), *rest, **how)
 
 
 def _partial(store: ObjectStore, table: TableState, job: str) -> TableState:
@@ -261,7 +261,7 @@ BUGS: tuple[Bug, ...] = (
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
     Bug(
         "a vector lacks its last row",
-        lambda: patch.object(carried, "write_deletion_vector", _one_row_less),
+        lambda: patch.object(vector_writer, "write_deletion_vector", _one_row_less),
     ),
     Bug(
         "a checkpoint is written in part",
@@ -295,6 +295,11 @@ BUGS: tuple[Bug, ...] = (
         _check_vacuum(of_vacuums=False),
         actors=(Writer(mix=(8, 2, 0, 0, 0, 0)), Vacuumer(8)),
         long=True,
+    ),
+    Bug(
+        "a vector that vacuum removed is thought stored",
+        lambda: patch.object(vector_writer.VectorWriter, "forget", lambda *_: None),
+        actors=(Writer(mix=(4, 8, 0, 0, 0, 0)), Vacuumer(8)),
     ),
     Bug("a vacuum overlooks a writer", _check_vacuum(of_vacuums=True), actors=VACUUMED),
     Bug(
