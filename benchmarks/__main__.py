@@ -10,6 +10,7 @@ from benchmarks.measure import save, show
 
 BENCHMARKS = {
     "encoding": "size, encode and decode of lineitem beside Parquet-zstd",
+    "bloom": "a key that nothing is sorted by, with Bloom filters and without",
     "append": "a thousand appends of ten rows without Spark",
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",

@@ -25,6 +25,8 @@ Damaged = Callable[[Column, str], NoReturn]
 _WINDOW_BYTES = 8 * MIB
 """About so many bytes of filters are held at once."""
 
+_NO_FILTER = memoryview(b"")
+
 
 def prune_by_filters(
     columns: Sequence[ColumnBlocks],
@@ -88,12 +90,15 @@ class _Filters:
 
     def _read(self, cuts: Sequence[int]) -> None:
         blocks = self.blocks
+        extents = {cut: blocks.filter_piece(cut).extent for cut in cuts}
+        there = [cut for cut in cuts if extents[cut][1]]
+        self._found.update((cut, [_NO_FILTER]) for cut in cuts)
         name = blocks.source.index_name(blocks.column.id)
-        data = blocks.source.read(name, [blocks.filter_piece(cut).extent for cut in cuts])
-        for cut, part in zip(cuts, data, strict=True):
+        data = blocks.source.read(name, [extents[cut] for cut in there])
+        for cut, part in zip(there, data, strict=True):
             self._found[cut] = [
                 self._verified(each.number, each.bloom)
-                for each in blocks.stored(cut, memoryview(b""), part)
+                for each in blocks.stored(cut, _NO_FILTER, part)
             ]
 
     def _verified(self, number: int, bloom: memoryview) -> memoryview:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from manifests.bloom_columns import bloom_columns
 from manifests.change import RowsGone, TableRead
 from manifests.entries import ReplaceColumn, SortField
 from manifests.log import Log
@@ -66,7 +67,8 @@ def evaluate_update(
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
     added = write_batches(log.store, table, job, batches, settings) if moved else ()
-    options = replacement_options(table.schema, table.sort_key, len(kept), settings)
+    filtered = bloom_columns(table.properties, table.schema)
+    options = replacement_options(table.schema, table.sort_key, len(kept), settings, filtered)
     place = Place(log.store, table.id, table.prefix, job)
     read = values.column_ids
     if where is not None:
@@ -119,9 +121,10 @@ def replacement_options(
     sort_key: Sequence[SortField],
     count: int,
     settings: WriteSettings | None = None,
+    bloom_columns: Sequence[int] = (),
 ) -> WriteOptions:
     """How a statement that replaces columns of `count` RowSets writes them."""
-    options = write_options(schema, sort_key, settings or WriteSettings())
+    options = write_options(schema, sort_key, settings or WriteSettings(), bloom_columns)
     return options if count <= INLINE_LIMIT else replace(options, inline_bytes=0)
 
 

@@ -140,7 +140,7 @@ class _Task:
         count = sum(rowset.in_place for rowset in job.rowsets)
         target = write.target
         self._options = replacement_options(
-            target.table_schema, target.sort_key, count, write.settings
+            target.table_schema, target.sort_key, count, write.settings, target.bloom_columns
         )
 
     def run(self) -> Iterator[pa.RecordBatch]:

@@ -266,3 +266,12 @@ def test_blocks_of_one_stretch_are_asked_one_by_one() -> None:
         [(first, batch)] = read(store, entry, schema, col("x") == f"{i}" * 50)
         assert (first, batch.num_rows) == (i // 20 * 20, 20)
     assert not read(store, entry, schema, col("x") == "0x")
+
+
+def test_a_stretch_without_a_filter_is_left_to_its_bounds() -> None:
+    # A block of one value alone, and one of NULL, have no bytes and no filter.
+    rows = [7] * 5 + [None] * 5 + list(range(1, 40, 8)) + list(range(2, 42, 8))
+    batch = pa.RecordBatch.from_arrays([pa.array(rows, pa.int64())], schema=arrow_schema(LONGS))
+    store, entry = written(batch, LONGS, bloom_columns=frozenset({1}))
+    for value, firsts in ((7, [0]), (9, [10]), (10, [15]), (11, [])):
+        assert [first for first, _ in read(store, entry, LONGS, col("x") == value)] == firsts

@@ -14,8 +14,9 @@ from manifests.log import Log, create_database
 from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet
 from manifests.store import MemoryStore, ObjectStore
-from tableformat.alteration import AddColumn, DropColumn
+from tableformat.alteration import AddColumn, AlterProperties, DropColumn
 from tableformat.database import Database
+from tableformat.rowset_reader import RowSetReader
 from tableformat.statements import update
 
 ROWS = 2_000
@@ -63,6 +64,21 @@ def test_an_update_of_most_rows_writes_the_columns_that_it_sets_and_no_others() 
     [entry] = table.history(1)
     assert entry.metrics["rowsets_in_place"] == 1
     assert entry.metrics["bytes_in_place"] == counts.bytes_in_place
+
+
+def test_replaced_columns_get_their_filters() -> None:
+    table = made()
+    table.alter(AlterProperties({"bloom-filter-enabled.column.c1": "true"}))
+    assert table.update({"c1": "c2"}).rowsets_in_place == 2
+    field = table.state.schema.field("c1")
+    for rowset in live(table):
+        reader = RowSetReader(table._log.store, table.state.prefix, rowset.entry)
+        [stretch] = reader.read_stored([field], bloom_columns=[field.id])
+        reader.verify([field], stretch)
+        [[block]] = stretch.blocks
+        assert len(block.bloom) == 32 * 79
+    [first, *_] = column(table, "c2")
+    assert column(table, "id", f"c1 = {first!r}D") == [0]
 
 
 def test_few_rows_move_and_small_rowsets_do_too() -> None:

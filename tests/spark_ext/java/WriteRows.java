@@ -101,7 +101,8 @@ public final class WriteRows {
             given.path("packed_bytes").asLong(now.packedBytes()),
             given.path("inline_bytes").asLong(now.inlineBytes()),
             now.sync(),
-            now.indexedColumns());
+            now.indexedColumns(),
+            now.bloomColumns());
     WriteJob other =
         new WriteJob(
             job.url(),

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from manifests.bloom_columns import bloom_columns
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import LocalStore
-from tableformat.arrow_types import schema_from_arrow
+from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.predicate import bind, evaluate, parse_predicate, to_json
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
@@ -34,8 +38,16 @@ def blocks_read(
     rows: pa.RecordBatch,
     predicate: Any,
     wanted: str | None = None,
+    bloom: Sequence[int] = (),
+    inline_bytes: int = 2**20,
+    packed_bytes: int = 2**20,
 ) -> list[Any]:
-    options = WriteOptions(block_rows=BLOCK_ROWS, inline_bytes=2**20)
+    options = WriteOptions(
+        block_rows=BLOCK_ROWS,
+        inline_bytes=inline_bytes,
+        packed_bytes=packed_bytes,
+        bloom_columns=frozenset(bloom),
+    )
     with RowSetWriter(store, "", JOB, schema, (), options) as writer:
         writer.write(rows)
         entries = writer.close()
@@ -59,11 +71,82 @@ def test_no_row_that_matches_is_lost(tool: ReadTool, tmp_path: Path, share: int)
         predicate = random_predicate(rng, types)
         matching = evaluate(bind(predicate, schema), rows).fill_null(False)
         wanted = {row[-1] for row in expected_rows(rows.filter(matching), schema)}
-        found = blocks_read(tool, store, schema, rows, predicate)
+        on = {f"bloom-filter-enabled.column.{name}": "true" for name in types}
+        bloom = bloom_columns(on, schema) if rng.random() < 0.7 else ()
+        found = blocks_read(tool, store, schema, rows, predicate, bloom=bloom)
         assert wanted <= {row[-1] for row in found}
         assert [row for row in expected_rows(rows, schema) if row in found] == found
         pruned += len(found) < BLOCKS * BLOCK_ROWS
     assert pruned
+
+
+LOOKUPS: dict[str, list[Any]] = {
+    "k": [97 * i % 101 for i in range(25)],
+    "i": [97 * i % 101 - 50 for i in range(25)],
+    "x": [97 * i % 101 / 4 - 10 for i in range(24)] + [float("nan")],
+    "s": [f"text {97 * i % 101}" for i in range(25)],
+    "b": [f"{97 * i % 101}".encode() for i in range(25)],
+    "p": [Decimal(97 * i % 101).scaleb(-2) for i in range(25)],
+    "q": [Decimal(97 * i % 101).scaleb(-2) for i in range(24)] + [Decimal(10) ** 34],
+    "d": [97 * i % 101 for i in range(25)],
+    "t": [97 * i % 101 * 1_000_000 for i in range(25)],
+}
+LOOKUP_TYPES = (
+    *("long", "int", "float", "string", "binary", "decimal(9,2)", "decimal(38,2)"),
+    *("date", "timestamp"),
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "blocks"),
+    [
+        ("k = 97", [0]),
+        ("k = 96", []),
+        ("k = 97.0 AND k > 5", [0]),
+        ("k = 97.5", []),
+        ("k IN (97, 21, 1000)", [0, 4]),
+        ("k IN (97, NULL)", [0]),
+        ("NOT k IN (97, 21)", [0, 1, 2, 3, 4]),
+        ("k <> 96", [0, 1, 2, 3, 4]),
+        ("k = 96 OR k = 21", [4]),
+        ("k = 96 OR d = DATE'1970-01-02'", []),
+        ("k = 21 AND s = 'text 21'", [4]),
+        ("k = 21 AND s = 'text 97'", []),
+        ("i = 47", [0]),
+        ("x = 14.25", [0]),
+        ("x = 14.5", []),
+        ("x = CAST('NaN' AS DOUBLE)", [0, 1, 2, 3, 4]),
+        ("s = 'text 97'", [0]),
+        ("s IN ('text 3', 'text 21')", [4]),
+        ("b = X'3937'", [0]),
+        ("p = 0.97", [0]),
+        ("p = 0.970", [0]),
+        ("p = 0.96", []),
+        ("q = 0.97", [0]),
+        ("q = 0.96", []),
+        ("d = DATE'1970-04-08'", [0]),
+        ("t = TIMESTAMP'1970-01-01 00:01:37'", [0]),
+        ("t = TIMESTAMP'1970-01-01 00:01:36'", []),
+    ],
+)
+@pytest.mark.parametrize("packed_bytes", [0, 2**20])
+def test_filters_leave_the_blocks_that_have_the_key(
+    tool: ReadTool, tmp_path: Path, where: str, blocks: list[int], packed_bytes: int
+) -> None:
+    schema = make_schema(dict(zip(LOOKUPS, LOOKUP_TYPES, strict=True)))
+    rows = pa.RecordBatch.from_arrays(
+        [pa.array(v, f.type) for v, f in zip(LOOKUPS.values(), arrow_schema(schema), strict=True)],
+        schema=arrow_schema(schema),
+    )
+    predicate = parse_predicate(where)
+    store = LocalStore(str(tmp_path))
+    read = partial(blocks_read, tool, store, schema, rows, predicate, packed_bytes=packed_bytes)
+    found = read(bloom=range(1, 10), inline_bytes=0)
+    numbers = {str(key): i for i, key in enumerate(LOOKUPS["k"])}
+    assert sorted({numbers[row[0]] // BLOCK_ROWS for row in found}) == blocks
+    more = read(inline_bytes=0)
+    matching = evaluate(bind(predicate, schema), rows).fill_null(False)
+    assert len(more) >= len(found) >= rows.filter(matching).num_rows
 
 
 def test_columns_that_are_not_read_rule_out_blocks_too(tool: ReadTool, tmp_path: Path) -> None:

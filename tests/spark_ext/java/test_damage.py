@@ -17,12 +17,15 @@ from google_crc32c import value as crc32c
 from manifests.codec import byte_check, seal
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
+from manifests.errors import CorruptionError
 from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import LocalStore
 from tableformat import ipc_stream
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.block import BlockEntry
 from tableformat.block_statistics import Statistics
+from tableformat.predicate import parse_predicate, to_json
+from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
@@ -186,13 +189,71 @@ def test_keys_of_a_newer_footer_are_refused(tool: ReadTool, tmp_path: Path) -> N
     inner = whole[whole.index(b'"body":') + 7 : -2]
     for changed, found in (
         (inner.replace(b'"rows"', b'"new":1,"rows"', 1), "the key 'new'"),
-        (inner.replace(b'"format_version":2', b'"format_version":3'), "format version 3"),
+        (inner.replace(b'"format_version":2', b'"format_version":4'), "format version 4"),
     ):
         data = seal(changed)
         case.entry = case.entry.model_copy(update={"footer": byte_check(data)})
         error = case.answer(name, data)["error"]
         assert error.startswith("[COLONNADE_UNSUPPORTED_FORMAT] The footer of ")
         assert f"holds {found}, which this version does not know: upgrade Colonnade." in error
+
+
+@pytest.mark.parametrize("rows", [4, 9])
+def test_a_damaged_filter_is_an_error_that_names_it(
+    tool: ReadTool, tmp_path: Path, rows: int
+) -> None:
+    store = LocalStore(str(tmp_path))
+    batch = pa.record_batch({"n": pa.array([3 * i % 10 for i in range(rows)])})
+    schema = assign_ids(schema_from_arrow(batch.schema), 1)[0]
+    entry = in_directory(store, schema, batch, bloom_columns=frozenset({1}), block_rows=5)
+    name = f"{entry.object}/1.idx"
+    damaged = bytearray(store.get(name))
+    damaged[7] ^= 1
+    Path(store.url, name).write_bytes(damaged)
+
+    def answer(where: str) -> dict[str, Any]:
+        plan = plan_of(schema, [entry], predicate=to_json(parse_predicate(where)))
+        return tool.answer(store.url, plan, spark_schema(schema))
+
+    assert len(answer("n >= 0")["rows"]) == rows
+    error = answer("n = 4")["error"]
+    assert error.startswith("[COLONNADE_CORRUPTION] Column 'n' (id 1) in ")
+    assert f"is damaged: block 0: its Bloom filter in {store.locate(name)} does not match" in error
+    Path(store.url, name).unlink()
+    assert f"{store.locate(name)} is missing" in answer("n = 4")["error"]
+
+
+def test_filters_that_a_footer_cannot_state_are_refused(tool: ReadTool, tmp_path: Path) -> None:
+    store = LocalStore(str(tmp_path))
+    batch = pa.record_batch({"n": pa.array([5, 6, None, 8])})
+    schema = assign_ids(schema_from_arrow(batch.schema), 1)[0]
+    case = Case(store, schema, in_directory(store, schema, batch), None, tool)
+    name = f"{case.entry.object}/rowset.json"
+    whole = case.objects[name]
+    inner = whole[whole.index(b'"body":') + 7 : -2]
+    third = inner.replace(b'"format_version":2', b'"format_version":3')
+    for body, filters, problem in (
+        (inner, b'{"offset":0,"length":32,"crc32c":1}', "came with format version 3"),
+        (third, b'{"offset":0,"length":32}', "says of its Bloom filter cannot be"),
+        (third, b'{"offset":0,"length":33,"crc32c":1}', "says of its Bloom filter cannot be"),
+    ):
+        data = seal(body.replace(b'"statistics":', b'"filters":' + filters + b',"statistics":', 1))
+        case.entry = case.entry.model_copy(update={"footer": byte_check(data)})
+        error = case.answer(name, data)["error"]
+        assert error.startswith("[COLONNADE_CORRUPTION] ")
+        assert problem in error
+        with pytest.raises(CorruptionError, match="Bloom"):
+            list(RowSetReader(store, "", case.entry).read(schema.fields))
+
+
+def in_directory(
+    store: LocalStore, schema: TableSchema, rows: pa.RecordBatch, **options: Any
+) -> RowSetEntry:
+    chosen = WriteOptions(inline_bytes=0, packed_bytes=0, **options)
+    with RowSetWriter(store, "", JOB, schema, (), chosen) as writer:
+        writer.write(rows)
+        (entry,) = writer.close()
+    return entry
 
 
 FORGED = ("long", "string", "decimal(38,3)", "boolean", "double", "variant", "binary")

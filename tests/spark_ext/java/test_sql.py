@@ -8,7 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 import colonnade
+from tableformat.rowset_reader import RowSetReader
 from tests.spark_ext.java.spark_shell import SparkShell
+
+ON = "bloom-filter-enabled.column."
 
 
 @pytest.fixture
@@ -121,6 +124,7 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("ADD COLUMN x INT DEFAULT 3", "default"),
         ("CLUSTER BY (id)", "The sort key of a table cannot be changed"),
         ("SET TBLPROPERTIES (sortKey = 'id')", "The sort key of a table cannot be changed"),
+        (f"SET TBLPROPERTIES ('{ON}x' = 'true')", "names no column: the table has id, name"),
         ("DROP COLUMN nothing", "nothing"),
         ("RENAME TO other.t", "cannot move to another place"),
         ("RENAME TO db._x", "Table name '_x' must have"),
@@ -132,6 +136,23 @@ def test_an_alteration_that_cannot_be_is_refused_and_nothing_changes(
     before = epoch(spark)
     assert sentence in spark.refusal(f"ALTER TABLE colonnade.db.t {statement}")
     assert epoch(spark) == before
+
+
+def test_columns_get_bloom_filters_by_a_property(spark: SparkShell) -> None:
+    spark.sql(f"ALTER TABLE colonnade.db.t SET TBLPROPERTIES ('{ON}ID' = 'true')")
+    spark.sql("ALTER TABLE colonnade.db.t RENAME COLUMN id TO key")
+    assert spark.sql("SHOW TBLPROPERTIES colonnade.db.t") == [[f"{ON}key", "true"]]
+    spark.sql("INSERT INTO colonnade.db.t SELECT 2 * id + 10, 'x' FROM range(0, 1000, 1, 1)")
+    table = colonnade.open(spark.folder / "warehouse" / "db" / "t")
+    [*_, newest] = table._log.read_rowsets(table.state)
+    reader = RowSetReader(table._log.store, table.state.prefix, newest.entry)
+    [stretch] = reader.read_stored(table.state.schema.fields, bloom_columns=(1,))
+    reader.verify(table.state.schema.fields, stretch)
+    assert [len(block.bloom) for [block] in stretch.blocks] == [32 * 40, 0]
+    assert spark.sql("SELECT * FROM colonnade.db.t WHERE key = 500") == [[500, "x"]]
+    assert spark.sql("SELECT * FROM colonnade.db.t WHERE key IN (1, 501, NULL)") == [[1, "a"]]
+    joined = "SELECT key FROM colonnade.db.t JOIN VALUES (2), (12), (13) k(key) USING (key)"
+    assert spark.sql(f"{joined} ORDER BY 1") == [[2], [12]]
 
 
 def test_a_type_is_not_widened_yet(spark: SparkShell) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from manifests.bloom_columns import bloom_columns
 from manifests.entries import PartitionField, RowSetEntry, SortField
 from manifests.schema import TableSchema, assign_ids
 from manifests.store import LocalStore, ObjectStore
@@ -94,6 +95,12 @@ class WriteTool(JsonProcess):
         return str(answer["error"])
 
 
+def filtered(schema: TableSchema) -> tuple[int, ...]:
+    """Every other column that can have Bloom filters."""
+    properties = {f"bloom-filter-enabled.column.{name}": "true" for name in schema.names[1::2]}
+    return bloom_columns(properties, schema)
+
+
 def job_of(
     url: Path | str,
     schema: TableSchema,
@@ -112,6 +119,7 @@ def job_of(
             sort_key=tuple(key),
             partition_layout_id=1 if partitioned_by else 0,
             partition_fields=tuple(partitioned_by),
+            bloom_columns=filtered(schema),
         ),
         mode="append",
         create=None,
@@ -140,7 +148,8 @@ def by_python(
     url: Path, schema: TableSchema, *rows: pa.RecordBatch, **options: Any
 ) -> tuple[RowSetEntry, ...]:
     """The same rows written by the Python writer."""
-    chosen = replace(write_options(schema, (), WriteSettings()), **options)
+    chosen = write_options(schema, (), WriteSettings(), filtered(schema))
+    chosen = replace(chosen, **options)
     with RowSetWriter(LocalStore(url), PREFIX, JOB, schema, (), chosen) as writer:
         for batch in rows:
             writer.write(batch)

@@ -23,12 +23,24 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
   /** Some bytes of an object, with their checksum. */
   record Extent(long offset, long length, long crc32c) {}
 
+  /**
+   * The Bloom filters of the blocks of a column, in the object of its index. Their checksums are in
+   * the index; that of the only one is here.
+   */
+  record Filters(long offset, long length, Long crc32c) {
+    static final Filters NONE = new Filters(0, 0, 0L);
+  }
+
   /** One column of a RowSet: exactly one of {@code index} and {@code block} is there. */
   record Segment(
-      long offset, long length, long decoded, Extent index, JsonObject block, JsonObject bounds) {
+      long offset, long length, long decoded, Extent index, JsonObject block, Filters filters,
+      JsonObject bounds) {
 
     /** The index row of the lone block, whose rows and bounds are those of the segment. */
     BlockEntry entry(long rows, StoredField.Order order) throws IOException, Malformed {
+      if (filters.crc32c() == null || !SparseIndex.isFilterLength(filters.length())) {
+        throw new Malformed("what the footer says of its Bloom filter cannot be");
+      }
       Object low = Statistics.bound(order, bounds.node().get("min"));
       Object high = Statistics.bound(order, bounds.node().get("max"));
       boolean known = low != null && high != null;
@@ -46,7 +58,9 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
           block.integer("crc32c", 0, ROWS_LIMIT),
           block.text("encoding"),
           block.has("base") ? block.integer("base", Long.MIN_VALUE, Long.MAX_VALUE) : null,
-          statistics);
+          statistics,
+          filters.length(),
+          filters.crc32c());
     }
   }
 
@@ -68,18 +82,22 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
       if (!key.matches("[1-9][0-9]{0,9}") || Long.parseLong(key) > Integer.MAX_VALUE) {
         throw segments.malformed(key, "Input should be the id of a column");
       }
-      columns.put(Integer.parseInt(key), segment(segments.object(key)));
+      Segment segment = segment(segments.object(key));
+      if (segment.filters() != Filters.NONE && (version == null || version.longValue() < 3)) {
+        throw segments.malformed(key, "Bloom filters came with format version 3");
+      }
+      columns.put(Integer.parseInt(key), segment);
     }
     return new Footer(rows, body.node().path("cuts"), columns);
   }
 
-  /** Version 1 lacks the encoding {@code lengths}. */
+  /** Version 1 lacks the encoding {@code lengths}, version 2 Bloom filters. */
   private static boolean isKnown(long version) {
-    return version == 1 || version == 2;
+    return version >= 1 && version <= 3;
   }
 
   private static Segment segment(JsonObject json) throws IOException {
-    json.only(Set.of("offset", "length", "decoded", "index", "block", "statistics"));
+    json.only(Set.of("offset", "length", "decoded", "index", "block", "filters", "statistics"));
     JsonObject bounds =
         json.object("statistics").only(Set.of("min", "max", "nulls", "nans", "exact"));
     Extent index = null;
@@ -101,6 +119,15 @@ record Footer(long rows, JsonNode cuts, Map<Integer, Segment> columns) {
         json.integer("decoded", 0, COUNT_LIMIT),
         index,
         block,
+        json.has("filters") ? filters(json.object("filters")) : Filters.NONE,
         bounds);
+  }
+
+  private static Filters filters(JsonObject json) throws IOException {
+    json.only(Set.of("offset", "length", "crc32c"));
+    return new Filters(
+        json.integer("offset", 0, COUNT_LIMIT),
+        json.integer("length", 0, COUNT_LIMIT),
+        json.has("crc32c") ? json.integer("crc32c", 0, ROWS_LIMIT) : null);
   }
 }

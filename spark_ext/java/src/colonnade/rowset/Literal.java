@@ -1,5 +1,6 @@
 package colonnade.rowset;
 
+import colonnade.bloom.BloomFilter;
 import java.math.BigDecimal;
 import java.util.Base64;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -72,6 +73,44 @@ record Literal(String kind, Object value) {
     }
     BigDecimal right = (BigDecimal) value;
     return number(bound, column).compareTo(kind.equals("date") ? right.multiply(DAY_US) : right);
+  }
+
+  /**
+   * The hash of the one storage value that equals this; null where there is none, where it may be
+   * more than one, and where the column has no filters. Requires: {@code fits}.
+   */
+  Long hash(StoredField column) {
+    return switch (column.order()) {
+      case STRING, BINARY -> hash(((UTF8String) value).getBytes());
+      case FLOAT -> BloomFilter.hash(((Number) value).doubleValue());
+      case INTEGER, DECIMAL -> isStoredAs(column) ? hash(stored(column)) : null;
+      case NONE -> null;
+    };
+  }
+
+  private static Long hash(byte[] bytes) {
+    return BloomFilter.hash(bytes, 0, bytes.length);
+  }
+
+  private static Long hash(BigDecimal whole) {
+    boolean exact = whole.signum() == 0 || whole.stripTrailingZeros().scale() <= 0;
+    return exact ? BloomFilter.hash(whole.toBigInteger()) : null;
+  }
+
+  /** Whether the number of this is the one that the column stores, but for a decimal's scale. */
+  private boolean isStoredAs(StoredField column) {
+    return switch (kind) {
+      // Of several large numbers each may become this double.
+      case "double", "boolean" -> false;
+      case "date", "timestamp", "timestamp_ntz" -> kind.equals(column.type());
+      default -> true;
+    };
+  }
+
+  private BigDecimal stored(StoredField column) {
+    BigDecimal number = (BigDecimal) value;
+    boolean isDecimal = column.kind() == StoredField.Kind.DECIMAL;
+    return isDecimal ? number.scaleByPowerOfTen(column.scale()) : number;
   }
 
   private static BigDecimal number(Object bound, StoredField column) {

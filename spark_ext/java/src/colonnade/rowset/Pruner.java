@@ -5,11 +5,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.function.IntFunction;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Which stretches of rows a predicate rules out, judged by bounds.
+ * Which stretches of rows a predicate rules out, judged by bounds and Bloom filters.
  *
  * <p>For each part of the predicate the truth values that some row might have are found: TRUE,
  * FALSE and NULL, any set of them. What is unknown or not understood here may be all three, so that
@@ -21,9 +20,21 @@ final class Pruner {
   private static final int NULL = 4;
   private static final int ANY = TRUE | FALSE | NULL;
 
+  /** Of more values one is nearly always said to be there: filters are not worth reading. */
+  private static final int MOST_MEMBERS = 256;
+
+  /** What is known of some rows, by column id. */
+  interface Known {
+    /** Bounds and counts; null for unknown. */
+    Statistics statistics(int column);
+
+    /** Whether one of some values, by their hashes, may be there. */
+    boolean mayHold(int column, long[] hashes);
+  }
+
   /** The truth values that rows may have, given their number and what is known of columns. */
   private interface Test {
-    int outcomes(long rows, IntFunction<Statistics> known);
+    int outcomes(long rows, Known known);
   }
 
   private final Set<StoredField> columns = new LinkedHashSet<>();
@@ -49,12 +60,8 @@ final class Pruner {
     return columns;
   }
 
-  /**
-   * Whether any of so many rows may match.
-   *
-   * @param known statistics by column id; null for unknown
-   */
-  boolean mayMatch(long rows, IntFunction<Statistics> known) {
+  /** Whether any of so many rows may match. */
+  boolean mayMatch(long rows, Known known) {
     return (test.outcomes(rows, known) & TRUE) != 0;
   }
 
@@ -116,7 +123,7 @@ final class Pruner {
   private Test isNull(JsonNode operand) {
     StoredField column = column(operand);
     return (rows, known) -> {
-      Statistics found = column == null ? null : known.apply(column.id());
+      Statistics found = column == null ? null : known.statistics(column.id());
       if (found == null) {
         return TRUE | FALSE;
       }
@@ -132,7 +139,7 @@ final class Pruner {
   private Test byBounds(JsonNode operand, int forNan, ValueTest test) {
     StoredField column = column(operand);
     return (rows, known) -> {
-      Statistics found = column == null ? null : known.apply(column.id());
+      Statistics found = column == null ? null : known.statistics(column.id());
       if (found == null) {
         return ANY;
       }
@@ -165,12 +172,28 @@ final class Pruner {
     String direct = flipped ? flip(operator) : operator;
     // NaN is greater than every number.
     int forNan = holds(direct, 1) ? TRUE : FALSE;
-    return byBounds(
-        operand,
-        forNan,
-        (low, high) ->
-            outcomes(
-                direct, literal.compareBound(low, column), literal.compareBound(high, column)));
+    Test test =
+        byBounds(
+            operand,
+            forNan,
+            (low, high) ->
+                outcomes(
+                    direct, literal.compareBound(low, column), literal.compareBound(high, column)));
+    return direct.equals("=") ? byMembers(test, column, List.of(literal)) : test;
+  }
+
+  /** The same test, which is only TRUE where a filter does not deny all values that it is for. */
+  private static Test byMembers(Test test, StoredField column, List<Literal> literals) {
+    List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
+    if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {
+      return test;
+    }
+    long[] members = hashes.stream().mapToLong(Long::longValue).toArray();
+    return (rows, known) -> {
+      int outcomes = test.outcomes(rows, known);
+      boolean denied = (outcomes & TRUE) != 0 && !known.mayHold(column.id(), members);
+      return denied ? outcomes & ~TRUE | FALSE : outcomes;
+    };
   }
 
   private static String flip(String operator) {
@@ -221,17 +244,19 @@ final class Pruner {
     boolean hasNull = literals.stream().anyMatch(Literal::isNull);
     literals.removeIf(Literal::isNull);
     int otherwise = hasNull ? NULL : FALSE;
-    return byBounds(
-        node.get("column"),
-        otherwise,
-        (low, high) -> {
-          for (Literal each : literals) {
-            if (each.compareBound(low, column) <= 0 && each.compareBound(high, column) >= 0) {
-              return TRUE | otherwise;
-            }
-          }
-          return otherwise;
-        });
+    Test test =
+        byBounds(
+            node.get("column"),
+            otherwise,
+            (low, high) -> {
+              for (Literal each : literals) {
+                if (each.compareBound(low, column) <= 0 && each.compareBound(high, column) >= 0) {
+                  return TRUE | otherwise;
+                }
+              }
+              return otherwise;
+            });
+    return byMembers(test, column, literals);
   }
 
   private Test like(JsonNode node) {

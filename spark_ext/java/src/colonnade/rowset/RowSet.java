@@ -6,11 +6,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** One RowSet, opened: its footer, the indexes of the columns needed, its deletion vector. */
 final class RowSet {
@@ -100,29 +98,15 @@ final class RowSet {
       return stretches;
     }
     Map<Integer, Segment> known = new HashMap<>();
-    Set<Integer> missing = new HashSet<>();
     for (StoredField column : plan.pruner().columns()) {
       int at = plan.columns().indexOf(column);
       openReplacement(store, plan, column);
       Segment found = at >= 0 ? segments[at] : open(column);
-      if (found == null) {
-        missing.add(column.id());
-      } else {
+      if (found != null) {
         known.put(column.id(), found);
       }
     }
-    return Arrays.stream(stretches)
-        .filter(
-            cut -> {
-              long rows = cuts[cut + 1] - cuts[cut];
-              return plan.pruner().mayMatch(
-                  rows,
-                  id ->
-                      missing.contains(id)
-                          ? new Statistics(rows, 0, null, null, true)
-                          : known.get(id).statistics(cut));
-            })
-        .toArray();
+    return new StretchPruning(plan.pruner(), cuts, known).kept(stretches);
   }
 
   /** The stretches that make up the ranges of the plan. */

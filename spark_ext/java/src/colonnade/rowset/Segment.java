@@ -4,15 +4,18 @@ import colonnade.rowset.RowSetSource.Extent;
 import colonnade.store.StoreException;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * The blocks of one column of a RowSet; those of stretch i, which lies between two cuts, are
  * {@code atCut[i]} up to {@code atCut[i + 1]}.
  */
-record Segment(StoredField column, String name, String location, long offset, SparseIndex index,
-    int[] atCut) {
+record Segment(StoredField column, RowSetSource source, String name, String location, long offset,
+    long filterOffset, SparseIndex index, int[] atCut) {
 
   /** Loads the index of a column; null when the RowSet does not have it. */
   static Segment open(
@@ -31,7 +34,9 @@ record Segment(StoredField column, String name, String location, long offset, Sp
       throw damaged(column, location, error.getMessage(), error);
     }
     int blocks = index.entries().size();
-    if (index.firstRows()[blocks] != footer.rows() || index.offsets()[blocks] != found.length()) {
+    if (index.firstRows()[blocks] != footer.rows()
+        || index.offsets()[blocks] != found.length()
+        || index.filterOffsets()[blocks] != found.filters().length()) {
       throw damaged(
           column, location, "its index describes other rows or bytes than the footer", null);
     }
@@ -42,7 +47,8 @@ record Segment(StoredField column, String name, String location, long offset, Sp
         throw damaged(column, location, "a block lies across a cut", null);
       }
     }
-    return new Segment(column, name, location, found.offset(), index, atCut);
+    return new Segment(
+        column, source, name, location, found.offset(), found.filters().offset(), index, atCut);
   }
 
   private static SparseIndex index(
@@ -61,7 +67,8 @@ record Segment(StoredField column, String name, String location, long offset, Sp
       throw new Malformed("the index in " + source.locate(name) + " is damaged");
     }
     try (ZstdDecompressCtx zstd = new ZstdDecompressCtx()) {
-      return SparseIndex.decode(data, column.order(), zstd);
+      boolean filters = found.filters() != Footer.Filters.NONE;
+      return SparseIndex.decode(data, column.order(), filters, zstd);
     } catch (Malformed error) {
       throw new Malformed("the index in " + source.locate(name) + ": " + error.getMessage(), error);
     }
@@ -88,6 +95,56 @@ record Segment(StoredField column, String name, String location, long offset, Sp
   Extent extent(int cut) {
     long start = index.offsets()[atCut[cut]];
     return new Extent(offset + start, index.offsets()[atCut[cut + 1]] - start);
+  }
+
+  /** Whether some of the blocks have Bloom filters. */
+  boolean hasFilters() {
+    return filterLength(0, atCut.length - 1) > 0;
+  }
+
+  /** How many bytes the filters of a stretch have. */
+  long filterLength(int cut) {
+    return filterLength(cut, cut + 1);
+  }
+
+  private long filterLength(int cut, int end) {
+    return index.filterOffsets()[atCut[end]] - index.filterOffsets()[atCut[cut]];
+  }
+
+  /** Reads the filters of stretches, which ascend: of each those of its blocks, null for none. */
+  Map<Integer, List<byte[]>> filters(List<Integer> cuts) throws IOException {
+    List<Extent> extents =
+        cuts.stream()
+            .map(cut -> new Extent(
+                filterOffset + index.filterOffsets()[atCut[cut]], filterLength(cut)))
+            .toList();
+    List<Slice> data = source.read(source.indexName(column.id()), extents);
+    Map<Integer, List<byte[]>> found = new HashMap<>();
+    for (int i = 0; i < data.size(); i++) {
+      int cut = cuts.get(i);
+      List<byte[]> filters = new ArrayList<>();
+      int at = 0;
+      for (int block = atCut[cut]; block < atCut[cut + 1]; block++) {
+        int length = (int) index.entries().get(block).filterLength();
+        filters.add(length == 0 ? null : verified(block, data.get(i).part(at, length)));
+        at += length;
+      }
+      found.put(cut, filters);
+    }
+    return found;
+  }
+
+  private byte[] verified(int block, Slice filter) throws IOException {
+    if (filter.crc32c() != index.entries().get(block).filterCrc32c()) {
+      String name = source.locate(source.indexName(column.id()));
+      throw damaged(
+          column,
+          location,
+          "block " + block + ": its Bloom filter in " + name + " does not match its checksum",
+          null);
+    }
+    int end = filter.offset() + filter.length();
+    return Arrays.copyOfRange(filter.array(), filter.offset(), end);
   }
 
   /** What is known of a stretch; null where that takes more than one block. */

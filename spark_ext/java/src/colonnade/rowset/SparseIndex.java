@@ -1,5 +1,6 @@
 package colonnade.rowset;
 
+import colonnade.bloom.BloomFilter;
 import colonnade.rowset.StoredField.Kind;
 import colonnade.rowset.StoredField.Order;
 import com.github.luben.zstd.ZstdDecompressCtx;
@@ -22,13 +23,18 @@ import org.apache.spark.sql.types.StringType$;
 /**
  * The blocks of a column segment, which lie back to back.
  *
- * <p>{@code firstRows} and {@code offsets} have one element more than there are blocks: the rows
- * and the bytes of the segment.
+ * <p>{@code firstRows}, {@code offsets} and {@code filterOffsets} (of the Bloom filters, which lie
+ * elsewhere) have one element more than there are blocks: the rows and the bytes of the segment,
+ * and the bytes of all filters.
  *
  * <p>Spec: docs/spec/rowset.md#sparse-index
  */
-record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
+record SparseIndex(
+    List<BlockEntry> entries, long[] firstRows, long[] offsets, long[] filterOffsets) {
   private static final long LIMIT = 1L << 30;
+
+  /** The first of the columns about filters. */
+  private static final int FILTERS_AT = 13;
 
   private static final Set<String> ENCODINGS =
       Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");
@@ -36,37 +42,46 @@ record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
   private static final List<String> NAMES =
       List.of(
           "first_row", "rows", "offset", "length", "decoded", "crc32c", "encoding", "base",
-          "nulls", "nans", "min", "max", "exact");
+          "nulls", "nans", "min", "max", "exact", "filter_length", "filter_crc32c");
 
   static SparseIndex of(List<BlockEntry> entries) {
     long[] rows = new long[entries.size() + 1];
     long[] offsets = new long[entries.size() + 1];
+    long[] filters = new long[entries.size() + 1];
     for (int i = 0; i < entries.size(); i++) {
       rows[i + 1] = rows[i] + entries.get(i).rows();
       offsets[i + 1] = offsets[i] + entries.get(i).length();
+      filters[i + 1] = filters[i] + entries.get(i).filterLength();
     }
-    return new SparseIndex(List.copyOf(entries), rows, offsets);
+    return new SparseIndex(List.copyOf(entries), rows, offsets, filters);
   }
 
-  /** Reads an index; its checksum was compared. */
-  static SparseIndex decode(Slice data, Order order, ZstdDecompressCtx zstd) throws Malformed {
+  /** Whether a Bloom filter may have so many bytes; 0 is none at all. */
+  static boolean isFilterLength(long length) {
+    return length >= 0 && length <= BloomFilter.LIMIT && length % BloomFilter.BUCKET_BYTES == 0;
+  }
+
+  /** Reads an index, whose checksum was compared, of blocks of which some have filters or none. */
+  static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
+      throws Malformed {
     ArrowStream stream = ArrowStream.parse(data, LIMIT);
+    int count = count(order, filters);
     try {
-      checkSchema(stream.schema(), order);
-      return decode(stream, order, zstd);
+      checkSchema(stream.schema(), order, count);
+      return decode(stream, order, count, zstd);
     } catch (RuntimeException error) {
       throw new Malformed("it cannot be read", error);
     }
   }
 
-  private static SparseIndex decode(ArrowStream stream, Order order, ZstdDecompressCtx zstd)
-      throws Malformed {
+  private static SparseIndex decode(
+      ArrowStream stream, Order order, int count, ZstdDecompressCtx zstd) throws Malformed {
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
     int rows = batch.rows();
-    ColonnadeVector[] columns = new ColonnadeVector[count(order)];
+    ColonnadeVector[] columns = new ColonnadeVector[count];
     for (int i = 0; i < columns.length; i++) {
       columns[i] = new ColonnadeVector(sparkType(i, order));
-      if (i == 5) {
+      if (isChecksum(i)) {
         batch.decodeNarrowed(columns[i], 4, rows, 0);
       } else {
         batch.decode(field(i, order), columns[i], rows);
@@ -82,7 +97,10 @@ record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
     SparseIndex index = of(entries);
     for (int row = 0; row < rows; row++) {
       BlockEntry entry = entries.get(row);
-      if (entry.rows() < 1 || entry.length() < 0 || !ENCODINGS.contains(entry.encoding())) {
+      if (entry.rows() < 1
+          || entry.length() < 0
+          || !ENCODINGS.contains(entry.encoding())
+          || !isFilterLength(entry.filterLength())) {
         throw new Malformed("it describes a block that cannot be");
       }
       if (index.firstRows[row] != columns[0].getLong(row)
@@ -115,7 +133,9 @@ record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
         columns[5].getLong(row),
         columns[6].getUTF8String(row).toString(),
         columns[7].isNullAt(row) ? null : columns[7].getLong(row),
-        statistics);
+        statistics,
+        columns.length > FILTERS_AT ? columns[FILTERS_AT].getLong(row) : 0,
+        columns.length > FILTERS_AT ? columns[FILTERS_AT + 1].getLong(row) : 0);
   }
 
   private static Object bound(ColonnadeVector column, int row, Order order) {
@@ -132,27 +152,32 @@ record SparseIndex(List<BlockEntry> entries, long[] firstRows, long[] offsets) {
     return column.getDecimal(row, 38, 0).toJavaBigDecimal().unscaledValue();
   }
 
-  private static int count(Order order) {
-    return order == Order.NONE ? NAMES.size() - 3 : NAMES.size();
+  /** Only columns with an order have bounds, and only of these some have filters. */
+  private static int count(Order order, boolean filters) {
+    return order == Order.NONE ? FILTERS_AT - 3 : filters ? NAMES.size() : FILTERS_AT;
   }
 
   private static boolean isNullable(int column) {
     return column == 7 || column == 10 || column == 11;
   }
 
-  private static void checkSchema(Schema schema, Order order) throws Malformed {
-    boolean same = schema.fieldsLength() == count(order);
-    for (int i = 0; same && i < count(order); i++) {
+  private static void checkSchema(Schema schema, Order order, int count) throws Malformed {
+    boolean same = schema.fieldsLength() == count;
+    for (int i = 0; same && i < count; i++) {
       Field field = schema.fields(i);
       same =
           NAMES.get(i).equals(field.name())
               && field.nullable() == isNullable(i)
               && field.dictionary() == null
-              && (i == 5 ? isChecksum(field) : ArrowSchema.hasType(field, field(i, order)));
+              && (isChecksum(i) ? isChecksum(field) : ArrowSchema.hasType(field, field(i, order)));
     }
     if (!same) {
       throw new Malformed("its columns are not those of an index of this column type");
     }
+  }
+
+  private static boolean isChecksum(int column) {
+    return column == 5 || column == FILTERS_AT + 1;
   }
 
   private static boolean isChecksum(Field field) {

@@ -3,7 +3,7 @@ package colonnade.write;
 /**
  * What the index knows about a block. {@code length} and {@code crc32c} are those of the stored
  * bytes; {@code decoded} bounds the bytes that the rows take as an Arrow array; {@code base} is
- * null but for narrowed blocks.
+ * null but for narrowed blocks; a block without a Bloom filter has one of no bytes.
  */
 record BlockEntry(
     int rows,
@@ -12,4 +12,25 @@ record BlockEntry(
     long crc32c,
     String encoding,
     Long base,
-    Statistics statistics) {}
+    Statistics statistics,
+    int filterLength,
+    long filterCrc32c) {
+  /** A block without a filter. */
+  BlockEntry(
+      int rows,
+      int length,
+      long decoded,
+      long crc32c,
+      String encoding,
+      Long base,
+      Statistics statistics) {
+    this(rows, length, decoded, crc32c, encoding, base, statistics, 0, 0);
+  }
+
+  /** The same block with a filter of these bytes. */
+  BlockEntry withFilter(byte[] filter) {
+    return new BlockEntry(
+        rows, length, decoded, crc32c, encoding, base, statistics, filter.length,
+        Segment.crc32c(filter));
+  }
+}

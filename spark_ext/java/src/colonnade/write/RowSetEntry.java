@@ -102,7 +102,8 @@ record RowSetEntry(
         json(
             json -> {
               json.writeStartObject();
-              json.writeNumberField("format_version", 2);
+              boolean filtered = segments.stream().anyMatch(Segment::hasFilters);
+              json.writeNumberField("format_version", filtered ? 3 : 2);
               json.writeNumberField("rows", rows);
               cuts.write(json);
               json.writeObjectFieldStart("columns");

@@ -31,19 +31,27 @@ final class RowSetOutput {
   private boolean inFiles;
   private long byteCount;
 
-  /** One column: its blocks so far, and where their bytes are. */
+  /** One column: its blocks so far, and where their bytes and those of their filters are. */
   private static final class Part {
     final TableField column;
+    final boolean hasFilters;
     final List<BlockEntry> blocks = new ArrayList<>();
     final List<byte[]> waiting = new ArrayList<>();
+    final List<byte[]> filters = new ArrayList<>();
     ObjectOutput file;
+    ObjectOutput indexFile;
 
-    Part(TableField column) {
+    Part(TableField column, boolean hasFilters) {
       this.column = column;
+      this.hasFilters = hasFilters;
     }
 
     long length() {
       return blocks.stream().mapToLong(BlockEntry::length).sum();
+    }
+
+    long filterLength() {
+      return blocks.stream().mapToLong(BlockEntry::filterLength).sum();
     }
   }
 
@@ -60,7 +68,9 @@ final class RowSetOutput {
     this.partition = partition;
     this.encoder = encoder;
     this.cuts = new Cuts(options.blockRows());
-    job.columns().forEach(column -> parts.add(new Part(column)));
+    for (TableField column : job.columns()) {
+      parts.add(new Part(column, options.bloomColumns().contains(column.id())));
+    }
   }
 
   /** Rows taken so far. */
@@ -90,10 +100,19 @@ final class RowSetOutput {
       return;
     }
     EncodedBlock block = encoder.encode(column, from, to);
-    part.blocks.add(block.entry());
-    if (block.data() != null) {
-      append(part, block.data());
+    if (block.data() == null) {
+      part.blocks.add(block.entry());
+      return;
     }
+    if (part.hasFilters) {
+      byte[] filter = column.bloomFilter(from, to);
+      part.filters.add(filter);
+      byteCount += filter.length;
+      part.blocks.add(block.entry().withFilter(filter));
+    } else {
+      part.blocks.add(block.entry());
+    }
+    append(part, block.data());
   }
 
   private void append(Part part, byte[] data) throws IOException {
@@ -122,6 +141,17 @@ final class RowSetOutput {
       part.file.write(data);
     }
     part.waiting.clear();
+    for (byte[] filter : part.filters) {
+      indexFile(part).write(filter);
+    }
+    part.filters.clear();
+  }
+
+  private ObjectOutput indexFile(Part part) throws IOException {
+    if (part.indexFile == null) {
+      part.indexFile = create(names.index(part.column.id()));
+    }
+    return part.indexFile;
   }
 
   private ObjectOutput create(String name) throws IOException {
@@ -159,10 +189,13 @@ final class RowSetOutput {
       }
       byte[] index = index(part);
       if (index != null) {
-        put(names.index(part.column.id()), index);
+        indexFile(part).write(index);
         bytes += index.length;
       }
-      segments.add(new Segment(part.column, 0, part.blocks, index, 0));
+      if (part.indexFile != null) {
+        part.indexFile.close();
+      }
+      segments.add(new Segment(part.column, 0, part.blocks, 0, index, part.filterLength()));
     }
     byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
     put(names.footer(), footer);
@@ -172,16 +205,20 @@ final class RowSetOutput {
   private RowSetEntry finishString() throws IOException {
     List<Segment> segments = new ArrayList<>();
     long offset = 0;
+    long filterOffset = parts.stream().mapToLong(Part::length).sum();
     long indexOffset = byteCount;
     for (Part part : parts) {
       byte[] index = index(part);
-      segments.add(new Segment(part.column, offset, part.blocks, index, indexOffset));
+      segments.add(
+          new Segment(part.column, offset, part.blocks, filterOffset, index, indexOffset));
       offset += part.length();
+      filterOffset += part.filterLength();
       indexOffset += index == null ? 0 : index.length;
     }
     byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
     ByteArrayOutputStream whole = new ByteArrayOutputStream((int) indexOffset + footer.length);
     parts.forEach(part -> part.waiting.forEach(whole::writeBytes));
+    parts.forEach(part -> part.filters.forEach(whole::writeBytes));
     segments.stream().map(Segment::index).filter(i -> i != null).forEach(whole::writeBytes);
     whole.writeBytes(footer);
     byte[] data = whole.toByteArray();
@@ -214,10 +251,13 @@ final class RowSetOutput {
   /** Remove what was written. What cannot be removed stays for vacuum to find. */
   void abort() {
     for (Part part : parts) {
-      if (part.file != null) {
-        part.file.abort();
+      for (ObjectOutput file : new ObjectOutput[] {part.file, part.indexFile}) {
+        if (file != null) {
+          file.abort();
+        }
       }
       part.waiting.clear();
+      part.filters.clear();
     }
     for (String name : written) {
       remove(() -> sink.delete(name));

@@ -6,13 +6,27 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * One column of a RowSet as the footer states it: where its bytes begin, its blocks, and its index,
- * which is null for a lone block.
+ * One column of a RowSet as the footer states it: where its bytes begin, its blocks, where their
+ * Bloom filters begin, and its index, which is null for a lone block.
  */
 record Segment(
-    TableField column, long offset, List<BlockEntry> blocks, byte[] index, long indexOffset) {
+    TableField column,
+    long offset,
+    List<BlockEntry> blocks,
+    long filterOffset,
+    byte[] index,
+    long indexOffset) {
   Statistics statistics() {
     return Statistics.merge(blocks);
+  }
+
+  /** Whether some of the blocks have Bloom filters. */
+  boolean hasFilters() {
+    return filterLength() > 0;
+  }
+
+  private long filterLength() {
+    return blocks.stream().mapToLong(BlockEntry::filterLength).sum();
   }
 
   /** Write the JSON object that the footer holds. */
@@ -28,6 +42,15 @@ record Segment(
       json.writeNumberField("offset", indexOffset);
       json.writeNumberField("length", index.length);
       json.writeNumberField("crc32c", crc32c(index));
+      json.writeEndObject();
+    }
+    if (hasFilters()) {
+      json.writeObjectFieldStart("filters");
+      json.writeNumberField("offset", filterOffset);
+      json.writeNumberField("length", filterLength());
+      if (index == null) {
+        json.writeNumberField("crc32c", blocks.get(0).filterCrc32c());
+      }
       json.writeEndObject();
     }
     json.writeFieldName("statistics");

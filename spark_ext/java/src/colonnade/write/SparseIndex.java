@@ -26,6 +26,10 @@ final class SparseIndex {
       index.addBounds("max", order, Statistics::high);
       index.addExact();
     }
+    if (blocks.stream().anyMatch(block -> block.filterLength() > 0)) {
+      index.addLongs("filter_length", BlockEntry::filterLength);
+      index.addChecksums("filter_crc32c", BlockEntry::filterCrc32c);
+    }
     return encoder.index(index.fields, index.batch);
   }
 
@@ -35,7 +39,7 @@ final class SparseIndex {
     addSums("offset", BlockEntry::length);
     addLongs("length", BlockEntry::length);
     addLongs("decoded", BlockEntry::decoded);
-    addChecksums();
+    addChecksums("crc32c", BlockEntry::crc32c);
     List<byte[]> encodings = new ArrayList<>();
     blocks.forEach(block -> encodings.add(block.encoding().getBytes(StandardCharsets.UTF_8)));
     addField(ArrowField.of("encoding", ArrowType.utf8()).notNull());
@@ -121,11 +125,11 @@ final class SparseIndex {
     }
   }
 
-  private void addChecksums() {
-    addField(ArrowField.of("crc32c", ArrowType.unsigned(32)).notNull());
+  private void addChecksums(String name, ToLongFunction<BlockEntry> value) {
+    addField(ArrowField.of(name, ArrowType.unsigned(32)).notNull());
     byte[] target = fixed(4);
     for (int i = 0; i < blocks.size(); i++) {
-      Bits.putInt(target, 4 * i, (int) blocks.get(i).crc32c());
+      Bits.putInt(target, 4 * i, (int) value.applyAsLong(blocks.get(i)));
     }
   }
 

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.bloom.BloomFilter;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**
@@ -115,6 +116,28 @@ abstract class Staged {
   EncodedBlock encode(BlockEncoder encoder, int from, int to) {
     Statistics statistics = Statistics.unbounded(nulls.count(from, to), 0, false);
     return encoder.plain(this, from, to, statistics);
+  }
+
+  /** The Bloom filter of rows; NULL and NaN are not in it. Requires: a type that has filters. */
+  final byte[] bloomFilter(int from, int to) {
+    long[] hashes = new long[to - from];
+    int count = 0;
+    for (int row = from; row < to; row++) {
+      if (!nulls.get(row) && !isNan(row)) {
+        hashes[count++] = hash(row);
+      }
+    }
+    return BloomFilter.encode(hashes, count);
+  }
+
+  /** The hash of a row's value, which is neither NULL nor NaN. */
+  long hash(int row) {
+    throw new IllegalStateException("No filter holds values of " + field.type());
+  }
+
+  /** Whether a row that is not NULL holds NaN. */
+  boolean isNan(int row) {
+    return false;
   }
 
   /**

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.bloom.BloomFilter;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
@@ -124,6 +125,11 @@ abstract class StagedNumbers extends Staged {
   @Override
   Comparable<?> sortValue(int row) {
     return nulls.get(row) ? null : Long.valueOf(values[row]);
+  }
+
+  @Override
+  long hash(int row) {
+    return BloomFilter.hash(values[row]);
   }
 
   /** Refuse values that are no multiple of the field's unit. */
@@ -277,6 +283,16 @@ abstract class StagedNumbers extends Staged {
     @Override
     Comparable<?> sortValue(int row) {
       return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
+    }
+
+    @Override
+    long hash(int row) {
+      return BloomFilter.hash(FloatingPoint.value(this, row));
+    }
+
+    @Override
+    boolean isNan(int row) {
+      return Double.isNaN(FloatingPoint.value(this, row));
     }
   }
 

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.bloom.BloomFilter;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -247,6 +248,11 @@ final class StagedTexts extends StagedBlobs {
     }
     int end = Utf8.endOf(bytes, start, end(row), Statistics.INDEX_BOUND_LENGTH + 1);
     return new Bound.Text(new String(bytes, start, end - start, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  long hash(int row) {
+    return BloomFilter.hash(bytes, start(row), end(row));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.bloom.BloomFilter;
 import java.math.BigInteger;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
@@ -164,6 +165,14 @@ final class WideDecimals extends StagedBlobs {
       bigEndian[i] = bytes[end(row) - 1 - i];
     }
     return new BigInteger(bigEndian);
+  }
+
+  @Override
+  long hash(int row) {
+    // As of a short decimal, where it would fit into one.
+    return low(row) >> 63 == high(row)
+        ? BloomFilter.hash(low(row))
+        : BloomFilter.hash(bytes, start(row), end(row));
   }
 
   @Override

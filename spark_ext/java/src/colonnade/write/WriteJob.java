@@ -58,7 +58,12 @@ record WriteJob(
         columns,
         sortKey,
         partitionedBy,
-        options(job.get("settings"), columns, sortKey, partitionedBy));
+        options(
+            job.get("settings"),
+            columns,
+            sortKey,
+            partitionedBy,
+            target.get("bloom_columns")));
   }
 
   private static List<PartitionField> partitionedBy(JsonNode fields) {
@@ -77,7 +82,10 @@ record WriteJob(
       JsonNode settings,
       List<TableField> columns,
       List<SortField> sortKey,
-      List<PartitionField> partitionedBy) {
+      List<PartitionField> partitionedBy,
+      JsonNode bloomColumns) {
+    Set<Integer> filtered = new HashSet<>();
+    bloomColumns.forEach(column -> filtered.add(column.asInt()));
     Set<Integer> indexed = new HashSet<>();
     columns.stream().limit(INDEXED_COLUMNS).forEach(column -> indexed.add(column.id()));
     sortKey.forEach(field -> indexed.add(field.column()));
@@ -87,6 +95,7 @@ record WriteJob(
         settings.get("target_bytes").asLong(),
         limit.isNumber() ? Math.min(limit.asLong(), MOST_ROWS) : MOST_ROWS,
         settings.get("sync").asBoolean(),
-        indexed);
+        indexed,
+        filtered);
   }
 }

@@ -9,7 +9,8 @@ import java.util.Set;
  * rows that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at
  * which wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row.
  * RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
- * one object. {@code indexedColumns} are the ids whose statistics the log keeps.
+ * one object. {@code indexedColumns} are the ids whose statistics the log keeps, {@code
+ * bloomColumns} those whose blocks get Bloom filters.
  */
 record WriteOptions(
     long targetBytes,
@@ -20,12 +21,17 @@ record WriteOptions(
     long packedBytes,
     long inlineBytes,
     boolean sync,
-    Set<Integer> indexedColumns) {
+    Set<Integer> indexedColumns,
+    Set<Integer> bloomColumns) {
   private static final long MIB = 1 << 20;
 
   /** The choices of every write but those that its settings make. */
   static WriteOptions of(
-      long targetBytes, long maxRecords, boolean sync, Set<Integer> indexedColumns) {
+      long targetBytes,
+      long maxRecords,
+      boolean sync,
+      Set<Integer> indexedColumns,
+      Set<Integer> bloomColumns) {
     return new WriteOptions(
         targetBytes,
         maxRecords,
@@ -35,6 +41,7 @@ record WriteOptions(
         4 * MIB,
         16 << 10,
         sync,
-        indexedColumns);
+        indexedColumns,
+        bloomColumns);
   }
 }

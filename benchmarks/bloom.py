@@ -1,0 +1,110 @@
+"""All columns of a key that nothing is sorted by, with Bloom filters on it and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from benchmarks.measure import Figure, interleave, lineitem
+from manifests.entries import RowSetEntry
+from manifests.schema import TableSchema
+from manifests.store import MemoryStore
+from tableformat.arrow_types import schema_from_arrow
+from tableformat.conform import conform
+from tableformat.predicate import bind, col, evaluate, prune
+from tableformat.rowset_reader import RowSetReader
+from tableformat.rowset_writer import RowSetWriter
+from tableformat.write_job import new_table, write_options
+from tableformat.write_settings import WriteSettings
+
+KEY = "l_orderkey"
+KEYS = 20
+BATCH_ROWS = 65_536
+
+
+class CountedStore(MemoryStore):
+    """Counts the bytes that are read of it."""
+
+    count = 0
+
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        """As any store does."""
+        self.count += sum(length for _, length in ranges)
+        return super().get_ranges(name, ranges)
+
+
+class Shelf:
+    """Lineitem in memory, shuffled, with filters on some columns."""
+
+    def __init__(self, schema: TableSchema, filtered: Sequence[int]) -> None:
+        self.store = CountedStore()
+        self.schema = schema
+        self.filtered = filtered
+        self.entries: tuple[RowSetEntry, ...] = ()
+
+    def write(self, batches: Sequence[pa.RecordBatch]) -> None:
+        """Write all rows anew."""
+        self.store = CountedStore()
+        options = write_options(self.schema, (), WriteSettings(sync=False), self.filtered)
+        with RowSetWriter(self.store, "", "0" * 16, self.schema, (), options) as writer:
+            for batch in batches:
+                writer.write(batch)
+            self.entries = writer.close()
+
+    def stretches(self, key: int) -> Iterator[pa.RecordBatch]:
+        """The stretches between two cuts that are read for a key."""
+        keep = partial(prune, bind(col(KEY) == key, self.schema))
+        wanted = [self.schema.field(KEY).id]
+        for entry in self.entries:
+            reader = RowSetReader(self.store, "", entry)
+            for _, batch in reader.read(self.schema.fields, keep=keep, keep_columns=wanted):
+                yield batch
+
+    def look_up(self, keys: Sequence[int]) -> int:
+        """How many rows some keys have."""
+        found = 0
+        for key in keys:
+            bound = bind(col(KEY) == key, self.schema)
+            found += sum(evaluate(bound, batch).true_count for batch in self.stretches(key))
+        return found
+
+    def bytes_read(self, keys: Sequence[int]) -> float:
+        """Megabytes that are read for one of the keys, on average."""
+        self.store.count = 0
+        self.look_up(keys)
+        return self.store.count / len(keys) / 1e6
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Write lineitem in random order and look up keys that are there and keys that are not."""
+    source = pq.read_table(lineitem(folder, scale))
+    schema = new_table("lineitem", schema_from_arrow(source.schema)).table_schema
+    rows = pa.Table.from_batches([conform(batch, schema) for batch in source.to_batches()])
+    order = np.random.default_rng(1)
+    shuffled = rows.take(pa.array(order.permutation(rows.num_rows)))
+    batches = shuffled.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
+    keys = order.choice(rows[KEY].to_numpy(), KEYS).tolist()
+    del source, rows, shuffled
+    # TPC-H gives eight keys of every 32.
+    absent = [key // 32 * 32 + 20 for key in keys]
+    ours, theirs = Shelf(schema, [schema.field(KEY).id]), Shelf(schema, [])
+    written = interleave(lambda: ours.write(batches), lambda: theirs.write(batches), runs)
+    assert ours.look_up(keys) == theirs.look_up(keys) >= KEYS
+    read = ours.bytes_read(keys), theirs.bytes_read(keys)
+    seconds = interleave(lambda: ours.look_up(keys), lambda: theirs.look_up(keys), runs)
+    sizes = [sum(entry.bytes for entry in each.entries) / 1e6 for each in (ours, theirs)]
+    wrong = sum(len(list(ours.stretches(key))) for key in absent)
+    share = 100 * wrong / sum(len(list(theirs.stretches(key))) for key in absent)
+    name = f"a key of lineitem SF{scale:g}, shuffled"
+    return [
+        Figure(f"bytes read by {name}", "MB", *read, read[0] / read[1], 0.2),
+        Figure(f"time of {name}", "s", seconds[0] / KEYS, seconds[1] / KEYS, seconds[2]),
+        Figure("blocks read for an absent key", "%", share, 100.0, share / 100, 0.02),
+        Figure("writing with filters on one column", "s", *written),
+        Figure("size with filters on one column", "MB", sizes[0], sizes[1], sizes[0] / sizes[1]),
+    ]
