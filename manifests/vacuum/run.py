@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 
 from manifests.change import Change
 from manifests.entries import Anchor, Lease, Operation, Unpin, Vacuum
-from manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+)
 from manifests.ids import new_transaction_id
 from manifests.log import Log
 from manifests.snapshot import Snapshot
@@ -94,12 +99,18 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     CommitUnknownError, StoreError: some of what the log lets go may still be there.
     """
     log.store.require_writable()
+    return _persist(log, request)
+
+
+def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
+    """What a vacuum would do; writes nothing, so a store may be read-only. Raises as `vacuum`."""
+    return _persist(log, replace(request, dry_run=True))
+
+
+def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
     for attempt in range(TRIES):
-        found = _look(log, request)
-        if request.dry_run or (found.is_idle and not found.removal.leftovers):
-            return _result(found, None, found.removal, request.dry_run)
         try:
-            return _carry_out(log, found, request)
+            return _attempt(log, request)
         except (ConflictError, CommitUnknownError):
             # Whatever became of the epoch, a run that looks again relies on nothing of this one.
             if attempt == TRIES - 1:
@@ -107,15 +118,25 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     raise AssertionError("unreachable")
 
 
-def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
-    """What a vacuum would do; writes nothing, so a store may be read-only. Raises as `vacuum`."""
-    found = _look(log, replace(request, dry_run=True))
-    return _result(found, None, found.removal, dry_run=True)
-
-
-def _look(log: Log, request: VacuumRequest) -> _Found:
-    """Find what may go; writes nothing but what the log says already."""
+def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     before = log.read_head()
+    try:
+        found = _look(log, request, before)
+        if request.dry_run or (found.is_idle and not found.removal.leftovers):
+            return _result(found, None, found.removal, request.dry_run)
+        return _carry_out(log, found, request)
+    except CorruptionError as error:
+        head = log.read_head()
+        if (head.floor, head.anchors) == (before.floor, before.anchors):
+            raise
+        raise ConflictError(
+            f"Another vacuum of {log.store.url} let epochs go that this one was reading; run it"
+            " again."
+        ) from error
+
+
+def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
+    """Find what may go; writes nothing but what the log says already."""
     now_ms = log.now_ms()
     if before.time_ms > now_ms + _DAY_MS and not request.force:
         raise InvalidInputError(

@@ -18,6 +18,7 @@ from manifests.codec import byte_check
 from manifests.entries import (
     AddDeletionVector,
     AddRowSet,
+    Anchor,
     Compaction,
     CompactionInput,
     CompactionOutput,
@@ -31,8 +32,10 @@ from manifests.entries import (
 )
 from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from manifests.ids import new_job_id
+from manifests.log import Log
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
 from manifests.snapshot import RowSets, Snapshot
+from manifests.vacuum import run
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import ORDERS, append, change, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World
@@ -76,6 +79,23 @@ def test_a_writer_whose_file_was_named_begins_again(at: tuple[str, str]) -> None
 
     during(world, at, commit)
     world.append()
+    world.check_tidy()
+
+
+def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = busy()
+    world.commit(Tag(name="old", epoch=3))
+    real, runs = run._anchored, []
+
+    def overtaken(log: Log, found: run._Found) -> tuple[tuple[Anchor, ...], set[str]]:
+        runs.append(found.floor.epoch)
+        if len(runs) == 1:
+            world.vacuum()
+        return real(log, found)
+
+    monkeypatch.setattr(run, "_anchored", overtaken)
+    world.vacuum()
+    assert len(runs) > 1
     world.check_tidy()
 
 
