@@ -11,7 +11,6 @@ import os
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -107,14 +106,23 @@ def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
     name = f"{seat}-{os.getpid()}"
     database = colonnade.open_database(path)
     while True:
-        with suppress(ConflictError, CommitUnknownError):
+        renewed = -PIN_SECONDS
+        try:
             epoch = database.pin(name, PIN_SECONDS)
             for _ in range(order.randint(2, 5)):
+                asked = time.monotonic()
                 database.pin(name, PIN_SECONDS, epoch)
+                renewed = asked
                 rows = colonnade.open(path / TABLE).scan(epoch=epoch).to_arrow()
                 record.note(epoch=epoch, rows=len(rows), **_seen(rows))
                 time.sleep(order.random() / 2)
             database.unpin(name)
+        except (ConflictError, CommitUnknownError):
+            continue
+        except (NotFoundError, CorruptionError):
+            if time.monotonic() < renewed + PIN_SECONDS:
+                raise
+            # It was so slow that the epoch went before its pin, or after it.
 
 
 def _seen(rows: pa.Table) -> Mapping[str, object]:

@@ -38,6 +38,7 @@ from manifests.store import ObjectStore, PutOutcome
 from manifests.vacuum import run
 from manifests.vacuum.floor import cached_objects
 from manifests.vacuum.references import read_state_objects
+from manifests.vacuum.removal import remove
 from tableformat import restore, rowset_output
 from tableformat.rowset_output import _for_log
 from tests.faults import Fault
@@ -162,6 +163,14 @@ def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
 
 def _of_head_only(log: LogReader, head: Snapshot, floor: int, kept: object) -> set[str]:
     return read_state_objects(log, head) | cached_objects(log.store, floor)
+
+
+def _carried_out_first(log: Log, found: Any, request: Any) -> Any:
+    remove(log.store, found.removal.files, 1)
+    return _carry_out(log, found, request)
+
+
+_carry_out = run._carry_out
 
 
 def _check_vacuum(of_vacuums: bool) -> Plant:
@@ -300,6 +309,12 @@ BUGS: tuple[Bug, ...] = (
         "a vector that vacuum removed is thought stored",
         lambda: patch.object(vector_writer.VectorWriter, "forget", lambda *_: None),
         actors=(Writer(mix=(4, 8, 0, 0, 0, 0)), Vacuumer(8)),
+    ),
+    Bug(
+        "files go before the epoch that names them",
+        lambda: patch.object(run, "_carry_out", _carried_out_first),
+        0.2,
+        actors=VACUUMED,
     ),
     Bug("a vacuum overlooks a writer", _check_vacuum(of_vacuums=True), actors=VACUUMED),
     Bug(
