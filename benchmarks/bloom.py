@@ -23,7 +23,7 @@ from tableformat.write_job import new_table, write_options
 from tableformat.write_settings import WriteSettings
 
 KEY = "l_orderkey"
-KEYS = 20
+KEYS = 5
 BATCH_ROWS = 65_536
 
 
