@@ -133,11 +133,7 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
     that the change expects, or a table's columns changed so that the rows to add do not fit them,
     UnsupportedFormatError for a writer feature that this code does not know.
     """
-    if change.expect_epoch not in (None, head.epoch):
-        raise ConflictError(
-            f"{change.operation!r} expects epoch {change.expect_epoch}, but the database is at"
-            f" epoch {head.epoch}; look at what changed and repeat it."
-        )
+    check_expected(change.operation, change.expect_epoch, head)
     unknown = sorted(head.writer_features - WRITER_FEATURES)
     if unknown:
         raise UnsupportedFormatError(
@@ -161,6 +157,15 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
                     f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
                     f" which {change.operation!r} was planned; read the table again and repeat it."
                 )
+
+
+def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
+    """Check that the head is the epoch that a change expects. Raises ConflictError."""
+    if epoch not in (None, head.epoch):
+        raise ConflictError(
+            f"{operation!r} expects epoch {epoch}, but the database is at epoch {head.epoch}; look"
+            " at what changed and repeat it."
+        )
 
 
 def _check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:

@@ -15,7 +15,7 @@ from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
-from manifests.conflicts import check_change, check_head, has_landed
+from manifests.conflicts import check_change, check_expected, check_head, has_landed
 from manifests.creation import create_database
 from manifests.entries import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.errors import (
@@ -107,6 +107,15 @@ class Log(LogReader):
             if done is not None:
                 own = done.transaction == change.transaction
                 return self._checkpoint_if_due(head), done if own else None
+
+    def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
+        """Check what a change expects that has nothing to commit.
+
+        Raises ConflictError where the database is not at `epoch`. Cost: as `refresh`, without an
+        epoch nothing.
+        """
+        if epoch is not None:
+            check_expected(operation, epoch, self.refresh(base))
 
     def preview(self, change: Change, base: Snapshot) -> Snapshot:
         """The state that a change would leave if it were committed right after its base.

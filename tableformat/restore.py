@@ -79,6 +79,7 @@ def _commit(
         ops += _operations(log, table, then.tables[table.id], then.epoch)
         ops += chosen.operations(table.id)
     if not ops:
+        log.expect(operation, chosen.expect_epoch, base)
         return base
     change = Change(
         new_transaction_id(),

@@ -38,7 +38,7 @@ from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.rerun import commit_statement
-from tableformat.statements.statement import RowCounts, make_change
+from tableformat.statements.statement import RowCounts, is_done, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import Elsewhere, Progress, verify
@@ -232,7 +232,7 @@ class ArrowTable(RowMethods):
         statement = evaluate_replace(
             self._log, self.state, batches_of(data), predicate, job, settings, str(where)
         )
-        if statement.is_empty and (commit is None or commit.batch is None):
+        if is_done(statement, commit, self._log, base):
             return base.epoch
         change = make_change(statement, self.state, job, commit)
         return self._written(self._log.commit(change, base))
@@ -255,7 +255,7 @@ class ArrowTable(RowMethods):
         statement = evaluate_replace_partitions(
             self._log, self.state, batches_of(data), job, settings
         )
-        if statement.is_empty and (commit is None or commit.batch is None):
+        if is_done(statement, commit, self._log, base):
             return base.epoch
         change = make_change(statement, self.state, job, commit)
         return self._written(self._log.commit(change, base))
@@ -431,7 +431,7 @@ class ArrowTable(RowMethods):
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
         take_lease(job, self._log, base)
         entries = write_rows(job, batches_of(data), self._location.store)
-        if not entries and mode == "append" and (commit is None or commit.batch is None):
+        if not entries and not job.has_more_than_rows:
             return base.epoch
         return self._written(commit_write(job, entries, self._log, base))
 
@@ -447,7 +447,7 @@ class ArrowTable(RowMethods):
         def planned(base: Snapshot) -> Change | None:
             table, job = self._location.require(base), new_job_id()
             statement = evaluate(self._log, table, job)
-            if statement.is_empty and (commit is None or commit.batch is None):
+            if is_done(statement, commit, self._log, base):
                 return None
             return make_change(statement, table, job, commit)
 

@@ -163,6 +163,7 @@ class Transaction:
         batches = [op for each in self._plan.written for op in self._settings.operations(each)]
         if not (change.ops or change.rows or batches):
             self._end = "ended without changes"
+            self._log.expect(change.operation, change.expect_epoch, self._base)
             return self._base.epoch
         self._end = "failed at its commit"
         snapshot = self._log.commit(replace(change, ops=(*change.ops, *batches)), self._base)

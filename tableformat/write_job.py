@@ -107,8 +107,9 @@ class WriteJob(Model):
 
     @property
     def has_more_than_rows(self) -> bool:
-        """Whether there is something to commit where no rows came."""
-        return self.mode == "overwrite" or self.create is not None or self.commit.batch is not None
+        """Whether there is something to commit, or to check, where no rows came."""
+        asked = self.commit.batch is not None or self.commit.expect_epoch is not None
+        return self.mode == "overwrite" or self.create is not None or asked
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
@@ -289,6 +290,8 @@ def commit_write(
 ) -> Snapshot:
     """Commit everything that the tasks wrote as one epoch, and return the state after it.
 
+    An append of nothing makes none.
+
     `log` and `base` (the snapshot of the job's base epoch) save reading them again.
     Raises ConflictError when another writer changed what this one replaces, dropped the table, or
     made a database of several tables where this one was to create a lone table,
@@ -320,6 +323,9 @@ def commit_write(
     rowsets = [stamped(entry, job.target) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
     ops.extend((*job.commit.operations(job.target.table), *job.end_of_lease()))
+    if not ops:
+        log.expect(job.mode, job.commit.expect_epoch, base)
+        return base
     return log.commit(
         Change(
             transaction=job.transaction,

@@ -25,7 +25,7 @@ from tableformat.scan_plan import rowset_filter
 from tableformat.selection import judge
 from tableformat.statements.delete import evaluate_delete
 from tableformat.statements.reported import TaskReport, decode_report, reported_statement
-from tableformat.statements.statement import Statement, make_change
+from tableformat.statements.statement import Statement, is_done, make_change
 from tableformat.write_job import WriteJob
 
 
@@ -92,7 +92,7 @@ def _is_whole(log: Log, table: TableState, filters: Sequence[Tree]) -> bool:
 
 
 def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> dict[str, Any]:
-    if statement.is_empty and job.commit.batch is None:
+    if is_done(statement, job.commit, log, base):
         return {"epoch": base.epoch}
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}

@@ -28,7 +28,13 @@ from tableformat.conform import conform_batches
 from tableformat.partition.divide import divide
 from tableformat.rowset_reader import RowSetReader
 from tableformat.selection import gone_rows
-from tableformat.statements.statement import Statement, make_change, row_statement, write_batches
+from tableformat.statements.statement import (
+    Statement,
+    is_done,
+    make_change,
+    row_statement,
+    write_batches,
+)
 from tableformat.write_job import WriteJob
 from tableformat.write_settings import WriteSettings
 
@@ -61,7 +67,7 @@ def commit_partitions(
     base = base or log.read_at(epoch=job.base)
     table = base.tables[TableId(job.target.table)]
     statement = written_partitions(log, table, entries, job.parameters)
-    if statement.is_empty and job.commit.batch is None:
+    if is_done(statement, job.commit, log, base):
         return base
     change = make_change(statement, table, job.job, job.commit, job.transaction)
     return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)

@@ -18,7 +18,7 @@ from manifests.entries import AddRowSet, Operation, ReplaceColumn, RowKind, RowS
 from manifests.errors import InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
-from manifests.snapshot import TableState
+from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore
 from tableformat.partition.writer import open_writer
 from tableformat.write_job import stamped, write_options
@@ -159,6 +159,20 @@ def make_change(
         expect_epoch=chosen.expect_epoch,
         job=job,
     )
+
+
+def is_done(
+    statement: Statement, settings: CommitSettings | None, log: Log, base: Snapshot
+) -> bool:
+    """Whether a statement on a table of `base` has nothing to commit, not even a batch.
+
+    Raises ConflictError where it has not, and the database is at another epoch than it expects.
+    """
+    chosen = settings or CommitSettings()
+    if not statement.is_empty or chosen.batch is not None:
+        return False
+    log.expect(statement.operation, chosen.expect_epoch, base)
+    return True
 
 
 def write_batches(

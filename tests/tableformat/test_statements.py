@@ -262,6 +262,23 @@ def test_batches_and_expected_epochs_hold_for_every_statement() -> None:
     assert table.history()[0].parameters["userMetadata"] == "note"
 
 
+def test_what_finds_nothing_to_do_still_expects_its_epoch() -> None:
+    table = filled()
+    runs: list[Callable[[CommitSettings], Any]] = [
+        lambda c: table.append(rows(), commit=c),
+        lambda c: table.delete("id = 99", commit=c),
+        lambda c: table.update({"text": "'x'"}, "id = 99", commit=c),
+        lambda c: table.overwrite(rows(), where="id = 99", commit=c),
+        lambda c: table.restore(epoch=table.epoch, commit=c),
+    ]
+    for run in runs:
+        epoch = table.refresh().epoch
+        run(CommitSettings(expect_epoch=epoch))
+        assert table.refresh().epoch == epoch
+        with pytest.raises(ConflictError, match=f"expects epoch 1, but .* {epoch}"):
+            run(CommitSettings(expect_epoch=1))
+
+
 @pytest.mark.parametrize(
     ("statement", "message"),
     [

@@ -260,6 +260,18 @@ def test_a_batch_of_a_transaction_lands_once() -> None:
         db.transaction(commit=CommitSettings(expect_epoch=1)).drop("a")
 
 
+def test_a_transaction_that_does_nothing_still_expects_its_epoch() -> None:
+    db = database()
+    expected = CommitSettings(expect_epoch=db.refresh().epoch)
+    with db.transaction(commit=expected) as tx:
+        tx.table("a").delete("id = 99")
+    tx = db.transaction(commit=expected)
+    tx.table("a").delete("id = 99")
+    db.table("b").append(rows(300))
+    with pytest.raises(ConflictError, match="expects epoch"):
+        tx.commit()
+
+
 @pytest.mark.parametrize("order", ["ab", "ba"])
 def test_a_batch_that_only_one_table_has_is_no_success(order: str) -> None:
     db = database()
