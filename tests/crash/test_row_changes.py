@@ -32,12 +32,12 @@ def open_database(store: ObjectStore) -> Database:
 
 @pytest.fixture(scope="module")
 def made() -> MemoryStore:
-    """Two tables; of the first, one RowSet of three has lost a row."""
+    """Two tables, one of them partitioned; of the other, one RowSet of three has lost a row."""
     store = MemoryStore()
     create_database(store, lone_table=False)
     database = open_database(store)
-    for name in ("a", "b"):
-        table = database.create_table(name, SCHEMA)
+    for name, partition_by in (("a", ()), ("b", ("truncate(6, id)",))):
+        table = database.create_table(name, SCHEMA, partition_by=partition_by)
         for first in (0, 4, 8):
             table.append(rows(*range(first, first + 4)))
     database.table("a").delete("id = 1")
@@ -76,6 +76,7 @@ WORKS: dict[str, Callable[[Database], object]] = {
     "update": lambda db: db.table("a").update({"v": 7}, "id < 5"),
     "upsert": lambda db: db.table("a").upsert(rows(3, 50, v=9), on="id"),
     "replace": lambda db: db.table("a").overwrite(rows(8, v=3), where="id > 7"),
+    "partitions": lambda db: db.table("b").overwrite_partitions(rows(7, 30, v=4)),
     "restore": lambda db: db.restore(epoch=5),
     "compact": lambda db: db.table("a").optimize().option("min-rowsets", 2).executeCompaction(),
     "tag": lambda db: db.tag("t", 3),
