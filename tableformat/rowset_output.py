@@ -187,9 +187,11 @@ class RowSetOutput:
 
     def finish(self) -> RowSetEntry:
         """Write what is missing. Requires: at least one cut. Raises StoreError."""
-        if self._in_files or self.byte_count > self._options.packed_bytes:
-            return self._finish_directory()
-        return self._finish_string()
+        large = self._in_files or self.byte_count > self._options.packed_bytes
+        entry = self._finish_directory() if large else self._finish_string()
+        # A task may write very many RowSets, and to remove one again its names do.
+        self._parts.clear()
+        return entry
 
     def _finish_directory(self) -> RowSetEntry:
         segments: dict[int, Segment] = {}
@@ -222,9 +224,6 @@ class RowSetOutput:
         blocks = (memoryview(data) for part in self._parts for data in part.waiting)
         blooms = (bloom for part in self._parts for bloom in part.filters)
         data = b"".join((*blocks, *blooms, *(index for index in indexes if index), footer))
-        for part in self._parts:
-            part.waiting.clear()
-            part.filters.clear()
         if len(data) <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, len(data), data)
         self._put(names.packed_name(self._prefix, self._object), data)
