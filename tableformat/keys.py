@@ -146,7 +146,10 @@ def _range(field: SchemaField, distinct: pa.Array) -> Predicate:
     try:
         if len(distinct) <= _LISTED_KEYS:
             return column.is_in(distinct.to_pylist())
-        ends = pc.min_max(distinct).as_py()
-        return column.between(ends["min"], ends["max"])
+        # Arrow compares no durations, but the numbers that they are.
+        plain = distinct.view(pa.int64()) if pa.types.is_duration(distinct.type) else distinct
+        low, high = pc.min_max(plain).values()
+        ends = pa.array([low, high], plain.type).view(distinct.type).to_pylist()
+        return column.between(*ends)
     except (InvalidInputError, ValueError):
         return TRUE  # some values have no literal, such as times finer than microseconds
