@@ -396,7 +396,7 @@ class Untag(Model):
 
 
 class Pin(Model):
-    """Keep an epoch readable until a time, in ms since 1970 UTC; again under its name: renew it."""
+    """Keep an epoch readable until a time, in ms since 1970 UTC; again under its name: longer."""
 
     op: Literal["pin"] = "pin"
     name: TableName

@@ -263,7 +263,7 @@ class _Fold:
                 pinned = self._pins.get(name)
                 if pinned and pinned.epoch != operation.epoch:
                     self._refuse(f"moves the pin {name!r} to another epoch")
-                self._pins[name] = operation
+                self._pins[name] = max(pinned or operation, operation, key=lambda p: p.until_ms)
             case Unpin():
                 if self._pins.pop(name, None) is None:
                     self._refuse(f"removes the pin {name!r}, which does not exist")

@@ -194,7 +194,8 @@ class Database:
     def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
         """Keep an epoch (None: the newest) readable for some seconds from now; returns it.
 
-        Called again with the name and epoch of a pin it renews it. Raises AlreadyExistsError for
+        Called again with the name and epoch of a pin it makes it last longer, and never shorter
+        than others asked for. Raises AlreadyExistsError for
         the pin of another epoch, NotFoundError for an epoch that is gone or never was.
         """
         head = self.refresh()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from manifests.change import Change
-from manifests.clock import now_ms
 from manifests.entries import Operation, Pin, Tag, Unpin, Untag
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_transaction_id
@@ -48,7 +47,7 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
             f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; a tag"
             " has no end."
         )
-    until, kept = now_ms() + int(seconds * 1000), _at_least_0(log, epoch)
+    until, kept = log.now_ms() + int(seconds * 1000), _at_least_0(log, epoch)
     return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 
 

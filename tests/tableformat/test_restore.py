@@ -191,7 +191,10 @@ def test_pins_are_renewed_and_given_up() -> None:
     assert db.pin("reader", 60, epoch=3) == 3
     first = db.pins()["reader"]
     db.pin("reader", 6000, epoch=3)
-    assert db.pins()["reader"].until > first.until
+    longer = db.pins()["reader"]
+    assert longer.until > first.until
+    db.pin("reader", 1, epoch=3)
+    assert db.pins()["reader"] == longer
     with pytest.raises(AlreadyExistsError, match="'reader' exists already, for epoch 3"):
         db.pin("reader", 60)
     db.unpin("reader")
