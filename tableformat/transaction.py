@@ -206,7 +206,9 @@ class Transaction:
         self._check_open()
         found = self._state.tables.get(table)
         if found is None:
-            raise NotFoundError(f"Table {table} was dropped in this transaction.")
+            known = self._base.tables.get(table)
+            name = known.name if known else table
+            raise NotFoundError(f"Table {name!r} was dropped in this transaction.")
         return found
 
     def note_read(self, read: TableRead) -> None:

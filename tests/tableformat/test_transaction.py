@@ -260,6 +260,14 @@ def test_a_batch_of_a_transaction_lands_once() -> None:
         db.transaction(commit=CommitSettings(expect_epoch=1)).drop("a")
 
 
+def test_a_table_that_a_transaction_dropped_is_named() -> None:
+    with database().transaction() as tx:
+        table = tx.table("a")
+        tx.drop("a")
+        with pytest.raises(NotFoundError, match="Table 'a' was dropped"):
+            table.scan()
+
+
 def test_a_transaction_that_does_nothing_still_expects_its_epoch() -> None:
     db = database()
     expected = CommitSettings(expect_epoch=db.refresh().epoch)
