@@ -102,22 +102,31 @@ def write_deletion_vector(
 
     Raises InvalidInputError for a vector that deletes nothing, StoreError.
     """
+    held = hold_deletion_vector(job, vector, predecessor)
+    fits = room is None or len(held.data or "") <= room
+    if held.check.length <= INLINE_LIMIT and fits:
+        return held
+    with store.create(names.deletion_vector_name(prefix, held.object), sync=sync) as writer:
+        writer.write(encode_deletion_vector(vector))
+    return held.model_copy(update={"data": None})
+
+
+def hold_deletion_vector(
+    job: str, vector: DeletionVector, predecessor: ObjectId | None = None
+) -> DeletionVectorEntry:
+    """The entry of a vector that is in it, however large: for states that nobody writes.
+
+    Raises InvalidInputError for a vector that deletes nothing.
+    """
     if not vector.cardinality:
         raise InvalidInputError("A deletion vector must delete at least one row.")
     data = encode_deletion_vector(vector)
-    object_id = new_object_id(job)
-    text = base64.b64encode(data).decode("ascii") if len(data) <= INLINE_LIMIT else None
-    if text is not None and room is not None and len(text) > room:
-        text = None
-    if text is None:
-        with store.create(names.deletion_vector_name(prefix, object_id), sync=sync) as writer:
-            writer.write(data)
     return DeletionVectorEntry(
-        object=object_id,
+        object=new_object_id(job),
         cardinality=vector.cardinality,
         check=byte_check(data),
         predecessor=predecessor,
-        data=text,
+        data=base64.b64encode(data).decode("ascii"),
     )
 
 

@@ -120,11 +120,12 @@ class Log(LogReader):
     def preview(self, change: Change, base: Snapshot) -> Snapshot:
         """The state that a change would leave if it were committed right after its base.
 
-        Commits nothing. Raises as `commit`.
+        Commits nothing and writes no object. Raises as `commit`.
         """
         check_change(change, base)
         check_head(change, base, base)
-        return _fold_own(base, self._next_epoch(begin(_enabling(change, base), base, self), base))
+        carried = begin(_enabling(change, base), base, self, stored=False)
+        return _fold_own(base, self._next_epoch(carried, base))
 
     def _follow(
         self, carried: Carried, head: Snapshot, found: Epoch | Stub | None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
 from manifests.change import KeyGuard, RowsGone, TableRead
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.deletion_vector import DeletionVector
 from manifests.entries import (
     AddRowSet,
     DeletionVectorEntry,
@@ -21,7 +21,6 @@ from manifests.log import Log
 from manifests.rebase.targets import all_rows, id_ranges
 from manifests.replacement import with_replacement
 from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore
 from tableformat.statements.statement import Statement
 
 NO_ROWS = FrozenBitMap()
@@ -33,7 +32,6 @@ class Added:
 
     entry: RowSetEntry
     gone: FrozenBitMap
-    vector: DeletionVectorEntry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ class TableWork:
         first = 0 if base is None else base.next_rowset_id
         return cls(state.id, state.prefix, first, {each.id: each for each in live})
 
-    def add(self, statement: Statement, store: ObjectStore, job: str) -> TableWork:
+    def add(self, statement: Statement) -> TableWork:
         """The same and a statement, which was evaluated on what this leaves."""
         rows, added = list(self.rows), list(self.added)
         for gone in statement.rows:
@@ -72,7 +70,7 @@ class TableWork:
                 rows.append(replace(gone, rowset=self.base[number]))
             else:
                 place = number - self.first_own
-                added[place] = self._without(added[place], gone, store, job)
+                added[place] = _without(added[place], gone)
         columns = list(self.columns)
         for op in statement.ops:
             if isinstance(op, ReplaceColumn) and op.rowset < self.first_own:
@@ -107,19 +105,23 @@ class TableWork:
             replaced=True,
         )
 
-    def operations(self) -> tuple[Operation, ...]:
-        """What becomes part of the epoch, beside the rows that go."""
+    def operations(self, write: Callable[[DeletionVector], DeletionVectorEntry]) -> list[Operation]:
+        """What becomes part of the epoch beside the rows that go; `write` makes entries."""
         dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
-        added = [
-            AddRowSet(table=self.table, rowset=each.entry, vector=each.vector)
-            for each in self.added
+        first: tuple[Operation, ...] = (dropped,) if self.replaced else self.columns
+        return [
+            *first,
+            *(
+                AddRowSet(
+                    table=self.table,
+                    rowset=each.entry,
+                    vector=write(DeletionVector(each.gone)) if each.gone else None,
+                )
+                for each in self.added
+            ),
         ]
-        return (dropped, *added) if self.replaced else (*self.columns, *added)
 
-    def _without(self, added: Added, gone: RowsGone, store: ObjectStore, job: str) -> Added:
-        every = all_rows(added.entry.rows)
-        rows = every if gone.rows is None else added.gone | FrozenBitMap(gone.rows)
-        if len(rows) == added.entry.rows:
-            return Added(added.entry, rows)
-        vector = write_deletion_vector(store, self.prefix, job, DeletionVector(rows))
-        return Added(added.entry, rows, vector)
+
+def _without(added: Added, gone: RowsGone) -> Added:
+    every = all_rows(added.entry.rows)
+    return Added(added.entry, every if gone.rows is None else added.gone | FrozenBitMap(gone.rows))

@@ -12,13 +12,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
 
 from manifests.change import Change, TableRead
-from manifests.entries import CreateTable, DropTable, Operation
+from manifests.deletion_vector import (
+    DeletionVector,
+    hold_deletion_vector,
+    write_deletion_vector,
+)
+from manifests.entries import CreateTable, DeletionVectorEntry, DropTable, Operation
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
@@ -37,6 +43,9 @@ from tableformat.table import as_table_schema
 from tableformat.table_work import TableWork
 from tableformat.write_job import new_table
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+
+_Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
+"""Makes an entry of a vector, of a table whose objects' names begin with a prefix."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +80,11 @@ class _Plan:
     def written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.created, *self.work)))
 
-    def operations(self) -> tuple[Operation, ...]:
+    def operations(self, vectors: _Vectors) -> tuple[Operation, ...]:
         return (
             *(DropTable(table=table) for table in self.dropped),
             *self.created.values(),
-            *(op for work in self.work.values() for op in work.operations()),
+            *(op for w in self.work.values() for op in w.operations(partial(vectors, w.prefix))),
         )
 
 
@@ -159,7 +168,7 @@ class Transaction:
         the name of a new table; CommitUnknownError.
         """
         self._check_open()
-        change = self._change(self._plan)
+        change = self._change(self._plan, self._write_vector)
         batches = [op for each in self._plan.written for op in self._settings.operations(each)]
         if not (change.ops or change.rows or batches):
             self._end = "ended without changes"
@@ -218,9 +227,7 @@ class Transaction:
 
     def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Evaluate a statement on what the transaction sees, which then includes its rows."""
-        return self._apply(
-            table, evaluate, lambda work, done: work.add(done, self._log.store, self._job)
-        )
+        return self._apply(table, evaluate, TableWork.add)
 
     def replace(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Like `run`, but all rows that the table had go first."""
@@ -241,15 +248,21 @@ class Transaction:
         return statement.counts
 
     def _become(self, plan: _Plan) -> None:
-        self._state = self._log.preview(self._change(plan), self._base)
+        self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
         self._plan = plan
 
-    def _change(self, plan: _Plan) -> Change:
+    def _hold_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
+        return hold_deletion_vector(self._job, vector)
+
+    def _write_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
+        return write_deletion_vector(self._log.store, prefix, self._job, vector)
+
+    def _change(self, plan: _Plan, vectors: _Vectors) -> Change:
         parts = plan.work.values()
         return Change(
             self._transaction,
             "transaction",
-            plan.operations(),
+            plan.operations(vectors),
             {"statements": "; ".join(plan.done), **self._settings.parameters()},
             rows=tuple(row for work in parts for row in work.rows),
             reads=(*self._reads, *(read for work in parts for read in work.reads)),

@@ -252,8 +252,8 @@ class Carried:
         return written
 
 
-def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
-    """A change as it was planned, right after its base.
+def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
+    """A change as it was planned, right after its base; one that is not `stored` writes no object.
 
     Reads the vectors, stored as objects, of the RowSets that it takes rows from. Raises
     CorruptionError, StoreError.
@@ -269,7 +269,7 @@ def begin(change: Change, base: Snapshot, log: LogReader) -> Carried:
         base,
         log,
         vectors,
-        VectorWriter(log.store, prefixes, change.job),
+        VectorWriter(log.store, prefixes, change.job, stored=stored),
         targets,
         replacing,
         {
@@ -298,7 +298,7 @@ def _begin_targets(
         wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
         fresh = wanted - target.found.gone - target.rows
         taken = Taken(each.kind, fresh, _columns_read(change, each.table))
-        targets[each.table][target.found.id] = replace(target, taken=(*target.taken, taken))
+        targets[each.table][target.found.id] = target.with_taken(taken)
     for table, operations in _replacements(change).items():
         live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
         for op in operations:
@@ -308,7 +308,7 @@ def _begin_targets(
             rows = vectors.changed(op, target.found.rows) - target.found.gone
             columns = frozenset(op.replacement.columns)
             taken = Taken("replace", rows, _columns_read(change, table), columns)
-            targets[table][op.rowset] = replace(target, taken=(*target.taken, taken))
+            targets[table][op.rowset] = target.with_taken(taken)
     return targets
 
 

@@ -74,6 +74,13 @@ class Target:
         """All rows that the change takes."""
         return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.gone))
 
+    def with_taken(self, taken: Taken) -> Target:
+        """The same and what one more statement takes: one vector serves several of a kind."""
+        *before, last = self.taken or (None,)
+        if last is None or last.kind == "replace" or last.kind != taken.kind:
+            return replace(self, taken=(*self.taken, taken))
+        return replace(self, taken=(*before, replace(last, rows=last.rows | taken.rows)))
+
     def after(
         self,
         kind: RowKind,

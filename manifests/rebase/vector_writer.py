@@ -10,7 +10,11 @@ from collections.abc import Collection, Mapping
 from pyroaring import FrozenBitMap
 
 from manifests.codec import EPOCH_LIMIT
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
+from manifests.deletion_vector import (
+    DeletionVector,
+    hold_deletion_vector,
+    write_deletion_vector,
+)
 from manifests.entries import DeletionVectorEntry
 from manifests.ids import ObjectId, new_job_id
 from manifests.store.base import ObjectStore
@@ -25,11 +29,20 @@ ENTRY_BYTES = 256
 class VectorWriter:
     """Writes each vector once: the one that a slot was lost with serves for the next, too.
 
-    `prefixes` are those of the tables, by id; without a `job` each object gets one. Not for
-    use by several threads at once.
+    `prefixes` are those of the tables, by id; without a `job` each object gets one. One that does
+    not store keeps every vector in its entry, for a state that is looked at and never written. Not
+    for use by several threads at once.
     """
 
-    def __init__(self, store: ObjectStore, prefixes: Mapping[str, str], job: str | None) -> None:
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefixes: Mapping[str, str],
+        job: str | None,
+        *,
+        stored: bool = True,
+    ) -> None:
+        self._stored = stored
         self._store = store
         self._prefixes = prefixes
         self._job = job
@@ -60,6 +73,10 @@ class VectorWriter:
         Raises InvalidInputError for a vector that deletes nothing, StoreError.
         """
         predecessor = None if before is None else ObjectId(before.object)
+        if not self._stored:
+            return hold_deletion_vector(
+                self._job or new_job_id(), DeletionVector(gone), predecessor
+            )
         key = (table, owner, predecessor)
         known = self._written.get(key)
         if known and known[0] == gone and self._fits(known[1]):

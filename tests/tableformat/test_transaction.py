@@ -339,3 +339,25 @@ def test_any_statements_in_a_row_leave_what_a_dict_says(steps: list[tuple[str, A
                 model = {i: v for i, v in model.items() if i not in hit} | changed
             assert read(a) == model
     assert contents(db)["a"] == model
+
+
+def test_vectors_are_stored_once_at_the_end() -> None:
+    store = MemoryStore()
+    log = Log(store, pause=lambda _: None)
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
+    table = db.create_table("t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": range(20_000)}))
+
+    def vectors() -> int:
+        return sum(info.name.endswith(".dv") for info in store.list(""))
+
+    scattered = [f"id IN ({', '.join(map(str, range(first, 20_000, 13)))})" for first in range(3)]
+    with db.transaction() as transaction:
+        changed = transaction.table("t")
+        changed.append(pa.table({"id": range(20_000)}))
+        for where in scattered:
+            changed.delete(where)
+        assert vectors() == 0
+        seen = changed.scan().to_arrow()
+    assert vectors() == 2
+    assert db.table("t").scan().to_arrow().equals(seen)
