@@ -5,8 +5,8 @@ A simulation that finds none of them in some hundred seeds would not find the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
@@ -20,7 +20,16 @@ from manifests.checkpoint_writer import _rewritten
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_head
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import AddRowSet, ColumnStatistics, Compaction, Epoch, Stub, Vacuum
+from manifests.entries import (
+    AddRowSet,
+    ColumnStatistics,
+    Compaction,
+    Epoch,
+    ReplaceColumn,
+    Stub,
+    Vacuum,
+)
+from manifests.entry_block import EntryBlock
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
 from manifests.log import Log
@@ -32,6 +41,7 @@ from manifests.rebase.compaction import OwnCompaction
 from manifests.rebase.origin import RowMap
 from manifests.rebase.reads import check_reads
 from manifests.rebase.targets import Taken, Target
+from manifests.rowsets_fold import RowSetsFold
 from manifests.slots import read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store import ObjectStore, PutOutcome
@@ -103,7 +113,7 @@ def _after(forgive: Callable[[Taken, str], bool]) -> Plant:
         theirs = gone - target.found.gone
         if any(not forgive(each, kind) and each.rows & theirs for each in target.taken):
             return real(target, kind, gone, vector, **how)  # type: ignore[arg-type]
-        taken = tuple(Taken(each.kind, each.rows - theirs) for each in target.taken)
+        taken = tuple(replace(each, rows=each.rows - theirs) for each in target.taken)
         return Target(replace(target.found, gone=gone, vector=vector), taken)
 
     real = Target.after
@@ -214,6 +224,23 @@ def _lost_deletion(target: Target, kind: Any, gone: FrozenBitMap, vector: Any, *
 
 _real_after = Target.after
 
+
+@contextmanager
+def _later_replacement_wins() -> Iterator[None]:
+    """Nor does the fold look at what a replacement says that it replaces."""
+    with (
+        patch.object(Target, "after_replacement", lambda target, *_, **__: target),
+        patch.object(RowSetsFold, "_check_replaced", lambda *_: None),
+    ):
+        yield
+
+
+def _unlike_replacements(own: OwnCompaction, theirs: Any, vectors: Any) -> OwnCompaction | None:
+    return own if isinstance(theirs, ReplaceColumn) else _real_follow(own, theirs, vectors)
+
+
+_real_follow = OwnCompaction.follow
+
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
@@ -266,6 +293,19 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "rows keep their numbers through a compaction",
         lambda: patch.object(RowMap, "carry", lambda moves, index, rows: {0: rows}),
+    ),
+    Bug(
+        "the later of two replacements of a column undoes the earlier",
+        _later_replacement_wins,
+        actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(1)),
+    ),
+    Bug(
+        "a compaction forgets columns that were replaced meanwhile",
+        lambda: patch.object(OwnCompaction, "follow", _unlike_replacements),
+    ),
+    Bug(
+        "a checkpoint forgets replaced columns",
+        lambda: patch.object(EntryBlock, "_replaced", lambda block, replaced: block),
     ),
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
     Bug(

@@ -9,7 +9,7 @@ import logging
 import random
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Any, Protocol, TypeVar
@@ -22,7 +22,7 @@ from manifests.rebase import origin
 from tableformat import write_job
 from tableformat.compaction import execute
 from tableformat.database import Database
-from tableformat.statements import statement
+from tableformat.statements import statement, update
 from tableformat.write_job import write_options
 from tableformat.write_options import WriteOptions
 from tests.faults import Fault, Stopped
@@ -281,8 +281,11 @@ def simulate(
 ) -> None:
     """Run one seed. Raises AssertionError that names it where something is wrong."""
     world = World(seed, rate, faults)
+    # Tables are so small that all updated rows would move.
+    replaces = patch.object(update, "IN_PLACE_BYTES", -(2**40)) if seed % 3 == 0 else nullcontext()
     try:
-        world.run(actors)
+        with replaces:
+            world.run(actors)
     except Exception as error:
         raise AssertionError(f"seed {seed}, epoch {world.oracle.head}: {error!r}") from error
     finally:
