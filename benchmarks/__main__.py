@@ -18,6 +18,7 @@ BENCHMARKS = {
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
+    "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
 
@@ -31,7 +32,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"],
-                        help="`all` leaves out `peers`")  # fmt: skip
+                        help="`all` leaves out `changes` and `peers`")  # fmt: skip
     parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
                         help="where data and results go (default: %(default)s)")  # fmt: skip
     parser.add_argument("--scale", type=float, default=1.0,
@@ -52,7 +53,7 @@ def main() -> None:
             print(text, flush=True)
         return
     # The peers are released for an older Spark than the other benchmarks run on.
-    every = [name for name in BENCHMARKS if name != "peers"]
+    every = [name for name in BENCHMARKS if name not in ("changes", "peers")]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)

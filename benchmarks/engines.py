@@ -87,6 +87,10 @@ class Engine(ABC):
         files = (each for each in self.place(table).rglob("*") if each.suffix != ".crc")
         return sum(each.stat().st_size for each in files if each.is_file())
 
+    def sql_name(self, table: str) -> str:
+        """How SQL names the table."""
+        return f"{type(self).__name__.lower()}.`{self.place(table)}`"
+
     @abstractmethod
     def read(self, table: str) -> DataFrame:
         """What the table holds now."""
@@ -156,6 +160,9 @@ class Iceberg(Engine):
     """Iceberg, format version 3 with merge-on-read, in a catalog that is a folder."""
 
     name = f"Iceberg {ICEBERG}"
+
+    def sql_name(self, table: str) -> str:
+        return self._identifier(table)
 
     def read(self, table: str) -> DataFrame:
         return self.spark.table(self._identifier(table))
