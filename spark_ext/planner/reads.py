@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from manifests.change import TableRead
-from manifests.entries import PartitionValues, SortField
+from manifests.entries import SortField
 from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import TableSchema
@@ -21,6 +21,7 @@ from manifests.store import open_store
 from spark_ext.options import parse_read_options
 from spark_ext.planner import aggregates
 from spark_ext.planner.filters import predicate_of, usable
+from spark_ext.planner.grouping import divide_by_partition, is_fair
 from spark_ext.planner.partitions import described_layout
 from spark_ext.planner.snapshots import SNAPSHOTS, Recent
 from spark_ext.planner.top_rows import Order, first_rows, top_rows
@@ -29,7 +30,6 @@ from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
 from tableformat.scan_plan import (
     Keep,
-    RowSetScan,
     ScanPlan,
     divide_plan,
     plan_scan,
@@ -108,7 +108,8 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     `filters` (see `filters.py`) leave RowSets out. Without any, `limit` and `top` ({"column",
     "descending", "nulls_first", "count"}) may do so. With `apart` a task reads rows of one
     RowSet only. With `grouped` it reads rows of one partition only, where all RowSets have the
-    table's layout; `partitioning` is then the layout, and `partitions` has the values of each task.
+    table's layout, with `fair` only where that makes no task long (`grouping.py`); `partitioning`
+    is then the layout, and `partitions` has the values of each task.
     """
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
@@ -118,7 +119,11 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     count = task_count(plan, args["parallelism"])
-    grouped = _grouped(table, plan, count, apart=args["apart"]) if args.get("grouped") else None
+    grouped = None
+    if args.get("grouped") and table.partition_layout_id:
+        most = max(MAX_TASK_BYTES, _read_bytes(plan) // args["parallelism"])
+        if not args.get("fair") or is_fair(plan, _read_bytes(plan), count, most):
+            grouped = divide_by_partition(table, plan, count, apart=args["apart"])
     tasks = grouped or divide_plan(plan, count, apart=args["apart"])
     ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
     return {
@@ -133,22 +138,12 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _grouped(
-    table: TableState, plan: ScanPlan, count: int, *, apart: bool
-) -> list[ScanPlan] | None:
-    """A plan divided into tasks of one partition each; None where RowSets have other layouts."""
-    layout = table.partition_layout_id
-    if not layout or any(r.entry.partition_layout_id != layout for r in plan.rowsets):
-        return None
-    parts: dict[PartitionValues | None, list[RowSetScan]] = {}
-    for rowset in plan.rowsets:
-        parts.setdefault(rowset.entry.partition, []).append(rowset)
-    tasks: list[ScanPlan] = []
-    for rowsets in parts.values():
-        part = plan.model_copy(update={"rowsets": tuple(rowsets)})
-        share = max(1, count * part.byte_count // plan.byte_count)
-        tasks += divide_plan(part, share, apart=apart)
-    return tasks
+def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
+    """The `partitions` of the table's layout that have rows, as `scan` gives them."""
+    table = _table(args)
+    current = (r.entry for r in _rowsets(args, table, None) if r.row_count)
+    found = {e.partition for e in current if e.partition_layout_id == table.partition_layout_id}
+    return {"partitions": list(found)}
 
 
 def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -263,4 +258,5 @@ OPS = {
     "filters": filters,
     "scan": scan,
     "aggregate": aggregate,
+    "partitions": partitions,
 }

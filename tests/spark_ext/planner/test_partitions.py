@@ -11,7 +11,8 @@ import pytest
 
 import colonnade
 from manifests.errors import ColonnadeError
-from spark_ext.planner import catalog, metadata, procedures, reads, writes
+from spark_ext.planner import catalog, grouping, metadata, procedures, reads, writes
+from tableformat.scan_plan import plan_scan
 from tableformat.write_job import WriteJob, encode_entries, write_rows
 from tests.spark_ext.planner.test_catalog_operations import DESIGN, planned
 
@@ -146,3 +147,30 @@ def test_partitions_are_told_and_changed_by_a_procedure(tmp_path: Path) -> None:
     assert [row[-2:] for row in rowsets] == [["bucket(4, id)=0, name=null", 1], ["name=x", 2]]
     call["arguments"] = {"table": str(path), "fields": ""}
     assert procedures.call_procedure(call)["rows"] == [[5, 0]]
+
+
+def test_a_read_is_divided_by_partition_only_where_that_is_fair(tmp_path: Path) -> None:
+    def partition_count(fair: bool) -> int:
+        return len(reads.scan({**loaded(path), **SCAN, "fair": fair})["partitions"])
+
+    path = made(tmp_path / "t", [{"transform": "identity", "column": "id", "argument": None}])
+    write(path, list(range(grouping.MANY_TASKS)))
+    assert partition_count(fair=True) == grouping.MANY_TASKS
+    write(path, [-1])
+    assert partition_count(fair=True) == 0
+    assert partition_count(fair=False) == grouping.MANY_TASKS + 1
+    found = reads.partitions(loaded(path))["partitions"]
+    assert sorted(found) == sorted((f"i:{at}",) for at in range(-1, grouping.MANY_TASKS))
+
+
+def test_a_large_partition_is_not_read_by_one_task(tmp_path: Path) -> None:
+    path = made(tmp_path / "t", [BUCKET])
+    write(path, list(range(100)))
+    table = colonnade.open(path)
+    plan = plan_scan(table.state, table.epoch, metadata.live_rowsets(table), ["id"])
+    total, largest = plan.byte_count, max(rowset.byte_count for rowset in plan.rowsets)
+    assert grouping.is_fair(plan, total, 1, largest)
+    assert not grouping.is_fair(plan, total, 1, largest - 1)
+    assert grouping.is_fair(plan, total // 2, 1, largest // 2)
+    nothing = plan.model_copy(update={"rowsets": ()})
+    assert not grouping.is_fair(nothing, 0, 1, largest)
