@@ -78,7 +78,7 @@ public final class ReadTool {
     StructType schema = (StructType) DataType.fromJson(request.get("schema").textValue());
     Map<String, String> conf = Map.of("fs.shelf.impl", ShelfFileSystem.class.getName());
     ColonnadeReaderFactory factory = new ColonnadeReaderFactory(schema, conf);
-    ScanTask task = new ScanTask(request.get("task").textValue());
+    ScanTask task = new ScanTask(request.get("task").textValue(), InternalRow.empty());
     ArrayNode rows = reply.putArray("rows");
     ArrayNode batches = reply.putArray("batches");
     try (PartitionReader<ColumnarBatch> reader = factory.createColumnarReader(task)) {

@@ -52,7 +52,7 @@ def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
         ("CREATE TABLE colonnade.db.t (a INT) ROW FORMAT SERDE 'x'", "no file format to choose"),
         ("CREATE TABLE colonnade.db.t (a INT) OPTIONS (x = 'y')", "keeps no options, here x;"),
         ("SELECT * FROM colonnade.none", "none does not exist; a path has a slash"),
-        ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (a)", "has no partitions"),
+        ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (x(a))", "Transform 'x' of column"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
         ("CREATE TABLE colonnade.db.t (_row INT)", "'_row' is reserved"),
         ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
@@ -166,8 +166,8 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
         assert [row[0] for row in rows] == [2]
     assert spark.sql("CALL colonnade.system.checkpoint('db.t')") == [[2, 2]]
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
-        *("history", "checkpoint", "compact", "plan_compaction"),
-        *("vacuum", "verify", "repair"),
+        *("history", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
+        *("vacuum", "verify", "repair", "begin", "commit", "rollback", "statement_counts"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
         call = f"CALL colonnade.system.checkpoint('{table}')"

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.connector.catalog.FunctionCatalog;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.NamespaceChange;
 import org.apache.spark.sql.connector.catalog.ProcedureCatalog;
@@ -23,6 +25,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -34,8 +37,9 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  * {@code colonnade} in Spark's own warehouse.
  */
 public final class ColonnadeCatalog
-    implements StagingTableCatalog, SupportsNamespaces, ProcedureCatalog {
-  private static final String PROCEDURES = "system";
+    implements StagingTableCatalog, SupportsNamespaces, ProcedureCatalog, FunctionCatalog {
+  /** The namespace of procedures and functions. */
+  static final String SYSTEM = "system";
 
   private String name;
   private Warehouse warehouse;
@@ -270,7 +274,7 @@ public final class ColonnadeCatalog
   @Override
   public Identifier[] listProcedures(String[] namespace) {
     List<Identifier> found = new ArrayList<>();
-    if (Arrays.equals(namespace, new String[] {PROCEDURES})) {
+    if (Arrays.equals(namespace, new String[] {SYSTEM})) {
       ColonnadeProcedure.descriptions()
           .fieldNames()
           .forEachRemaining(procedure -> found.add(Identifier.of(namespace, procedure)));
@@ -281,14 +285,14 @@ public final class ColonnadeCatalog
   @Override
   public UnboundProcedure loadProcedure(Identifier identifier) {
     JsonNode known = ColonnadeProcedure.descriptions();
-    boolean ours = Arrays.equals(identifier.namespace(), new String[] {PROCEDURES});
+    boolean ours = Arrays.equals(identifier.namespace(), new String[] {SYSTEM});
     if (!ours || !known.has(identifier.name())) {
       List<String> names = new ArrayList<>();
       known.fieldNames().forEachRemaining(names::add);
       String sentence =
           String.format(
               "Procedure %s.%s does not exist; those of %s.%s are: %s.",
-              name, identifier, name, PROCEDURES, String.join(", ", names));
+              name, identifier, name, SYSTEM, String.join(", ", names));
       throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
     }
     return new ColonnadeProcedure(
@@ -297,5 +301,19 @@ public final class ColonnadeCatalog
         Map.of(
             "table", table -> NamedTable.path(name, warehouse.path(), table),
             "database", database -> NamedTable.database(name, warehouse.path(), database)));
+  }
+
+  @Override
+  public Identifier[] listFunctions(String[] namespace) {
+    return Functions.list(namespace);
+  }
+
+  @Override
+  public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
+    UnboundFunction found = Functions.find(identifier);
+    if (found == null) {
+      throw new NoSuchFunctionException(identifier);
+    }
+    return found;
   }
 }

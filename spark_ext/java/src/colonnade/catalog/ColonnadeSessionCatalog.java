@@ -3,7 +3,9 @@ package colonnade.catalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
+import java.util.Arrays;
 import java.util.Map;
+import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
@@ -17,6 +19,7 @@ import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.V1Table;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
 
 /**
@@ -116,7 +119,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     String path = newPath(identifier, design);
     boolean known = design.location() != null && Tables.exists(path);
     if (known) {
-      refuseOtherColumns(path, design);
+      refuseOther(path, design, info.partitions());
     } else if (design.schema().isEmpty()) {
       throw ColonnadeException.unchecked(
           "COLONNADE_NOT_FOUND",
@@ -127,8 +130,8 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     return register(identifier, path);
   }
 
-  /** A statement that repeats the columns of a table that is there must repeat them all. */
-  private static void refuseOtherColumns(String path, TableDesign design) {
+  /** A statement that repeats how a table is that is there must repeat it right. */
+  private static void refuseOther(String path, TableDesign design, Transform[] partitioning) {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
     boolean same = design.schema().isEmpty() || table.schema().sameType(design.schema());
     if (!same) {
@@ -137,6 +140,14 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
           String.format(
               "The Colonnade table %s has the columns %s; leave out the columns to use it.",
               path, table.schema().toDDL()));
+    }
+    if (partitioning.length > 0 && !Arrays.equals(partitioning, table.partitioning())) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_ALREADY_EXISTS",
+          String.format(
+              "The Colonnade table %s has the layout %s; leave out PARTITIONED BY and CLUSTER BY to"
+                  + " use it.",
+              path, Arrays.toString(table.partitioning())));
     }
   }
 
@@ -249,5 +260,13 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     } catch (NoSuchTableException | TableAlreadyExistsException error) {
       throw new IllegalStateException(error); // somebody dropped or created it meanwhile
     }
+  }
+
+  /** Without a namespace Spark asks for the transform of a table, and never for what people name. */
+  @Override
+  public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
+    boolean transform = identifier.namespace().length == 0;
+    UnboundFunction found = transform ? Functions.find(identifier) : null;
+    return found != null ? found : super.loadFunction(identifier);
   }
 }

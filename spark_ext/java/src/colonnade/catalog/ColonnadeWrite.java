@@ -2,13 +2,12 @@ package colonnade.catalog;
 
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.distributions.Distribution;
-import org.apache.spark.sql.connector.distributions.Distributions;
 import org.apache.spark.sql.connector.expressions.SortOrder;
 import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
-/** A planned write: rows as they are distributed, each task's in the order of the sort key. */
+/** A planned write: each task has its rows by partition and in the order of the sort key. */
 final class ColonnadeWrite implements RequiresDistributionAndOrdering {
   private final PlannedWrite planned;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
@@ -25,12 +24,18 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
 
   @Override
   public Distribution requiredDistribution() {
-    return Distributions.unspecified();
+    return planned.distribution();
+  }
+
+  /** A partition with many rows may be divided between tasks. */
+  @Override
+  public boolean distributionStrictlyRequired() {
+    return false;
   }
 
   @Override
   public SortOrder[] requiredOrdering() {
-    return planned.sortOrders();
+    return planned.ordering();
   }
 
   @Override

@@ -3,18 +3,26 @@ package colonnade.catalog;
 import colonnade.source.ColonnadeTable;
 import colonnade.source.ExpressionTree;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.expressions.filter.AlwaysTrue;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.SupportsDynamicOverwrite;
 import org.apache.spark.sql.connector.write.SupportsOverwriteV2;
 import org.apache.spark.sql.connector.write.Write;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.internal.SQLConf;
 
 /** A write to a table: an append until Spark says that it overwrites. */
-public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
+public final class ColonnadeWriteBuilder
+    implements SupportsOverwriteV2, SupportsDynamicOverwrite {
+  private static final Set<String> CHOICES = Set.of("partitionoverwritemode", "replacewhere");
+
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+  private final boolean partitioned;
   private WriteRequest request;
 
   /** Writes to a table as the statement has seen it, and to no other one. */
@@ -22,14 +30,23 @@ public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
     // A MERGE that only inserts comes as an append.
     return new ColonnadeWriteBuilder(
         request(table.path(), info).basedOn(table.state()),
-        (planned, messages) -> planned.append(MergeJoin.running(table), messages));
+        (planned, messages) -> planned.append(MergeJoin.running(table), messages),
+        !table.layout().isEmpty());
   }
 
   /** {@code end} is given the planned write and what all tasks report. */
   ColonnadeWriteBuilder(
       WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this(request, end, false);
+  }
+
+  private ColonnadeWriteBuilder(
+      WriteRequest request,
+      BiConsumer<PlannedWrite, WriterCommitMessage[]> end,
+      boolean partitioned) {
     this.request = request;
     this.end = end;
+    this.partitioned = partitioned;
   }
 
   static WriteRequest request(String path, LogicalWriteInfo info) {
@@ -39,6 +56,24 @@ public final class ColonnadeWriteBuilder implements SupportsOverwriteV2 {
   @Override
   public ColonnadeWriteBuilder overwrite(Predicate[] predicates) {
     request = request.overwriting(selects(predicates) ? filters(predicates) : null);
+    return this;
+  }
+
+  /** All rows; or what Spark's setting says of them, which it heeds itself in SQL only. */
+  @Override
+  public ColonnadeWriteBuilder truncate() {
+    boolean chosen =
+        request.options().keySet().stream()
+            .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
+    boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
+    return partitioned && dynamic && !chosen
+        ? overwriteDynamicPartitions()
+        : overwrite(new Predicate[0]);
+  }
+
+  @Override
+  public ColonnadeWriteBuilder overwriteDynamicPartitions() {
+    request = request.overwritingPartitions();
     return this;
   }
 

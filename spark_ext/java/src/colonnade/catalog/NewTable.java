@@ -1,8 +1,10 @@
 package colonnade.catalog;
 
+import colonnade.planner.ColonnadeException;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
@@ -36,6 +38,18 @@ final class NewTable implements SupportsWrite {
         TableCapability.TRUNCATE,
         TableCapability.OVERWRITE_BY_FILTER,
         TableCapability.ACCEPT_ANY_SCHEMA);
+  }
+
+  /** Asked for only to be compared with a partitionBy() that is passed on nowhere else. */
+  @Override
+  public Transform[] partitioning() {
+    String sentence =
+        String.format(
+            "There is no table %s yet, and Spark does not say what partitionBy() names when it"
+                + " appends or overwrites: write .option(\"partitionBy\", \"...\") instead, or"
+                + " leave out mode().",
+            path);
+    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
   @Override

@@ -3,6 +3,7 @@ package colonnade.catalog;
 import colonnade.planner.Planner;
 import colonnade.source.ColumnName;
 import colonnade.source.ExpressionTree;
+import colonnade.source.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -10,6 +11,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.spark.sql.connector.distributions.Distribution;
+import org.apache.spark.sql.connector.distributions.Distributions;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.SortDirection;
 import org.apache.spark.sql.connector.expressions.SortOrder;
@@ -24,9 +27,11 @@ import org.apache.spark.sql.types.StructType;
  * @param job the planner's job, for the tasks and for the commit
  * @param database that of the table, or null where the write creates it
  * @param rows the columns that Spark will give
- * @param ordering the sort key, a list of {"column", "descending"}
+ * @param sortKey a list of {"column", "descending"}
+ * @param layout what the table is partitioned by
  */
-record PlannedWrite(String job, String database, StructType rows, JsonNode ordering) {
+record PlannedWrite(
+    String job, String database, StructType rows, JsonNode sortKey, PartitionLayout layout) {
 
   /** Makes what the tasks report visible in one epoch; may be called again. */
   void commit(WriterCommitMessage[] messages) {
@@ -56,10 +61,21 @@ record PlannedWrite(String job, String database, StructType rows, JsonNode order
     Planner.call("delete_where", args(Map.of("filters", ExpressionTree.of(filters))));
   }
 
-  /** The sort key as Spark is asked to order rows by. */
-  SortOrder[] sortOrders() {
+  /** Rows of a partition in one task, so that it needs few RowSets; which task does not matter. */
+  Distribution distribution() {
+    return layout.isEmpty()
+        ? Distributions.unspecified()
+        : Distributions.clustered(layout.transforms());
+  }
+
+  /** Rows of a partition next to each other, in the order of the sort key. */
+  SortOrder[] ordering() {
+    return layout.ordering(sortOrders());
+  }
+
+  private SortOrder[] sortOrders() {
     List<SortOrder> orders = new ArrayList<>();
-    for (JsonNode field : ordering) {
+    for (JsonNode field : sortKey) {
       boolean descending = field.get("descending").asBoolean();
       // NULL is first ascending and last descending, as Spark has it by default.
       SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;

@@ -12,7 +12,7 @@ import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
- * A planned change of rows: where rows are written, each task's are in the order of the sort key.
+ * A planned change of rows: each task has those to write by partition, in the order of the sort key.
  * Its tasks write what nobody sees; the commit shows it, and takes the rows that go, in one epoch.
  */
 final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite {
@@ -39,12 +39,22 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   @Override
   public Distribution requiredDistribution() {
-    return Distributions.unspecified();
+    return writesRows() ? planned.distribution() : Distributions.unspecified();
+  }
+
+  /** A partition with many rows may be divided between tasks. */
+  @Override
+  public boolean distributionStrictlyRequired() {
+    return false;
   }
 
   @Override
   public SortOrder[] requiredOrdering() {
-    return change.kind().equals("delete") ? UNSORTED : planned.sortOrders();
+    return writesRows() ? planned.ordering() : UNSORTED;
+  }
+
+  private boolean writesRows() {
+    return !change.kind().equals("delete");
   }
 
   @Override

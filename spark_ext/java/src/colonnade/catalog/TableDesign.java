@@ -2,6 +2,7 @@ package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,8 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.internal.SQLConf;
@@ -20,6 +23,7 @@ import org.apache.spark.sql.types.StructType;
  *
  * @param schema columns with comments, NOT NULL, char and varchar as they were declared
  * @param clusterBy columns of CLUSTER BY
+ * @param partitioning fields of PARTITIONED BY
  * @param properties those of the user
  * @param location of the statement, or null
  * @param options of the statement, which concern the rows that it writes
@@ -27,6 +31,7 @@ import org.apache.spark.sql.types.StructType;
 record TableDesign(
     StructType schema,
     List<String> clusterBy,
+    List<Map<String, Object>> partitioning,
     Map<String, String> properties,
     String comment,
     String location,
@@ -34,6 +39,7 @@ record TableDesign(
   static final String PROVIDER = "colonnade";
 
   private static final String CLUSTER_BY = "cluster_by";
+  private static final String SORTED_BUCKET = "sorted_bucket";
   private static final String OPTION = TableCatalog.OPTION_PREFIX;
   private static final String HIVE = "hive.";
   private static final Set<String> NOT_OURS =
@@ -64,6 +70,7 @@ record TableDesign(
     return new TableDesign(
         info.schema(),
         clusterBy(info.partitions()),
+        partitioning(info.partitions()),
         properties,
         given.get(TableCatalog.PROP_COMMENT),
         given.get(TableCatalog.PROP_LOCATION),
@@ -118,20 +125,53 @@ record TableDesign(
     return frame.getClassName() + "." + frame.getMethodName();
   }
 
-  private static List<String> clusterBy(Transform[] partitions) {
+  private static List<String> clusterBy(Transform[] given) {
     List<String> columns = new ArrayList<>();
-    for (Transform transform : partitions) {
+    for (Transform transform : given) {
       // SHOW CREATE TABLE of some versions writes it as PARTITIONED BY (cluster_by(...)).
-      if (!transform.name().equals(CLUSTER_BY)) {
-        throw refusal(
-            "Colonnade has no partitions, here " + transform + "; use CLUSTER BY, whose columns"
-                + " become the sort key.");
-      }
-      for (NamedReference reference : transform.references()) {
-        columns.add(String.join(".", reference.fieldNames()));
+      if (transform.name().equals(CLUSTER_BY)) {
+        for (NamedReference reference : transform.references()) {
+          columns.add(String.join(".", reference.fieldNames()));
+        }
       }
     }
     return columns;
+  }
+
+  private static List<Map<String, Object>> partitioning(Transform[] given) {
+    return Arrays.stream(given)
+        .filter(transform -> !transform.name().equals(CLUSTER_BY))
+        .map(TableDesign::partitionField)
+        .toList();
+  }
+
+  /** A transform in the planner's words, which knows what there is and what fits the column. */
+  private static Map<String, Object> partitionField(Transform transform) {
+    List<Object> columns = new ArrayList<>();
+    List<Object> arguments = new ArrayList<>();
+    for (Expression argument : transform.arguments()) {
+      if (argument instanceof NamedReference reference) {
+        String[] path = reference.fieldNames();
+        columns.add(path.length == 1 ? path[0] : List.of(path));
+      } else if (argument instanceof Literal<?> literal) {
+        arguments.add(literal.value());
+      }
+    }
+    if (transform.name().equals(SORTED_BUCKET)) {
+      throw refusal(
+          "A table is not sorted within its buckets alone; leave out SORTED BY or sortBy, and name"
+              + " the columns in the property sortKey.");
+    }
+    if (columns.size() != 1 || arguments.size() > 1) {
+      throw refusal(
+          "A partition is that of one column and at most one number, as in bucket(16, id), not "
+              + transform.describe() + ".");
+    }
+    Map<String, Object> field = new HashMap<>();
+    field.put("transform", transform.name());
+    field.put("column", columns.get(0));
+    field.put("argument", arguments.isEmpty() ? null : arguments.get(0));
+    return field;
   }
 
   private static RuntimeException refusal(String sentence) {
@@ -143,6 +183,7 @@ record TableDesign(
     Map<String, Object> design = new HashMap<>();
     design.put("schema", schema.json());
     design.put("cluster_by", clusterBy);
+    design.put("partitioning", partitioning);
     design.put("properties", properties);
     design.put("comment", comment);
     design.put("replace", replace);

@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.source.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import org.apache.spark.sql.types.StructType;
  * @param seen database, table and epoch that the statement has read, or null for whatever is there
  * @param design of a table to create, or null
  * @param where filters that select the rows to overwrite, or null for all
+ * @param dynamic whether it overwrites just the partitions that its rows are of
  */
 record WriteRequest(
     String path,
@@ -23,22 +25,27 @@ record WriteRequest(
     Map<String, Object> seen,
     Map<String, Object> design,
     boolean overwrite,
-    List<Map<String, Object>> where) {
+    List<Map<String, Object>> where,
+    boolean dynamic) {
 
   static WriteRequest append(String path, StructType rows, Map<String, String> options) {
-    return new WriteRequest(path, rows, options, null, null, false, null);
+    return new WriteRequest(path, rows, options, null, null, false, null, false);
   }
 
   WriteRequest basedOn(Map<String, Object> state) {
-    return new WriteRequest(path, rows, options, state, design, overwrite, where);
+    return new WriteRequest(path, rows, options, state, design, overwrite, where, dynamic);
   }
 
   WriteRequest creating(Map<String, Object> table) {
-    return new WriteRequest(path, rows, options, seen, table, overwrite, where);
+    return new WriteRequest(path, rows, options, seen, table, overwrite, where, dynamic);
   }
 
   WriteRequest overwriting(List<Map<String, Object>> filters) {
-    return new WriteRequest(path, rows, options, seen, design, true, filters);
+    return new WriteRequest(path, rows, options, seen, design, true, filters, false);
+  }
+
+  WriteRequest overwritingPartitions() {
+    return new WriteRequest(path, rows, options, seen, design, true, null, true);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -51,12 +58,14 @@ record WriteRequest(
     args.put("design", design);
     args.put("overwrite", overwrite);
     args.put("where", where);
+    args.put("dynamic", dynamic);
     args.put("transaction", StatementTag.running());
     JsonNode planned = Planner.call("plan_write", args);
     return new PlannedWrite(
         planned.get("job").asText(),
         planned.get("database").textValue(),
         rows,
-        planned.get("ordering"));
+        planned.get("ordering"),
+        PartitionLayout.of(planned.get("partitioning")));
   }
 }

@@ -2,11 +2,13 @@ package colonnade.source;
 
 import colonnade.rowset.ColonnadeReaderFactory;
 import colonnade.rowset.ScanTask;
+import colonnade.source.ScanRequest.Grouping;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.stream.StreamSupport;
+import java.util.stream.IntStream;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -14,27 +16,55 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 /** The tasks of a scan: planned when they are first asked for, then fixed. */
 final class ColonnadeBatch implements Batch {
   private final ScanRequest request;
+  private final PartitionKeys keys;
+  private final Grouping grouping;
   private final boolean apart;
   private JsonNode plan;
 
-  /** {@code apart}: each task reads one RowSet, because Spark was told that its rows are sorted. */
-  ColonnadeBatch(ScanRequest request, boolean apart) {
+  /** Tasks have rows of one key where that is fair. */
+  ColonnadeBatch(ScanRequest request, PartitionKeys keys) {
+    this(request, keys, keys.isEmpty() ? Grouping.NONE : Grouping.WHERE_FAIR, false);
+  }
+
+  private ColonnadeBatch(
+      ScanRequest request, PartitionKeys keys, Grouping grouping, boolean apart) {
     this.request = request;
+    this.keys = keys;
+    this.grouping = grouping;
     this.apart = apart;
+  }
+
+  /**
+   * A batch of another request, as Spark was told that this one is; {@code apart}: each task reads
+   * one RowSet, because its rows are sorted.
+   */
+  ColonnadeBatch alike(ScanRequest other, boolean apart) {
+    return new ColonnadeBatch(other, keys, isGrouped() ? Grouping.ALWAYS : Grouping.NONE, apart);
   }
 
   synchronized JsonNode plan() {
     if (plan == null) {
-      plan = request.plan(apart);
+      plan = request.plan(apart, grouping);
     }
     return plan;
   }
 
+  /** Whether each task has rows of one key. */
+  boolean isGrouped() {
+    return grouping != Grouping.NONE && !plan().get("partitioning").isEmpty();
+  }
+
   @Override
   public InputPartition[] planInputPartitions() {
-    return StreamSupport.stream(plan().get("tasks").spliterator(), false)
-        .map(task -> new ScanTask(task.asText()))
+    JsonNode tasks = plan().get("tasks");
+    JsonNode partitions = isGrouped() ? plan().get("partitions") : null;
+    return IntStream.range(0, tasks.size())
+        .mapToObj(at -> new ScanTask(tasks.get(at).asText(), key(partitions, at)))
         .toArray(InputPartition[]::new);
+  }
+
+  private InternalRow key(JsonNode partitions, int task) {
+    return partitions == null ? InternalRow.empty() : keys.key(partitions.get(task));
   }
 
   @Override

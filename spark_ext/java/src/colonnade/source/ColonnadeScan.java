@@ -32,6 +32,7 @@ final class ColonnadeScan
         SupportsRuntimeV2Filtering {
   private final ScanRequest request;
   private final String description;
+  private final PartitionKeys keys;
   private final ColonnadeBatch batch;
   private final boolean filterLater;
 
@@ -42,11 +43,13 @@ final class ColonnadeScan
   private final ThreadLocal<List<Predicate>> found = new ThreadLocal<>();
 
   /** {@code filterLater}: Spark may filter it by what it finds while the query runs. */
-  ColonnadeScan(ScanRequest request, String description, boolean filterLater) {
+  ColonnadeScan(
+      ScanRequest request, String description, PartitionLayout layout, boolean filterLater) {
     this.request = request;
     this.description = description;
     this.filterLater = filterLater;
-    this.batch = new ColonnadeBatch(request, false);
+    this.keys = PartitionKeys.of(layout, request.schema());
+    this.batch = new ColonnadeBatch(request, keys);
   }
 
   @Override
@@ -86,10 +89,16 @@ final class ColonnadeScan
     return orders.toArray(SortOrder[]::new);
   }
 
-  /** One task has the rows of all keys, so that what comes after it needs no shuffle. */
+  /**
+   * The partitions of the table, where each task has rows of one. And one task has the rows of all
+   * keys, so that what comes after it needs no shuffle.
+   */
   @Override
   public Partitioning outputPartitioning() {
     int tasks = batch.plan().get("tasks").size();
+    if (batch.isGrouped()) {
+      return new KeyGroupedPartitioning(keys.transforms(), tasks);
+    }
     return tasks == 1
         ? new KeyGroupedPartitioning(new Expression[0], tasks)
         : new UnknownPartitioning(tasks);
@@ -120,7 +129,7 @@ final class ColonnadeScan
     }
     found.remove();
     boolean ordered = outputOrdering().length > 0;
-    return new ColonnadeBatch(request.with(filters), ordered);
+    return batch.alike(request.with(filters), ordered);
   }
 
   @Override

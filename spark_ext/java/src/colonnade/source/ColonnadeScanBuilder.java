@@ -140,7 +140,7 @@ final class ColonnadeScanBuilder
       return answered;
     }
     ScanRequest request = new ScanRequest(state, columns, filters, limit, top);
-    return new ColonnadeScan(request, description(), filterLater);
+    return new ColonnadeScan(request, description(), table.layout(), filterLater);
   }
 
   private String description() {

@@ -44,7 +44,8 @@ public final class ColonnadeTable
         SupportsWrite,
         SupportsMetadataColumns,
         SupportsRowLevelOperations,
-        SupportsDeleteV2 {
+        SupportsDeleteV2,
+        ListsPartitions {
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
@@ -137,7 +138,7 @@ public final class ColonnadeTable
     for (Map.Entry<String, JsonNode> entry : loaded.get("properties").properties()) {
       properties.put(entry.getKey(), entry.getValue().asText());
     }
-    properties.putAll(SortKey.of(loaded).properties());
+    properties.putAll(sortKey().properties());
     properties.put(TableCatalog.PROP_PROVIDER, "colonnade");
     properties.put(TableCatalog.PROP_LOCATION, path());
     if (loaded.hasNonNull(COMMENT)) {
@@ -146,9 +147,20 @@ public final class ColonnadeTable
     return properties;
   }
 
+  /** The sort key, where Spark says it: CLUSTER BY and PARTITIONED BY exclude each other. */
+  private SortKey sortKey() {
+    return SortKey.of(loaded, layout().isEmpty());
+  }
+
+  @Override
+  public PartitionLayout layout() {
+    return PartitionLayout.of(loaded.get("partitioning"));
+  }
+
   @Override
   public Transform[] partitioning() {
-    return SortKey.of(loaded).partitioning();
+    PartitionLayout layout = layout();
+    return layout.isEmpty() ? sortKey().partitioning() : layout.transforms();
   }
 
   @Override
@@ -157,7 +169,8 @@ public final class ColonnadeTable
         TableCapability.BATCH_READ,
         TableCapability.BATCH_WRITE,
         TableCapability.TRUNCATE,
-        TableCapability.OVERWRITE_BY_FILTER);
+        TableCapability.OVERWRITE_BY_FILTER,
+        TableCapability.OVERWRITE_DYNAMIC);
   }
 
   @Override

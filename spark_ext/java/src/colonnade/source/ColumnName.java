@@ -9,6 +9,11 @@ public final class ColumnName {
 
   /** The column called {@code name}. */
   public static NamedReference reference(String name) {
-    return Expressions.column("`" + name.replace("`", "``") + "`");
+    return Expressions.column(quoted(name));
+  }
+
+  /** The name as an expression that Spark parses. */
+  static String quoted(String name) {
+    return "`" + name.replace("`", "``") + "`";
   }
 }

@@ -26,14 +26,26 @@ record ScanRequest(
     Integer limit,
     Map<String, Object> top) {
 
+  /** Whether tasks keep to one partition: not, always, or where that makes none of them long. */
+  enum Grouping {
+    NONE,
+    ALWAYS,
+    WHERE_FAIR
+  }
+
   /** The same with filters that became known only while the query ran. */
   ScanRequest with(List<Predicate> more) {
     List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
     return new ScanRequest(state, schema, all, limit, top);
   }
 
-  /** The planner's plan; {@code apart}: no task may read two RowSets. */
-  JsonNode plan(boolean apart) {
+  /**
+   * The planner's plan.
+   *
+   * @param apart no task may read two RowSets
+   * @param grouping whether no task may read two partitions
+   */
+  JsonNode plan(boolean apart, Grouping grouping) {
     Map<String, Object> args = new HashMap<>(state);
     args.put("columns", columns());
     args.put("filters", ExpressionTree.of(filters.toArray(Predicate[]::new)));
@@ -41,6 +53,8 @@ record ScanRequest(
     args.put("top", top);
     args.put("parallelism", SparkSession.active().sparkContext().defaultParallelism());
     args.put("apart", apart);
+    args.put("grouped", grouping != Grouping.NONE);
+    args.put("fair", grouping == Grouping.WHERE_FAIR);
     return Planner.call("scan", args);
   }
 

@@ -12,15 +12,17 @@ import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * The sort key of a table as Spark shows it: as CLUSTER BY, or as the property {@code sortKey}
- * where a column descends, which CLUSTER BY cannot say. Both create the same key again.
+ * where a column descends, which CLUSTER BY cannot say, or where the table is partitioned, which
+ * excludes CLUSTER BY. Both create the same key again.
  */
-record SortKey(List<JsonNode> fields) {
+record SortKey(List<JsonNode> fields, boolean clusters) {
   private static final String PROPERTY = "sortKey";
 
-  /** That of a table as the planner loaded it. */
-  static SortKey of(JsonNode loaded) {
-    return new SortKey(
-        StreamSupport.stream(loaded.get("sort_key").spliterator(), false).toList());
+  /** That of a table as the planner loaded it; {@code alone} where it is not partitioned. */
+  static SortKey of(JsonNode loaded, boolean alone) {
+    List<JsonNode> fields =
+        StreamSupport.stream(loaded.get("sort_key").spliterator(), false).toList();
+    return new SortKey(fields, alone && fields.stream().noneMatch(SortKey::descends));
   }
 
   private static boolean descends(JsonNode field) {
@@ -32,7 +34,7 @@ record SortKey(List<JsonNode> fields) {
   }
 
   Transform[] partitioning() {
-    if (fields.isEmpty() || fields.stream().anyMatch(SortKey::descends)) {
+    if (fields.isEmpty() || !clusters) {
       return new Transform[0];
     }
     List<NamedReference> columns =
@@ -43,7 +45,7 @@ record SortKey(List<JsonNode> fields) {
   }
 
   Map<String, String> properties() {
-    if (fields.stream().noneMatch(SortKey::descends)) {
+    if (fields.isEmpty() || clusters) {
       return Map.of();
     }
     return Map.of(
