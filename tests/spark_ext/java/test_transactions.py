@@ -114,6 +114,18 @@ def test_appends_of_others_are_no_conflict_and_not_seen(spark: SparkShell) -> No
     assert ids(spark, "a") == [*range(5), 50]
 
 
+def test_a_transaction_sees_what_it_took_from_large_rowsets(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.c AS SELECT id FROM range(100000)")
+    spark.sql(BEGIN)
+    spark.sql("DELETE FROM colonnade.db.c WHERE id % 7 = 0 AND id % 5 < 3")
+    spark.sql("DELETE FROM colonnade.db.c WHERE id % 11 = 0")
+    left = [n for n in range(100_000) if not (n % 7 == 0 and n % 5 < 3) and n % 11]
+    question = "SELECT count(*), sum(id) FROM colonnade.db.c WHERE id >= 0"
+    assert spark.sql(question) == [[len(left), sum(left)]]
+    spark.sql(COMMIT)
+    assert spark.sql(question) == [[len(left), sum(left)]]
+
+
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
