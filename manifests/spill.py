@@ -6,10 +6,12 @@ Spec: docs/spec/operations.md#add_rowsets
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
 
 from manifests.change import Change
 from manifests.checkpoint_writer import write_segment
+from manifests.codec import encoded_length
 from manifests.entries import AddRowSet, AddRowSets, Operation
 from manifests.entry_block import block_of
 from manifests.segment import split_block
@@ -21,7 +23,7 @@ SPILL_COUNT = 1024
 """An epoch lists at most so many RowSets of a table one by one."""
 
 SPILL_BYTES = 2**20
-"""And at most so many bytes of inline RowSets."""
+"""And of all tables at most so many bytes of them."""
 
 
 def spill(store: ObjectStore, change: Change) -> Change:
@@ -33,7 +35,7 @@ def spill(store: ObjectStore, change: Change) -> Change:
     for operation in change.ops:
         if isinstance(operation, AddRowSet):
             added[operation.table].append(operation)
-    long = {table: ops for table, ops in added.items() if _is_long(ops)}
+    long = _long(added)
     if not long:
         return change
     kept = [op for op in change.ops if not (isinstance(op, AddRowSet) and op.table in long)]
@@ -42,13 +44,16 @@ def spill(store: ObjectStore, change: Change) -> Change:
     return replace(change, ops=(*kept, *stored), listed=change.listed | listed)
 
 
-def _is_long(ops: list[AddRowSet]) -> bool:
-    return len(ops) > SPILL_COUNT or sum(map(_inline_bytes, ops)) > SPILL_BYTES
-
-
-def _inline_bytes(operation: AddRowSet) -> int:
-    rowset = operation.rowset
-    return len(rowset.data or "") + sum(len(each.data or "") for each in rowset.replacements or ())
+def _long(added: Mapping[str, list[AddRowSet]]) -> dict[str, list[AddRowSet]]:
+    """The lists for which the epoch has no room once it has those of tables with shorter ones."""
+    sizes = {table: encoded_length(ops) for table, ops in added.items()}
+    long, room = {}, SPILL_BYTES
+    for table in sorted(sizes, key=sizes.__getitem__):
+        if len(added[table]) > SPILL_COUNT or sizes[table] > room:
+            long[table] = added[table]
+        else:
+            room -= sizes[table]
+    return long
 
 
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:
