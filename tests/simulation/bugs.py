@@ -355,6 +355,7 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(run, "_carry_out", _carried_out_first),
         0.2,
         actors=VACUUMED,
+        long=True,
     ),
     Bug("a vacuum overlooks a writer", _check_vacuum(of_vacuums=True), actors=VACUUMED),
     Bug(
