@@ -57,7 +57,7 @@ class VacuumRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a run found, and means to do. `anchored` names states that an anchor stores already."""
+    """What a run found, and means to do. `lowest` is the state at the floor."""
 
     head: Snapshot
     stored: tuple[Stored, ...]
@@ -65,6 +65,7 @@ class _Found:
     retention: Retention
     now_ms: int
     kept: tuple[int, ...]
+    lowest: Snapshot
     used: set[str]
     removal: Removal
 
@@ -145,7 +146,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         )
     if not request.dry_run:
         # What a run that was killed has left to do.
-        put_stubs(log.store, before)
+        put_stubs(log.store, before, request.threads)
     stored = _listing(log, before.lone_table)
     head = log.refresh(before)
     check_listing(stored, before.epoch, head.epoch, log.store.url)
@@ -156,10 +157,11 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         # Otherwise each run would leave an epoch for the next one to remove.
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
-    used = _used(log, head, floor.epoch, kept)
+    lowest = log.read_from_log(floor.epoch)
+    used = _used(log, head, lowest, kept)
     leases = {lease.job for lease in head.leases.values() if lease.until_ms > now_ms}
     removal = plan_removal(stored, used, leases, cutoff_ms, head.epoch)
-    return _Found(head, stored, floor, retention, now_ms, kept, used, removal)
+    return _Found(head, stored, floor, retention, now_ms, kept, lowest, used, removal)
 
 
 def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
@@ -177,10 +179,9 @@ def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
     )
 
 
-def _used(log: Log, head: Snapshot, floor: int, kept: Iterable[int]) -> set[str]:
+def _used(log: Log, head: Snapshot, lowest: Snapshot, kept: Iterable[int]) -> set[str]:
     """Every object that a kept epoch names, read from the log itself and never from a cache."""
-    anchors = {anchor.epoch: anchor for anchor in head.anchors}
-    lowest = log.read_from_log(floor)
+    anchors, floor = {anchor.epoch: anchor for anchor in head.anchors}, lowest.epoch
     used = read_state_objects(log, lowest) | read_later_objects(log, lowest, head.epoch)
     for epoch in kept:
         if epoch in anchors:
@@ -203,7 +204,7 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
         for victims, files in [*removal.parts()] or [((), ())]:
             head = log.commit(_change(found, anchors, victims, files, head), head)
             epoch = head.epoch
-            put_stubs(log.store, head)
+            put_stubs(log.store, head, request.threads)
             remove(log.store, files, request.threads)
         settle_hint(log.store, head)
     remove(log.store, removal.leftovers, request.threads)
@@ -215,7 +216,8 @@ def _anchored(log: Log, found: _Found) -> tuple[tuple[Anchor, ...], set[str]]:
     anchors = found.anchors
     new = set[str]()
     for epoch in sorted(found.anchored - anchors.keys()):
-        anchors[epoch], objects = write_anchor(log, log.read_from_log(epoch))
+        state = found.lowest if epoch == found.floor.epoch else log.read_from_log(epoch)
+        anchors[epoch], objects = write_anchor(log, state)
         new |= objects
     return tuple(anchors[epoch] for epoch in sorted(anchors)), new
 

@@ -171,8 +171,8 @@ def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
     return AddRowSet(table=table, rowset=rowset.entry)
 
 
-def _of_head_only(log: LogReader, head: Snapshot, floor: int, kept: object) -> set[str]:
-    return read_state_objects(log, head) | cached_objects(log.store, floor)
+def _of_head_only(log: LogReader, head: Snapshot, lowest: Snapshot, kept: object) -> set[str]:
+    return read_state_objects(log, head) | cached_objects(log.store, lowest.epoch)
 
 
 def _carried_out_first(log: Log, found: Any, request: Any) -> Any:

@@ -28,12 +28,14 @@ from manifests.entries import (
     Pin,
     Restore,
     RowSetEntry,
+    Stub,
     Tag,
 )
 from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from manifests.ids import new_job_id
 from manifests.log import Log
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.slots import read_slot
 from manifests.snapshot import RowSets, Snapshot
 from manifests.vacuum import run
 from tests.faults import Fault, FaultyStore, Stopped
@@ -79,6 +81,20 @@ def test_a_writer_whose_file_was_named_begins_again(at: tuple[str, str]) -> None
 
     during(world, at, commit)
     world.append()
+    world.check_tidy()
+
+
+@pytest.mark.parametrize("left", [(7,), (4, 7), (1, 3, 5, 7), (2, 7)])
+def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int, ...]) -> None:
+    world = busy()
+    epochs = {number: world.store.get(epoch_name(number)) for number in left}
+    floor = world.vacuum(threads=2).floor
+    assert floor == max(left)
+    for number, data in epochs.items():
+        world.store.put(epoch_name(number), data, sync=False)
+    world.vacuum(dry_run=True)
+    world.vacuum()
+    assert all(isinstance(read_slot(world.store, n), Stub) for n in range(1, floor + 1))
     world.check_tidy()
 
 

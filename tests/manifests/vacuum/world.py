@@ -80,7 +80,7 @@ class World:
         self, hours: float | None = 0, *, store: ObjectStore | None = None, **request: object
     ) -> VacuumResult:
         log = self.log if store is None else self.open(store)
-        result = vacuum(log, VacuumRequest(hours, threads=1, **request))  # type: ignore[arg-type]
+        result = vacuum(log, VacuumRequest(hours, **{"threads": 1, **request}))  # type: ignore[arg-type]
         for number in range(max(self.expected) + 1, (result.epoch or 0) + 1):
             self.note(self.log.read_at(number))
         return result
