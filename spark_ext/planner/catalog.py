@@ -16,14 +16,13 @@ from typing import Any
 from pyspark.sql.types import StructType
 
 from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import TableId
 from manifests.log import Log
 from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, open_store
 from spark_ext.planner.partitions import layout_texts
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.transactions import TRANSACTIONS
-from spark_ext.planner.writes import SORT_KEY, require_seen
+from spark_ext.planner.writes import SORT_KEY
 from spark_ext.types import from_spark
 from tableformat.alteration import (
     AddColumn,
@@ -129,15 +128,6 @@ def alter_table(args: Args) -> dict[str, Any]:
     return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
 
 
-def truncate_table(args: Args) -> dict[str, Any]:
-    """Remove all rows of the table at `path`, the one `seen` (`writes.require_seen`)."""
-    location, _ = require_seen(args["path"], args["seen"])
-    if (transaction := TRANSACTIONS.to_write(location)) is not None:
-        return {"epoch": transaction.truncate(TableId(args["seen"]["id"]))}
-    table = ArrowTable.open(args["path"])
-    return {"epoch": table.overwrite(table.schema.empty_table())}
-
-
 def _alteration(change: Args) -> Alteration:
     kind = change["kind"]
     if kind not in _ALTERATIONS:
@@ -232,5 +222,4 @@ OPS = {
     "drop_table": drop_table,
     "rename_table": rename_table,
     "alter_table": alter_table,
-    "truncate_table": truncate_table,
 }

@@ -107,12 +107,6 @@ class OpenTransaction:
         table = TableId(job.target.table)
         return self._once(job, lambda: self._transaction.run(table, lambda *_: statement))
 
-    def truncate(self, table: TableId) -> int:
-        """Remove all rows of a table; returns as `write`."""
-        with self._lock:
-            self._transaction.replace(table, lambda _, t, __: row_statement("truncate", t, ()))
-            return self._advance()
-
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name."""
         with self._lock:

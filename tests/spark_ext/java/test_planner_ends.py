@@ -76,6 +76,7 @@ REPLACE = "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a"
         ("commit_write", "after", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
         ("commit_write", "after", OVERWRITE, [2]),
         ("commit_write", "after", REPLACE, [7]),
+        ("commit_write", "after", "TRUNCATE TABLE colonnade.db.t", []),
     ],
 )
 def test_a_statement_does_not_notice(

@@ -130,8 +130,6 @@ def test_rows_go_to_no_other_table_than_the_one_that_the_statement_read(
     happens(path)
     with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
         planned(path, seen=seen)
-    with pytest.raises(ConflictError, match="was dropped or replaced after the statement had read"):
-        catalog.truncate_table({"path": str(path), "seen": seen})
 
 
 def test_a_design_creates_or_replaces_a_table_with_its_rows(tmp_path: Path) -> None:

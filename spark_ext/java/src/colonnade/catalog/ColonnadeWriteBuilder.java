@@ -34,6 +34,12 @@ public final class ColonnadeWriteBuilder
         !table.layout().isEmpty());
   }
 
+  /** Removes, now and without tasks, the rows of a table as the statement has seen it. */
+  public static void truncate(ColonnadeTable table) {
+    WriteRequest request = WriteRequest.append(table.path(), table.schema(), Map.of());
+    request.basedOn(table.state()).overwriting(null).plan().commit(new WriterCommitMessage[0]);
+  }
+
   /** {@code end} is given the planned write and what all tasks report. */
   ColonnadeWriteBuilder(
       WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {

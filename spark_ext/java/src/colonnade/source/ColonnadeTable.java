@@ -203,7 +203,7 @@ public final class ColonnadeTable
 
   @Override
   public boolean truncateTable() {
-    Planner.call("truncate_table", Map.of("path", path(), "seen", state()));
+    ColonnadeWriteBuilder.truncate(this);
     return true;
   }
 
