@@ -66,6 +66,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
+        "path": location.url,
         "database": None if base is None else base.database,
         "ordering": [
             {"column": names[key.column], "descending": key.descending}

@@ -1,5 +1,8 @@
 package colonnade.catalog;
 
+import colonnade.planner.Planner;
+import colonnade.source.CachedReads;
+import colonnade.source.ColonnadeTable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -12,7 +15,15 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 final class Alterations {
   private Alterations() {}
 
-  static List<Map<String, Object>> of(TableChange... changes) {
+  /** Alters a table, in one epoch, and returns it as it is then. */
+  static ColonnadeTable carryOut(String path, TableChange... changes) {
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(changes)));
+    ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
+    CachedReads.refresh(altered.path());
+    return altered;
+  }
+
+  private static List<Map<String, Object>> of(TableChange... changes) {
     return Arrays.stream(changes).map(Alterations::of).toList();
   }
 

@@ -1,12 +1,14 @@
 package colonnade.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.source.CachedReads;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -20,6 +22,9 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** A procedure of the planner's, as Spark calls it. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
+  /** After these, other rows may be in tables. */
+  private static final Set<String> CHANGING_ROWS = Set.of("commit", "rollback", "repair");
+
   private final String name;
   private final JsonNode description;
   private final Map<String, UnaryOperator<String>> paths;
@@ -99,6 +104,9 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
     } finally {
       if (name.equals("commit") || name.equals("rollback")) {
         SparkSession.active().conf().unset(Planner.TRANSACTION); // over, whatever came of it
+      }
+      if (CHANGING_ROWS.contains(name)) {
+        CachedReads.refreshAll();
       }
     }
     if (name.equals("begin")) {

@@ -204,8 +204,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (path == null) {
       return super.alterTable(identifier, changes);
     }
-    Planner.callOnce("alter_table", Map.of("path", path, "changes", Alterations.of(changes)));
-    return ColonnadeTable.load(path, Map.of());
+    return Alterations.carryOut(path, changes);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.source.CachedReads;
 import colonnade.source.ColumnName;
 import colonnade.source.ExpressionTree;
 import colonnade.source.PartitionLayout;
@@ -25,17 +26,23 @@ import org.apache.spark.sql.types.StructType;
  * A write that is planned: its transaction and base epoch are fixed.
  *
  * @param job the planner's job, for the tasks and for the commit
+ * @param path of the table
  * @param database that of the table, or null where the write creates it
  * @param rows the columns that Spark will give
  * @param sortKey a list of {"column", "descending"}
  * @param layout what the table is partitioned by
  */
 record PlannedWrite(
-    String job, String database, StructType rows, JsonNode sortKey, PartitionLayout layout) {
+    String job,
+    String path,
+    String database,
+    StructType rows,
+    JsonNode sortKey,
+    PartitionLayout layout) {
 
   /** Makes what the tasks report visible in one epoch; may be called again. */
   void commit(WriterCommitMessage[] messages) {
-    Planner.call("commit_write", args(Map.of("messages", texts(messages))));
+    send("commit_write", Map.of("messages", texts(messages)));
   }
 
   /** The same of an append, which may insert {@code merged}, rows missing in these columns. */
@@ -43,7 +50,7 @@ record PlannedWrite(
     Map<String, Object> more = new HashMap<>();
     more.put("messages", texts(messages));
     merged.ifPresent(keys -> more.put("merged", keys));
-    Planner.call("commit_write", args(more));
+    send("commit_write", more);
   }
 
   /** The same of tasks that took rows, too. */
@@ -53,12 +60,12 @@ record PlannedWrite(
     more.put("filters", change.filters());
     more.put("keys", change.keys());
     more.put("messages", texts(messages));
-    Planner.call("commit_rows", args(more));
+    send("commit_rows", more);
   }
 
   /** Deletes the rows that filters select, without tasks. */
   void delete(Predicate[] filters) {
-    Planner.call("delete_where", args(Map.of("filters", ExpressionTree.of(filters))));
+    send("delete_where", Map.of("filters", ExpressionTree.of(filters)));
   }
 
   /** Rows of a partition in one task, so that it needs few RowSets; which task does not matter. */
@@ -84,11 +91,12 @@ record PlannedWrite(
     return orders.toArray(SortOrder[]::new);
   }
 
-  private Map<String, Object> args(Map<String, ?> more) {
+  private void send(String op, Map<String, ?> more) {
     Map<String, Object> args = new HashMap<>(more);
     args.put("job", job);
     args.put("database", database);
-    return args;
+    Planner.call(op, args);
+    CachedReads.refresh(path);
   }
 
   private static List<String> texts(WriterCommitMessage[] messages) {

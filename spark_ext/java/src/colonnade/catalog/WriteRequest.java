@@ -63,6 +63,7 @@ record WriteRequest(
     JsonNode planned = Planner.call("plan_write", args);
     return new PlannedWrite(
         planned.get("job").asText(),
+        planned.get("path").asText(),
         planned.get("database").textValue(),
         rows,
         planned.get("ordering"),

@@ -1,0 +1,71 @@
+package colonnade.source;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.CacheManager;
+import org.apache.spark.sql.execution.CachedData;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * What Spark has cached of tables. After a write Spark itself refreshes what was cached under the
+ * very name that was written; a table has other names, such as its path.
+ */
+public final class CachedReads {
+  private CachedReads() {}
+
+  /** Lets Spark read the table at {@code path} anew, where it has cached its newest state. */
+  public static void refresh(String path) {
+    refresh(table -> table.path().equals(path));
+  }
+
+  /** The same of all tables. */
+  public static void refreshAll() {
+    refresh(table -> true);
+  }
+
+  private static void refresh(Predicate<ColonnadeTable> changed) {
+    SparkSession session = SparkSession.active();
+    CacheManager manager = session.sharedState().cacheManager();
+    if (manager.isEmpty()) {
+      return;
+    }
+    Set<LogicalPlan> stale = new HashSet<>();
+    for (CachedData cached : entries(manager)) {
+      for (LogicalPlan leaf : CollectionConverters.asJava(cached.plan().collectLeaves())) {
+        if (leaf instanceof DataSourceV2Relation relation
+            && relation.table() instanceof ColonnadeTable table
+            && !table.loaded().get("pinned").asBoolean()
+            && changed.test(table)) {
+          stale.add(leaf.canonicalized());
+        }
+      }
+    }
+    for (LogicalPlan relation : stale) {
+      try {
+        manager.recacheByPlan(session, relation);
+      } catch (Exception unreadable) {
+        // The table is gone or has other columns. Spark has forgotten what it cannot read anew, and
+        // whoever asks for it is told then; the write that brought us here has been done.
+        continue;
+      }
+    }
+  }
+
+  /** Spark gives nobody the list of what it has cached, nor refreshes by a condition. */
+  @SuppressWarnings("unchecked")
+  private static List<CachedData> entries(CacheManager manager) {
+    try {
+      var field = CacheManager.class.getDeclaredField("cachedData");
+      field.setAccessible(true);
+      return CollectionConverters.asJava((Seq<CachedData>) field.get(manager));
+    } catch (ReflectiveOperationException error) {
+      throw new IllegalStateException(error); // some other Spark than those we are tested with
+    }
+  }
+}

@@ -1,0 +1,72 @@
+"""What Spark has cached of a table is read anew after a write by another of the table's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.spark_ext.java.spark_shell import SparkShell
+
+NAME, SESSION_NAME = "colonnade.cached.t", "spark_catalog.default.cached_t"
+
+
+@pytest.fixture
+def path(spark_shell: SparkShell) -> Iterator[str]:
+    """Of a table with the rows 1 and 2, which is known to both catalogs."""
+    spark, found = spark_shell, f"{spark_shell.folder}/warehouse/cached/t"
+    spark.sql("CREATE DATABASE colonnade.cached")
+    spark.sql(f"CREATE TABLE {NAME} AS SELECT explode(array(1, 2)) AS a")
+    spark.sql(f"CREATE TABLE {SESSION_NAME} USING colonnade LOCATION '{found}'")
+    yield found
+    spark.run("spark.catalog.clearCache()")
+    spark.sql(f"DROP TABLE {SESSION_NAME}")
+    spark.sql("DROP DATABASE colonnade.cached CASCADE")
+
+
+def rows(spark: SparkShell, table: str) -> list[list[int]]:
+    return spark.sql(f"SELECT a FROM {table} WHERE a > 0 ORDER BY a")
+
+
+def test_a_write_by_one_name_shows_under_each_other(spark_shell: SparkShell, path: str) -> None:
+    spark, by_path = spark_shell, f"colonnade.`{path}`"
+    spark.sql(f"CACHE TABLE {NAME}")
+    spark.sql(f"CACHE TABLE {SESSION_NAME}")
+    spark.run(f"spark.read.format('colonnade').load('{path}').cache().count()")
+    frame = f"spark.read.format('colonnade').load('{path}').select('a').orderBy('a')"
+    append = "spark.sql('SELECT 3 AS a').write.format('colonnade').mode('append')"
+    delete = f"colonnade.Table.forPath(spark, '{path}').delete('a = 4').rows_deleted"
+    for write, expected in [
+        (f"{append}.save('{path}')", [1, 2, 3]),
+        (f"spark.sql('INSERT INTO {NAME} VALUES (4)')", [1, 2, 3, 4]),
+        (f"spark.sql('DELETE FROM {SESSION_NAME} WHERE a = 1')", [2, 3, 4]),
+        (f"spark.sql('UPDATE {by_path} SET a = 5 WHERE a = 2')", [3, 4, 5]),
+        (delete, [3, 5]),
+        (f"spark.sql('TRUNCATE TABLE {NAME}')", []),
+        (f"spark.sql('CREATE OR REPLACE TABLE {by_path} AS SELECT 7 AS a')", [7]),
+    ]:
+        spark.run(write)
+        found = [[a] for a in expected]
+        assert rows(spark, NAME) == rows(spark, SESSION_NAME) == spark.run(frame) == found, write
+
+
+def test_a_transaction_that_is_taken_back_leaves_nothing_in_the_cache(
+    spark_shell: SparkShell, path: str
+) -> None:
+    spark = spark_shell
+    spark.sql(f"CACHE TABLE {NAME}")
+    assert rows(spark, NAME) == [[1], [2]]
+    spark.sql("CALL colonnade.system.begin('cached')")
+    spark.sql(f"INSERT INTO {NAME} VALUES (3)")
+    assert rows(spark, NAME) == [[1], [2], [3]]
+    spark.sql("CALL colonnade.system.rollback()")
+    assert rows(spark, NAME) == [[1], [2]]
+
+
+def test_a_cached_table_may_get_other_columns(spark_shell: SparkShell, path: str) -> None:
+    spark = spark_shell
+    spark.sql(f"CACHE TABLE {NAME}")
+    spark.sql(f"ALTER TABLE colonnade.`{path}` ADD COLUMN b INT")
+    assert spark.sql(f"SELECT * FROM {NAME} ORDER BY a") == [[1, None], [2, None]]
+    spark.sql(f"ALTER TABLE colonnade.`{path}` DROP COLUMN a")
+    assert spark.sql(f"SELECT * FROM {NAME}") == [[None], [None]]
