@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 
@@ -55,11 +57,18 @@ def ending(spark_shell: SparkShell, tmp_path: Path) -> Iterator[Ending]:
 
 
 def use(spark: SparkShell, folder: Path, op: str, moment: str) -> None:
-    code, python = folder / "ends.py", folder / "python"
+    code = folder / "ends.py"
     code.write_text(ENDS)
-    python.write_text(f"#!/bin/sh\nexec {sys.executable} {code} {op} {moment} {folder}/ended\n")
-    python.chmod(0o755)
+    python = script(folder, f"exec {sys.executable} {code} {op} {moment} {folder}/ended")
     spark.run(f"spark.conf.set('spark.colonnade.python', '{python}')")
+
+
+def script(folder: Path, text: str) -> Path:
+    """A program that takes the place of the Python that runs the planner."""
+    python = folder / "python"
+    python.write_text(f"#!/bin/sh\n{text}\n")
+    python.chmod(0o755)
+    return python
 
 
 OVERWRITE = "INSERT OVERWRITE colonnade.db.t SELECT a + 1 FROM colonnade.db.t"
@@ -107,3 +116,36 @@ def test_what_cannot_be_repeated_is_left_to_the_user(
     assert "see whether that was done before you run it again" in text
     columns = [row[0] for row in spark_shell.sql("DESCRIBE colonnade.db.t")]
     assert columns == {"before": ["a"], "after": ["a", "b"]}[moment]
+
+
+@pytest.mark.usefixtures("ending")
+def test_a_planner_that_does_not_start_keeps_no_other_session_waiting(
+    spark_shell: SparkShell, tmp_path: Path
+) -> None:
+    spark, started, gate = spark_shell, tmp_path / "started", tmp_path / "gate"
+    os.mkfifo(gate)
+    python = script(tmp_path, f"touch {started}; read line < {gate}")
+    spark.run(f"(slow := spark.newSession()).conf.set('spark.colonnade.python', '{python}')")
+    query = "lambda: slow.sql('SELECT * FROM colonnade.db.t')"
+    spark.run(f"(waits := __import__('threading').Thread(target={query})).start()")
+    until = monotonic() + 50
+    while not started.exists() and monotonic() < until:
+        sleep(0.01)
+    assert spark.sql("SELECT a FROM colonnade.db.t") == [[1]]
+    assert spark.run("waits.is_alive()")
+    gate.write_text("end\n")
+    spark.run("waits.join()")
+
+
+@pytest.mark.usefixtures("ending")
+def test_nothing_is_imported_from_the_folder_that_spark_runs_in(
+    spark_shell: SparkShell, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "manifests"
+    theirs.mkdir()
+    (theirs / "__init__.py").write_text("raise SystemExit('not ours')")
+    # As Python 3.10 does, which does not know the variable.
+    command = f'unset PYTHONSAFEPATH; cd {tmp_path}; exec {sys.executable} "$@"'
+    python = script(tmp_path, command)
+    spark_shell.run(f"spark.conf.set('spark.colonnade.python', '{python}')")
+    assert spark_shell.sql("SELECT a FROM colonnade.db.t") == [[1]]

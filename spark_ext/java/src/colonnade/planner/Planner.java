@@ -4,6 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 import org.apache.spark.sql.SparkSession;
 
 /**
@@ -24,7 +27,13 @@ public final class Planner {
 
   private static final int ATTEMPTS = 3;
   private static final PlannerLog LOG = new PlannerLog();
-  private static final Map<PlannerCommand, PlannerProcess> RUNNING = new HashMap<>();
+  private static final Map<PlannerCommand, Running> RUNNING = new ConcurrentHashMap<>();
+
+  /** The process of one command; only those who want the same wait while it is started. */
+  private static final class Running {
+    final Lock starting = new ReentrantLock();
+    volatile PlannerProcess process;
+  }
 
   static {
     Runtime.getRuntime().addShutdownHook(new Thread(Planner::stopAll, "colonnade-planner-stop"));
@@ -64,7 +73,7 @@ public final class Planner {
       try {
         return result(process.request(op, args, transaction));
       } catch (PlannerProcess.Gone gone) {
-        forget(command, process);
+        process.stop();
         if (gone.wasAsked() && !repeatable) {
           String sentence =
               String.format(
@@ -105,26 +114,34 @@ public final class Planner {
   }
 
   private static PlannerProcess running(PlannerCommand command) throws ColonnadeException {
-    synchronized (RUNNING) {
-      PlannerProcess process = RUNNING.get(command);
-      if (process == null || process.isGone()) {
-        process = PlannerProcess.start(command, LOG);
-        RUNNING.put(command, process);
+    Running running = RUNNING.computeIfAbsent(command, unknown -> new Running());
+    lock(running);
+    try {
+      if (running.process == null || running.process.isGone()) {
+        running.process = PlannerProcess.start(command, LOG);
       }
-      return process;
+      return running.process;
+    } finally {
+      running.starting.unlock();
     }
   }
 
-  private static void forget(PlannerCommand command, PlannerProcess process) {
-    synchronized (RUNNING) {
-      RUNNING.remove(command, process);
+  private static void lock(Running running) throws ColonnadeException {
+    try {
+      running.starting.lockInterruptibly();
+    } catch (InterruptedException error) {
+      Thread.currentThread().interrupt();
+      String sentence = "The query was cancelled while the planner started.";
+      throw new ColonnadeException("COLONNADE_PLANNER", sentence, error);
     }
-    process.stop();
   }
 
   private static void stopAll() {
-    synchronized (RUNNING) {
-      RUNNING.values().forEach(PlannerProcess::stop);
+    for (Running running : RUNNING.values()) {
+      PlannerProcess process = running.process;
+      if (process != null) {
+        process.stop(); // one that starts just now ends with our end of its input
+      }
     }
     LOG.deleteIfEmpty();
   }

@@ -187,6 +187,7 @@ final class PlannerProcess {
 
   /** Ends the process now; whoever waits for a reply is told. */
   void stop() {
+    gone = true;
     process.destroyForcibly();
   }
 }
