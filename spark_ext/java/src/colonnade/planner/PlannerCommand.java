@@ -19,6 +19,14 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
   static final String PATH = "spark.colonnade.pythonPath";
   static final String START_SECONDS = "spark.colonnade.planner.startSeconds";
 
+  /**
+   * Python would import from the folder that Spark runs in first, where one of the user's may be
+   * called {@code manifests}: PYTHONSAFEPATH says so only to Python 3.11 and later.
+   */
+  private static final String MAIN =
+      "import sys; sys.path[:] = filter(None, sys.path); import runpy;"
+          + " runpy.run_module('spark_ext.planner', run_name='__main__')";
+
   /** As the session of this thread configures it, or else the environment of the driver. */
   static PlannerCommand configured() throws ColonnadeException {
     // While Spark reads a view, SQLConf.get() has the settings that the view was created with.
@@ -48,7 +56,7 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
 
   /** A process to start: requests on its input, replies on its output, all else in {@code log}. */
   ProcessBuilder process(File log) {
-    ProcessBuilder builder = new ProcessBuilder(python, "-m", "spark_ext.planner");
+    ProcessBuilder builder = new ProcessBuilder(python, "-c", MAIN);
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log));
     var environment = builder.environment();
     String inherited = environment.get("PYTHONPATH");
@@ -59,8 +67,6 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
     if (!joined.isEmpty()) {
       environment.put("PYTHONPATH", joined);
     }
-    // A folder of the user's that happens to be called `manifests` must not be ours.
-    environment.put("PYTHONSAFEPATH", "1");
     environment.put("COLONNADE_PLANNER_LOG", log.getPath());
     return builder;
   }
