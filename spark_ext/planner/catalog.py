@@ -15,7 +15,12 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
 from manifests.log import Log
 from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, open_store
@@ -48,7 +53,8 @@ def list_databases(args: Args) -> dict[str, Any]:
     """The names of the databases in the folder `warehouse`, sorted; none where it is missing."""
     root = _local_folder(args["warehouse"])
     names = os.listdir(root) if os.path.isdir(root) else []
-    return {"databases": sorted(name for name in names if _is_database(f"{root}/{name}"))}
+    folders = (name for name in names if os.path.isdir(f"{root}/{name}"))
+    return {"databases": sorted(name for name in folders if _is_database(f"{root}/{name}"))}
 
 
 def database_exists(args: Args) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def drop_database(args: Args) -> dict[str, Any]:
     """
     folder = _local_folder(args["path"])
     TRANSACTIONS.refuse(locate(args["path"]), "dropped")
-    if Database.open(folder).tables() and not args["cascade"]:
+    if not args["cascade"] and Database.open(folder).tables():
         return {"dropped": False}
     # Gone at once for everybody else; what a crash leaves of it is no database of the catalog.
     grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
@@ -197,11 +203,17 @@ def _state(location: Location) -> Snapshot:
 
 
 def _is_database(path: str) -> bool:
-    """Whether a database of several tables lies exactly at `path`."""
+    """Whether a database of several tables lies exactly at `path`, or one that is damaged.
+
+    One that cannot be read hides no others; it can be seen, and dropped.
+    """
     if os.path.basename(path).startswith("_"):
         return False
-    location = locate(path)
-    return location.exists and location.table is None and not _head(location).lone_table
+    try:
+        location = locate(path)
+        return location.exists and location.table is None and not _head(location).lone_table
+    except (CorruptionError, UnsupportedFormatError):
+        return True
 
 
 def _local_folder(path: str) -> str:

@@ -36,6 +36,24 @@ def test_databases_are_folders_of_the_warehouse(spark: SparkShell) -> None:
     assert "SCHEMA_ALREADY_EXISTS" in spark.refusal("CREATE DATABASE colonnade.db")
 
 
+def test_a_damaged_database_hides_no_others_and_can_be_dropped(spark: SparkShell) -> None:
+    warehouse = spark.folder / "warehouse"
+    stray = warehouse / "stray"
+    stray.touch()
+    spark.sql("CREATE DATABASE colonnade.damaged")
+    for file in (warehouse / "damaged" / "_manifest").iterdir():
+        file.chmod(0o644)
+        file.write_bytes(b"garbage")
+    found = spark.sql("SHOW DATABASES IN colonnade")
+    assert ["db"] in found
+    assert ["damaged"] in found
+    assert ["stray"] not in found
+    assert "COLONNADE_CORRUPTION" in spark.refusal("SHOW TABLES IN colonnade.damaged")
+    spark.sql("DROP DATABASE colonnade.damaged CASCADE")
+    assert not (warehouse / "damaged").exists()
+    stray.unlink()
+
+
 @pytest.mark.parametrize(
     ("statement", "sentence"),
     [
