@@ -129,3 +129,32 @@ def test_a_table_is_saved_by_name(spark_shell: SparkShell) -> None:
     for mode, expected in (("error", 2), ("append", 4), ("ignore", 4), ("overwrite", 2)):
         spark_shell.run(f"{FRAME}.write.mode('{mode}').saveAsTable('colonnade.default.saved')")
         assert len(ids(spark_shell, "warehouse/default/saved")) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "using"), [("colonnade.default.kept", ""), ("kept", "USING colonnade")]
+)
+def test_overwriting_a_table_by_name_keeps_what_it_is(
+    spark_shell: SparkShell, name: str, using: str
+) -> None:
+    def overwrite(changed: str) -> str:
+        write = ".write.format('colonnade').mode('overwrite')"
+        return f"{FRAME}{changed}{write}.saveAsTable('{name}')"
+
+    spark_shell.sql(
+        f"CREATE TABLE {name} (id BIGINT NOT NULL COMMENT 'c', name STRING) {using}"
+        " CLUSTER BY (id) COMMENT 'cm' TBLPROPERTIES ('retention.hours' = '500')"
+    )
+    design = spark_shell.sql(f"SHOW CREATE TABLE {name}")
+    spark_shell.run(overwrite(".selectExpr('name', 'cast(id AS INT) AS ID')"))
+    for frame, sentence in {
+        ".select('id')": "has a column name, too; overwriting keeps what it is",
+        ".withColumn('x', F.lit(1))": "has no column x; overwriting keeps what it is",
+        ".selectExpr('nullif(id, 1) AS id', 'name')": "NOT_NULL_ASSERT_VIOLATION",
+    }.items():
+        assert sentence in spark_shell.refused_run(overwrite(frame))
+    assert spark_shell.sql(f"SELECT * FROM {name} ORDER BY id") == [[1, "a"], [2, "b"]]
+    assert spark_shell.sql(f"SHOW CREATE TABLE {name}") == design
+    spark_shell.sql(f"CREATE OR REPLACE TABLE {name} {using} AS SELECT 1 AS one")
+    assert spark_shell.sql(f"SELECT * FROM {name}") == [[1]]
+    spark_shell.sql(f"DROP TABLE {name}")

@@ -222,8 +222,7 @@ public final class ColonnadeCatalog
   @Override
   public StagedTable stageCreateOrReplace(Identifier identifier, TableInfo info)
       throws NoSuchNamespaceException {
-    TableDesign design = TableDesign.of(info);
-    return new StagedColonnadeTable(newPath(identifier, design), design, true);
+    return StagedOverwrite.orReplacement(newPath(identifier, TableDesign.of(info)), info);
   }
 
   @Override

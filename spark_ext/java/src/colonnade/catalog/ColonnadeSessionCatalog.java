@@ -235,7 +235,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
       throws NoSuchTableException, NoSuchNamespaceException {
     String path = pathOf(super.loadTable(identifier));
     if (isOurs(info) && path != null) {
-      return new StagedColonnadeTable(path, TableDesign.of(info), true);
+      return StagedOverwrite.orReplacement(path, info);
     }
     if (isOurs(info) || path != null) {
       throw ColonnadeException.unchecked(

@@ -52,13 +52,6 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
-  /** What carries out SQL texts: sessions, Spark Connect, and {@code spark-sql}. */
-  private static final Set<String> STATEMENTS =
-      Set.of(
-          "org.apache.spark.sql.classic.SparkSession.sql",
-          "org.apache.spark.sql.connect.planner.SparkConnectPlanner.handleSqlCommand",
-          "org.apache.spark.sql.hive.thriftserver.SparkSQLDriver.run");
-
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
@@ -96,7 +89,7 @@ record TableDesign(
 
   private static void refuseOther(String provider) {
     boolean unsaid =
-        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !isStatement();
+        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !Caller.isStatement();
     if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
       throw refusal(
           "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
@@ -111,18 +104,11 @@ record TableDesign(
     }
   }
 
-  /**
-   * Whether a SQL text is carried out and not {@code df.write.saveAsTable}, say: where no format
-   * was chosen, such methods name Spark's default one, and nothing that they pass on tells it from
-   * one that a statement chose.
-   */
-  private static boolean isStatement() {
-    return StackWalker.getInstance()
-        .walk(frames -> frames.map(TableDesign::method).anyMatch(STATEMENTS::contains));
-  }
-
-  private static String method(StackWalker.StackFrame frame) {
-    return frame.getClassName() + "." + frame.getMethodName();
+  private static void refuseNowhere(Map<String, String> properties) {
+    if (properties.containsKey(TableCatalog.PROP_EXTERNAL)
+        && !properties.containsKey(TableCatalog.PROP_LOCATION)) {
+      throw refusal("An EXTERNAL table needs a LOCATION; leave out EXTERNAL.");
+    }
   }
 
   private static List<String> clusterBy(Transform[] given) {

@@ -3,10 +3,12 @@ package colonnade.catalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
+import java.util.Arrays;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.expressions.Transform;
 
 /** Finding the tables that names stand for. */
 final class Tables {
@@ -40,6 +42,23 @@ final class Tables {
       String sentence = named + " shows what the log says and cannot be dropped.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
+  }
+
+  /** Refuses to show a table about a table as it was. */
+  static void refuseAboutPast(TableName named) {
+    if (isAbout(named)) {
+      throw pastOfAbout(named.toString());
+    }
+  }
+
+  static RuntimeException pastOfAbout(String name) {
+    String sentence = name + " shows the present only; leave out the version or time.";
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  /** Whether a table has the layout that a statement says, where it says one. */
+  static boolean isLaidOut(ColonnadeTable table, Transform... said) {
+    return said.length == 0 || Arrays.equals(said, table.partitioning());
   }
 
   /** The table at the state that {@code options} name. */

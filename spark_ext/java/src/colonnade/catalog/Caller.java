@@ -1,0 +1,35 @@
+package colonnade.catalog;
+
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Who asks the catalog, where Spark passes on nothing that would tell. */
+final class Caller {
+  private static final String FRAME_WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
+
+  /** What carries out SQL texts: sessions, Spark Connect, and {@code spark-sql}. */
+  private static final Set<String> STATEMENTS =
+      Set.of(
+          "org.apache.spark.sql.classic.SparkSession.sql",
+          "org.apache.spark.sql.connect.planner.SparkConnectPlanner.handleSqlCommand",
+          "org.apache.spark.sql.hive.thriftserver.SparkSQLDriver.run");
+
+  private Caller() {}
+
+  /**
+   * Whether a SQL text is carried out and not {@code df.write.saveAsTable}, say: where no format
+   * was chosen, such methods name Spark's default one, as a statement may, too.
+   */
+  static boolean isStatement() {
+    return any(frame -> STATEMENTS.contains(frame.getClassName() + "." + frame.getMethodName()));
+  }
+
+  /** Whether it is {@code df.write}, which says CREATE OR REPLACE TABLE for an overwrite. */
+  static boolean isFrameWriter() {
+    return any(frame -> frame.getClassName().equals(FRAME_WRITER));
+  }
+
+  private static boolean any(Predicate<StackWalker.StackFrame> wanted) {
+    return StackWalker.getInstance().walk(frames -> frames.anyMatch(wanted));
+  }
+}
