@@ -205,6 +205,9 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     for name in ("t1", "default.t1", "spark_catalog.default.t1"):
         assert spark.sql(f"SELECT count(*) FROM {name}.history") == [[3]]
     assert spark.sql("SELECT name FROM t1.columns WHERE NOT nullable") == [["a"]]
+    for name in ("t1.history", "default.t1.history", "colonnade.db.t.history"):
+        text = spark.refusal(f"SELECT * FROM {name} VERSION AS OF 1")
+        assert "shows the present only; leave out the version or time" in text
     for name in ("t1.nothing", "default.t1.nothing", "none.history"):
         assert "TABLE_OR_VIEW_NOT_FOUND" in spark.refusal(f"SELECT * FROM {name}")
     assert spark.sql("CALL colonnade.system.checkpoint('spark_catalog.default.t1')") == [[3, 1]]
@@ -214,6 +217,27 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     spark.sql("CREATE TABLE t1 (z INT) USING colonnade")
     assert spark.sql("SELECT * FROM t1") == []
     spark.sql("DROP TABLE t1")
+
+
+def test_a_table_of_sparks_own_catalog_goes_with_its_name(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE Renamed USING colonnade AS SELECT 1 AS a")
+    spark.sql("ALTER TABLE renamed RENAME TO other_name")
+    spark.sql("CREATE TABLE Renamed USING colonnade AS SELECT 2 AS a")
+    assert rows(spark, "other_name") == [[1]]
+    assert rows(spark, "renamed") == [[2]]
+    for name in ("RENAMED", "other_name"):
+        spark.sql(f"DROP TABLE {name}")
+    spark.sql("CREATE TABLE Renamed (b INT) USING colonnade")
+    assert rows(spark, "renamed") == []
+    spark.sql("DROP TABLE renamed")
+
+
+@pytest.mark.parametrize("what", ["(a INT) USING colonnade", "USING colonnade AS SELECT 1 AS a"])
+def test_a_table_that_sparks_own_catalog_refuses_is_not_left_behind(
+    spark: SparkShell, what: str
+) -> None:
+    for _ in range(2):
+        assert "INVALID_SCHEMA_OR_RELATION_NAME" in spark.refusal(f"CREATE TABLE `per%cent` {what}")
 
 
 def test_a_view_shows_the_newest_epoch_or_the_one_it_names(spark: SparkShell) -> None:
@@ -250,6 +274,8 @@ def test_a_table_at_a_location_keeps_its_rows_when_its_name_is_dropped(spark: Sp
     assert rows(spark, "named") == rows(spark)
     text = spark.refusal(f"CREATE TABLE wrong (z INT) USING colonnade LOCATION '{place}'")
     assert "has the columns id BIGINT" in text
+    other = f"CREATE TABLE wrong USING colonnade LOCATION '{place}' TBLPROPERTIES ('x' = 'y')"
+    assert "leave out TBLPROPERTIES and COMMENT to use it" in spark.refusal(other)
     spark.sql("DROP TABLE named")
     assert len(rows(spark)) == 2
     nowhere = f"CREATE TABLE named USING colonnade LOCATION '{spark.folder}/nowhere'"

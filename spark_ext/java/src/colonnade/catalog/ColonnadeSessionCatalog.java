@@ -4,7 +4,9 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
+import java.util.UUID;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
@@ -29,6 +31,8 @@ import org.apache.spark.sql.connector.expressions.Transform;
  */
 public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     implements StagingTableCatalog {
+  /** What Spark's catalog keeps of a table that was created without a LOCATION. */
+  private static final String OWNED = "colonnade.owned";
 
   private static boolean isOurs(TableInfo info) {
     return TableDesign.PROVIDER.equalsIgnoreCase(info.properties().get(TableCatalog.PROP_PROVIDER));
@@ -76,7 +80,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
-    String path = pathOf(super.loadTable(identifier));
+    String path = pathOfPast(identifier);
     return path == null
         ? super.loadTable(identifier, version)
         : Tables.load(path, Map.of("versionAsOf", version));
@@ -84,10 +88,26 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
 
   @Override
   public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
-    String path = pathOf(super.loadTable(identifier));
+    String path = pathOfPast(identifier);
     return path == null
         ? super.loadTable(identifier, micros)
         : Tables.load(path, Map.of("timestampMicros", Long.toString(micros)));
+  }
+
+  /** Where a table is that is wanted as it was; null for one of another format. */
+  private String pathOfPast(Identifier identifier) throws NoSuchTableException {
+    if (identifier.namespace().length <= 1) {
+      try {
+        return pathOf(super.loadTable(identifier));
+      } catch (NoSuchTableException missing) {
+        if (about(identifier) == null) {
+          throw missing;
+        }
+      }
+    } else if (about(identifier) == null) {
+      throw new NoSuchTableException(identifier);
+    }
+    throw Tables.pastOfAbout(identifier.toString());
   }
 
   private static Table loaded(Table table) {
@@ -120,61 +140,95 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     boolean known = design.location() != null && Tables.exists(path);
     if (known) {
       refuseOther(path, design, info.partitions());
+      return register(identifier, path, false);
     } else if (design.schema().isEmpty()) {
       throw ColonnadeException.unchecked(
           "COLONNADE_NOT_FOUND",
           "There is no table at " + path + " yet: name the columns of the one to create.");
-    } else {
-      StagedColonnadeTable.create(path, design);
     }
-    return register(identifier, path);
+    StagedColonnadeTable.create(path, design);
+    return registerNew(identifier, path, design);
   }
 
-  /** A statement that repeats how a table is that is there must repeat it right. */
-  private static void refuseOther(String path, TableDesign design, Transform[] partitioning) {
+  /** A statement may repeat what a table that is there is, but all its columns then. */
+  private static void refuseOther(String path, TableDesign design, Transform[] said) {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
-    boolean same = design.schema().isEmpty() || table.schema().sameType(design.schema());
-    if (!same) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_ALREADY_EXISTS",
-          String.format(
-              "The Colonnade table %s has the columns %s; leave out the columns to use it.",
-              path, table.schema().toDDL()));
+    if (!design.schema().isEmpty() && !table.schema().sameType(design.schema())) {
+      throw existsOtherwise(path, "the columns " + table.schema().toDDL(), "the columns");
     }
-    if (partitioning.length > 0 && !Arrays.equals(partitioning, table.partitioning())) {
-      throw ColonnadeException.unchecked(
-          "COLONNADE_ALREADY_EXISTS",
-          String.format(
-              "The Colonnade table %s has the layout %s; leave out PARTITIONED BY and CLUSTER BY to"
-                  + " use it.",
-              path, Arrays.toString(table.partitioning())));
+    if (!Tables.isLaidOut(table, said)) {
+      String layout = Arrays.toString(table.partitioning());
+      throw existsOtherwise(path, "the layout " + layout, "PARTITIONED BY and CLUSTER BY");
     }
+    Map<String, String> properties = new HashMap<>(design.properties());
+    if (design.comment() != null) {
+      properties.put(TableCatalog.PROP_COMMENT, design.comment());
+    }
+    if (!table.properties().entrySet().containsAll(properties.entrySet())) {
+      throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
+    }
+  }
+
+  private static RuntimeException existsOtherwise(String path, String has, String leaveOut) {
+    String sentence =
+        String.format(
+            "The Colonnade table %s has %s; leave out %s to use it.", path, has, leaveOut);
+    return ColonnadeException.unchecked("COLONNADE_ALREADY_EXISTS", sentence);
   }
 
   /** Where a new table will be: at its LOCATION, else in the folder of its database. */
   private String newPath(Identifier identifier, TableDesign design)
       throws NoSuchNamespaceException {
-    String location = design.location();
-    return location == null ? ownPath(identifier) : Warehouse.localPath(location);
-  }
-
-  /** Where a table is that was created without a LOCATION. */
-  private String ownPath(Identifier identifier) throws NoSuchNamespaceException {
+    if (design.location() != null) {
+      return Warehouse.localPath(design.location());
+    }
     String database =
         loadNamespaceMetadata(identifier.namespace()).get(SupportsNamespaces.PROP_LOCATION);
-    return Warehouse.localPath(database) + "/" + identifier.name();
+    String path = Warehouse.localPath(database) + "/" + identifier.name();
+    boolean renamed = Tables.exists(path) && isKnown(identifier.namespace(), path);
+    return renamed ? path + "-" + UUID.randomUUID() : path;
+  }
+
+  /** Whether a path is that of a table of a database: one that has got another name, then. */
+  private boolean isKnown(String[] namespace, String path) throws NoSuchNamespaceException {
+    for (Identifier each : super.listTables(namespace)) {
+      try {
+        if (path.equals(pathOf(super.loadTable(each)))) {
+          return true;
+        }
+      } catch (NoSuchTableException dropped) {
+        continue; // since we listed it
+      }
+    }
+    return false;
+  }
+
+  /** Makes a table that was just created known; it goes where its name is refused. */
+  private Table registerNew(Identifier identifier, String path, TableDesign design)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    Table registered = null;
+    try {
+      registered = register(identifier, path, design.location() == null);
+      return registered;
+    } finally {
+      if (registered == null) {
+        Planner.callOnce("drop_table", Map.of("path", path));
+      }
+    }
   }
 
   /**
    * Makes a table known by name, as an external one: Spark must not create, move or delete the
    * folder of a managed one around us.
    */
-  private Table register(Identifier identifier, String path)
+  private Table register(Identifier identifier, String path, boolean owned)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
     Map<String, String> properties =
         Map.of(
-            TableCatalog.PROP_PROVIDER, TableDesign.PROVIDER, TableCatalog.PROP_LOCATION, path);
+            TableCatalog.PROP_PROVIDER, TableDesign.PROVIDER,
+            TableCatalog.PROP_LOCATION, path,
+            OWNED, Boolean.toString(owned));
     super.createTable(identifier, table.columns(), new Transform[0], properties);
     return table;
   }
@@ -182,17 +236,15 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   /** Drops a table that was created without a LOCATION; of others it forgets the name. */
   @Override
   public boolean dropTable(Identifier identifier) {
-    String path;
-    boolean ours;
+    Table table;
     try {
-      path = pathOf(super.loadTable(identifier));
-      ours = path != null && path.equals(ownPath(identifier));
-    } catch (NoSuchTableException | NoSuchNamespaceException error) {
+      table = super.loadTable(identifier);
+    } catch (NoSuchTableException error) {
       return false;
     }
     boolean dropped = super.dropTable(identifier);
-    if (dropped && ours) {
-      Planner.callOnce("drop_table", Map.of("path", path));
+    if (dropped && Boolean.parseBoolean(table.properties().get(OWNED))) {
+      Planner.callOnce("drop_table", Map.of("path", pathOf(table)));
     }
     return dropped;
   }
@@ -216,16 +268,17 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     TableDesign design = TableDesign.of(info);
     String path = newPath(identifier, design);
     return new StagedColonnadeTable(path, design, false)
-        .then(() -> registered(identifier, path));
+        .then(() -> registered(identifier, path, design));
   }
 
-  private void registered(Identifier identifier, String path) {
+  private void registered(Identifier identifier, String path, TableDesign design) {
     try {
-      register(identifier, path);
+      registerNew(identifier, path, design);
     } catch (TableAlreadyExistsException | NoSuchNamespaceException error) {
       String sentence =
           String.format(
-              "The table was created at %s, but %s names another one by now.", path, identifier);
+              "Table %s cannot be created: its name was taken or its database dropped meanwhile.",
+              identifier);
       throw new ColonnadeException("COLONNADE_ALREADY_EXISTS", sentence, error).unchecked();
     }
   }
