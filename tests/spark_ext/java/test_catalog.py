@@ -63,6 +63,8 @@ def test_a_damaged_database_hides_no_others_and_can_be_dropped(spark: SparkShell
         ("CREATE DATABASE colonnade.db.other", "Databases do not nest"),
         ("ALTER DATABASE colonnade.db SET PROPERTIES (a = 'b')", "nothing that could be altered"),
         ("CREATE TABLE colonnade.db.t (a INT) LOCATION '/x'", "create colonnade.`/x` instead"),
+        ("CREATE EXTERNAL TABLE colonnade.db.t (a INT)", "needs a LOCATION; leave out EXTERNAL"),
+        ("CREATE TABLE colonnade.db.`../t` (a INT)", "Path ../t is relative"),
         ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
         ("CREATE TABLE colonnade.db.t (a INT) USING parquet", "Colonnade tables only"),
         ("CREATE TABLE colonnade.db.t USING parquet AS SELECT 1 AS a", "Colonnade tables only"),

@@ -121,11 +121,13 @@ public final class ColonnadeCatalog
 
   @Override
   public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
+    Tables.refuseAboutPast(named(identifier));
     return Tables.load(identifier, named(identifier), Map.of("versionAsOf", version));
   }
 
   @Override
   public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
+    Tables.refuseAboutPast(named(identifier));
     Map<String, String> options = Map.of("timestampMicros", Long.toString(micros));
     return Tables.load(identifier, named(identifier), options);
   }

@@ -57,6 +57,7 @@ record TableDesign(
     Map<String, String> given = info.properties();
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
+    refuseNowhere(given);
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);

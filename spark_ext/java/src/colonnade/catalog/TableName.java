@@ -1,5 +1,6 @@
 package colonnade.catalog;
 
+import colonnade.planner.ColonnadeException;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -20,6 +21,7 @@ import org.apache.spark.sql.connector.catalog.Identifier;
  */
 record TableName(String root, List<String> rest, boolean isPath) {
   static final String DEFAULT_DATABASE = "default";
+  private static final String URL = "[A-Za-z][A-Za-z0-9+.-]*:.*";
 
   /** Reads an identifier of a catalog whose databases are in the folder {@code warehouse}. */
   static TableName of(String warehouse, Identifier identifier) {
@@ -32,6 +34,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
   static TableName of(String warehouse, List<String> parts) {
     for (int at = parts.size() - 1; at >= 0; at--) {
       if (isPath(parts.get(at))) {
+        refuseRelative(parts.get(at));
         return new TableName(parts.get(at), parts.subList(at + 1, parts.size()), true);
       }
     }
@@ -40,6 +43,14 @@ record TableName(String root, List<String> rest, boolean isPath) {
     }
     String root = database(warehouse, parts.get(0));
     return new TableName(root, parts.subList(1, parts.size()), false);
+  }
+
+  /** Whoever writes a statement does not know in which folder the driver happens to run. */
+  private static void refuseRelative(String path) {
+    if (!path.startsWith("/") && !path.startsWith("~") && !path.matches(URL)) {
+      String sentence = "Path " + path + " is relative; write it from the root, as in `/data/t`.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
   }
 
   /** The path of a database of the warehouse, or that path itself. */
