@@ -34,6 +34,8 @@ _METRICS = {
     "rows_updated": "numUpdatedRows",
     "rows_inserted": "numInsertedRows",
     "rowsets_touched": "numTouchedFiles",
+    "rowsets_in_place": "numFilesInPlace",
+    "bytes_in_place": "numBytesInPlace",
 }
 """What statements counted, by the names that Delta's history has for it where it has one."""
 

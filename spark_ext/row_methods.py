@@ -10,8 +10,18 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_ext.column_sql import SqlWriter, quoted
 from spark_ext.merge import MergeBuilder
-from spark_ext.statements import Expression, Target, assignments, run_statement, table_name
+from spark_ext.session import TRANSACTION
+from spark_ext.statements import (
+    Expression,
+    Target,
+    require_jar,
+    run_statement,
+    table_name,
+    write_values,
+)
+from spark_ext.update import Update, update_columns
 from tableformat.statements.statement import RowCounts
+from tableformat.table import ArrowTable
 
 _Table = TypeVar("_Table", bound="RowMethods")
 
@@ -47,13 +57,22 @@ class RowMethods:
     ) -> RowCounts:
         """Set columns of the rows for which a condition is true; of all without one.
 
-        `set` gives SQL text or Columns by column; all of them see the row as it was. Runs again
-        and raises as `delete`.
+        `set` gives SQL text or Columns by column; all of them see the row as it was. Where most
+        rows of a RowSet change, only the columns that are set are written. Runs again and raises as
+        `delete`.
         """
         writer = SqlWriter(self._spark)
-        values = assignments(writer, set)
-        text = f"UPDATE {self._named()} SET {values}{_where(writer, condition)}"
-        return run_statement(self._spark, self._table, text, writer.arguments)
+        values = write_values(writer, set)
+        where = None if condition is None else writer.write(condition, "A condition")
+        alias = None if self._alias is None else quoted(self._alias)
+        update = Update(table_name(self._table.path), alias, values, where, writer.arguments)
+        require_jar(self._spark, f"Rows of table {self._table.path} are changed")
+        alone = self._spark.conf.get(TRANSACTION, None) is None
+        if alone and isinstance(self._table, ArrowTable):
+            done = update_columns(self._spark, self._table, update)
+            if done is not None:
+                return done
+        return run_statement(self._spark, self._table, update.text, writer.arguments)
 
     def merge(self, source: DataFrame, condition: Expression) -> MergeBuilder:
         """Begin to describe how rows of `source` change this table, matched by a condition.

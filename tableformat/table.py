@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal
@@ -38,7 +38,7 @@ from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.rerun import commit_statement
-from tableformat.statements.statement import RowCounts, is_done, make_change
+from tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import Elsewhere, Progress, verify
@@ -113,6 +113,16 @@ class ArrowTable(RowMethods):
     def path(self) -> str:
         """Where the table is, by the name that was seen last."""
         return self._location.url
+
+    @property
+    def location(self) -> Location:
+        """Where the table is, for those who plan work on it elsewhere."""
+        return self._location
+
+    @property
+    def log(self) -> Log:
+        """The log of its database, likewise."""
+        return self._log
 
     @property
     def name(self) -> str:
@@ -442,11 +452,23 @@ class ArrowTable(RowMethods):
         return after.epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+        return self.run(lambda log, _, table, job: evaluate(log, table, job), commit)
+
+    def run(
+        self,
+        evaluate: Callable[[Log, Snapshot, TableState, str], Statement],
+        commit: CommitSettings | None = None,
+    ) -> RowCounts:
+        """Evaluate a statement on the newest state and commit it, again after a conflict.
+
+        `evaluate` gets the log, a state, the table in it, and the id that objects which it writes
+        begin with. Raises ConflictError after ten tries, and what it and `Log.commit` raise.
+        """
         self._location.store.require_writable()
 
         def planned(base: Snapshot) -> Change | None:
             table, job = self._location.require(base), new_job_id()
-            statement = evaluate(self._log, table, job)
+            statement = evaluate(self._log, base, table, job)
             if is_done(statement, commit, self._log, base):
                 return None
             return make_change(statement, table, job, commit)

@@ -177,3 +177,40 @@ def test_what_cannot_be_is_refused_and_nothing_changes(rows: Rows, call: str, wo
     assert words in rows.refusal(call.replace("{s}", rows.source))
     assert rows.values() == before
     assert rows.shell.sql("SHOW VIEWS LIKE 'colonnade_source*'") == []
+
+
+WIDE = ", ".join(f"rand({i}) AS c{i}" for i in range(8))
+
+
+def test_an_update_of_most_rows_writes_the_columns_that_it_sets(rows: Rows) -> None:
+    """Where few rows change, or a value is cast as only UPDATE does, rows move as ever."""
+    rows.shell.sql(f"DROP TABLE {TABLE}")
+    rows.shell.sql(
+        f"CREATE TABLE {TABLE} AS SELECT id, CAST(id AS STRING) AS s, {WIDE} FROM range(6000)"
+    )
+    rows.run("delete('id < 3')")
+    cached = f"spark.read.format('colonnade').load({rows.path!r})"
+    rows.shell.run(f"{cached}.cache().count()")
+    done = rows.run("alias('t').update('t.id >= 100', {'c1': 'id', 's': 'upper(t.s)'})")
+    assert done["rows_updated"] == 5900
+    assert done["rowsets_in_place"] == done["rowsets_touched"] > 0
+    assert done["bytes_in_place"] < 100_000
+    assert rows.shell.run(f"{cached}.where('c1 = id').count()") == 5900
+    rows.shell.run("spark.catalog.clearCache()")
+    found = f"SELECT count(*), count_if(c1 = id), min(c1) < 1, max(c1) FROM {TABLE}"
+    assert rows.shell.sql(found) == [[5997, 5900, True, 5999.0]]
+    assert "rowsets_in_place" not in rows.run("update('id % 100 = 7', {'c2': '2'})")
+    assert "rowsets_in_place" not in rows.run("update(set={'c2': '1', 'c3': 'DEFAULT'})")
+    assert rows.run("update(set={'c2': F.lit(None), 'C4': 'c1'})")["rows_updated"] == 5997
+    found = f"SELECT count(c2), count_if(c4 <=> c1), count(c3) FROM {TABLE}"
+    assert rows.shell.sql(found) == [[0, 5997, 0]]
+    assert "CANNOT_SAFELY_CAST" in rows.refusal("update(set={'c2': \"'7'\"})")
+
+
+def test_an_update_in_place_that_met_another_one_runs_again(rows: Rows) -> None:
+    rows.shell.sql(f"DROP TABLE {TABLE}")
+    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 0.0D AS v, {WIDE} FROM range(6000)")
+    rows.meddle("update({'v': '5'}, 'id = 3 AND v < 5')")
+    done = rows.run("update('id > 2 AND (id <> 3 OR meddle(id))', {'v': 'v + 1'})")
+    assert done["rows_updated"] == 5997
+    assert rows.values()[3] == 6.0

@@ -1,0 +1,272 @@
+"""`Table.update` that replaces columns: Spark computes the new values, its tasks write them.
+
+Spark's own UPDATE hands a source whole new rows. So this asks for the new values alone, with the
+place of their rows, and gives each RowSet's to one task. What cannot be said so, and what would not
+pay, stays with Spark's UPDATE: then there is nothing to do here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import types as spark
+
+from manifests.change import TableRead
+from manifests.errors import NotFoundError
+from manifests.log import Log
+from manifests.replacement import replaceable
+from manifests.schema import TableSchema
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from spark_ext.errors import one_sentence
+from spark_ext.optimize import parallel_jobs
+from spark_ext.statements import conflict_of
+from spark_ext.types import to_spark
+from tableformat.statements.reported import decode_rows
+from tableformat.statements.statement import RowCounts, Statement, row_statement, rows_gone
+from tableformat.statements.update import IN_PLACE_BYTES, in_place
+from tableformat.statements.update_job import (
+    ROW,
+    ROWSET,
+    ChangedRowSet,
+    UpdateJob,
+    UpdateReport,
+    run_update,
+)
+from tableformat.table import ArrowTable
+from tableformat.write_job import plan_write
+
+_NUMBERS = (
+    *(spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),
+    *(spark.FloatType, spark.DoubleType, spark.DecimalType),
+)
+_CARRIED = (
+    *_NUMBERS,
+    *(spark.BooleanType, spark.BinaryType, spark.DateType),
+    *(spark.TimestampType, spark.TimestampNTZType),
+)
+"""Types whose values a Python task gets as they are; and texts without a collation of their own."""
+
+_SETTINGS = {"spark.sql.ansi.enabled": "TRUE", "spark.sql.storeAssignmentPolicy": "ANSI"}
+"""Only with these, Spark's defaults, is CAST what UPDATE does to a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One statement: the table as SQL names it, values by column and the condition, in SQL."""
+
+    table: str
+    alias: str | None
+    values: Mapping[str, str]
+    condition: str | None
+    arguments: Mapping[str, Column]
+
+    @property
+    def text(self) -> str:
+        """The statement as Spark's UPDATE."""
+        name = self.table if self.alias is None else f"{self.table} AS {self.alias}"
+        values = ", ".join(f"{column} = {value}" for column, value in self.values.items())
+        return f"UPDATE {name} SET {values}{self._where}"
+
+    def select(self, columns: str, epoch: int) -> str:
+        """A query of the rows that it changes, as of an epoch."""
+        name = self.alias or "colonnade_updated"
+        return f"SELECT {columns} FROM {self.table} VERSION AS OF {epoch} AS {name}{self._where}"
+
+    @property
+    def _where(self) -> str:
+        return "" if self.condition is None else f" WHERE {self.condition}"
+
+
+def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> RowCounts | None:
+    """Carry an update out where it pays to replace columns; None: leave it to Spark's UPDATE.
+
+    Runs again after a conflict, ten times at most. Raises ConflictError then, InvalidInputError
+    for a value that a column cannot hold, and what Spark raises.
+    """
+    table.refresh()
+    targets = _targets(table.state, update)
+    if targets is None or not _could_pay(table, session):
+        return None
+    base = table.snapshot
+    values = _typed_values(session, update, targets, base.epoch)
+    if values is None or not _is_sound(session, update):
+        return None
+    work = _Work(session, table, update, targets, values)
+    if not work.plan(base):
+        return None
+    try:
+        counts = table.run(work.evaluate)
+    except _NoPythonError:
+        return None
+    session.sql(f"REFRESH TABLE {update.table}")
+    return counts
+
+
+def _targets(table: TableState, update: Update) -> TableSchema | None:
+    """The columns that it sets, where these can be replaced and all are plain ones."""
+    try:
+        fields = [table.schema.field(name.strip().strip("`")) for name in update.values]
+    except NotFoundError:
+        return None
+    ids = [field.id for field in fields]
+    if len(set(ids)) < len(ids) or not replaceable(table).issuperset(ids):
+        return None
+    schema = TableSchema(fields=tuple(fields))
+    return schema if all(_is_carried(f.dataType) for f in to_spark(schema).fields) else None
+
+
+def _is_carried(kind: spark.DataType) -> bool:
+    return isinstance(kind, _CARRIED) or kind.simpleString() == "string"
+
+
+def _could_pay(table: ArrowTable, session: SparkSession) -> bool:
+    if any(str(session.conf.get(name)).upper() != value for name, value in _SETTINGS.items()):
+        return False
+    sizes = table.log.read_entries(table.state).byte_counts
+    return bool(len(sizes)) and int(sizes.max()) > 2 * IN_PLACE_BYTES
+
+
+def _typed_values(
+    session: SparkSession, update: Update, targets: TableSchema, epoch: int
+) -> str | None:
+    """The new values in the types of their columns, as the end of a SELECT list.
+
+    None for what CAST makes something else of than UPDATE.
+    """
+    plain = ", ".join(f"{value} AS v{at}" for at, value in enumerate(update.values.values()))
+    try:
+        given = session.sql(update.select(plain, epoch), args=_arguments(update)).schema.fields
+    except PySparkException:
+        return None  # also what only UPDATE understands, such as DEFAULT
+    wanted = to_spark(targets).fields
+    typed = []
+    for at, (value, has, wants) in enumerate(
+        zip(update.values.values(), given, wanted, strict=True)
+    ):
+        same = has.dataType == wants.dataType
+        numbers = isinstance(has.dataType, _NUMBERS) and isinstance(wants.dataType, _NUMBERS)
+        if not (same or numbers or isinstance(has.dataType, spark.NullType)):
+            return None
+        typed.append(f"CAST({value} AS {wants.dataType.simpleString()}) AS v{at}")
+    return ", ".join(typed)
+
+
+def _arguments(update: Update) -> dict[str, Any] | None:
+    return dict(update.arguments) or None
+
+
+def _is_sound(session: SparkSession, update: Update) -> bool:
+    """Whether Spark would carry it out, which some queries are not that could be run here."""
+    lines = session.sql(f"EXPLAIN {update.text}", args=_arguments(update)).collect()
+    return not lines[0][0].startswith("Error occurred during query planning")
+
+
+class _NoPythonError(Exception):
+    """Executors that have the jar alone carry out SQL, and none of our Python."""
+
+
+class _Work:
+    """What is done for an update on one state of the table after another."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        table: ArrowTable,
+        update: Update,
+        targets: TableSchema,
+        values: str,
+    ) -> None:
+        self._session = session
+        self._table = table
+        self._update = update
+        self._targets = targets
+        self._values = values
+        self._planned: tuple[int, list[ChangedRowSet]] | None = None
+
+    def plan(self, base: Snapshot) -> bool:
+        """Count the rows to change in a state; returns whether columns are to be replaced."""
+        log, state = self._table.log, self._table.location.require(base)
+        counted = list(self._count(log, state, base.epoch))
+        chosen = in_place(log.store, state, counted, self._targets)
+        rowsets = [
+            ChangedRowSet(
+                id=each.id,
+                epoch=each.epoch,
+                entry=each.entry,
+                vector=each.vector,
+                count=count,
+                in_place=each.id in chosen,
+            )
+            for each, count in counted
+        ]
+        self._planned = base.epoch, rowsets
+        return bool(chosen)
+
+    def evaluate(self, log: Log, base: Snapshot, state: TableState, job: str) -> Statement:
+        """Have tasks write what the statement changes in a state."""
+        if self._planned is None or self._planned[0] != base.epoch:
+            self.plan(base)
+        assert self._planned is not None
+        write = plan_write(self._table.location, base, "append")
+        update = UpdateJob(
+            write=write.model_copy(update={"job": job}),
+            columns=tuple(field.id for field in self._targets.fields),
+            rowsets=tuple(self._planned[1]),
+        )
+        reports = self._run(update, base.epoch)
+        moved = {n: decode_rows(rows) for each in reports for n, rows in each.moved.items()}
+        condition = self._update.condition
+        return row_statement(
+            "update",
+            state,
+            rows_gone(log, state, "update", dict(sorted(moved.items()))),
+            [entry for each in reports for entry in each.rowsets],
+            replaced=[op for each in reports for op in each.replaced],
+            replaced_rows=sum(each.count for each in update.rowsets if each.in_place),
+            reads=(TableRead(state.id),),
+            parameters={} if condition is None else {"where": condition.strip()},
+        )
+
+    def _count(self, log: Log, state: TableState, epoch: int) -> Iterator[tuple[LiveRowSet, int]]:
+        """The RowSets with rows to change, and how many these are."""
+        if self._update.condition is None:
+            yield from ((each, each.row_count) for each in log.read_rowsets(state))
+            return
+        text = self._update.select(f"{ROWSET}, count(*)", epoch) + f" GROUP BY {ROWSET}"
+        found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
+        live = log.find_rowsets(state, found)
+        yield from ((live[number], count) for number, count in sorted(found.items()))
+
+    def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:
+        if not job.rowsets:
+            return []
+        text = self._update.select(f"{ROWSET}, {ROW}, {self._values}", epoch)
+        rows: DataFrame = self._session.sql(text, args=_arguments(self._update))
+        tasks = min(len(job.rowsets), 4 * parallel_jobs(self._session))
+        grouped = rows.repartition(tasks, ROWSET).sortWithinPartitions(ROWSET, ROW)
+        try:
+            done = grouped.mapInArrow(_Task(job.model_dump_json()), "report string").collect()
+        except PySparkException as error:
+            if "ModuleNotFoundError" in str(error):
+                raise _NoPythonError from error
+            if (conflict := conflict_of(error)) is not None:
+                raise conflict from error
+            raise
+        return [UpdateReport.model_validate_json(row["report"]) for row in done]
+
+
+class _Task:
+    """Does a share in a Python worker. A task that Spark repeats writes objects of its own."""
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+        with one_sentence():
+            report = run_update(UpdateJob.model_validate_json(self._job), batches)
+        yield pa.RecordBatch.from_pydict({"report": [report.model_dump_json(exclude_none=True)]})
