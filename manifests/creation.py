@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
+from manifests.engine import engine_name
 from manifests.entries import CreateDatabase, Epoch
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.fold import apply_epoch
@@ -28,7 +29,7 @@ def create_database(
     lone_table: bool,
     clock_ms: Callable[[], int] = now_ms,
     pause: Callable[[float], None] = time.sleep,
-    engine: str = "colonnade-python",
+    engine: str | None = None,
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
@@ -49,7 +50,7 @@ def create_database(
         base=0,
         time_ms=max(0, clock_ms()),
         operation="create_database",
-        engine=engine,
+        engine=engine or engine_name(),
         ops=(CreateDatabase(database=new_table_id(), lone_table=lone_table),),
     )
     found = take_slot(store, epoch, encode_epoch(epoch), pause)

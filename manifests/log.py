@@ -17,6 +17,7 @@ from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_change, check_expected, check_head, has_landed
 from manifests.creation import create_database
+from manifests.engine import engine_name
 from manifests.entries import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.errors import (
     ColonnadeError,
@@ -36,8 +37,6 @@ from manifests.store.base import ObjectStore
 
 __all__ = ["Change", "Log", "create_database"]
 
-ENGINE = "colonnade-python"
-
 _log = logging.getLogger(__name__)
 
 
@@ -45,7 +44,8 @@ class Log(LogReader):
     """Reads and commits epochs of the database in `store`. Holds no state of the database.
 
     `clock_ms` dates epochs; `pause` waits (seconds) between tries of a slot whose outcome is
-    unknown; `engine` is what history shows as the writer.
+    unknown; `engine` is what history shows as the writer, by default the name of
+    the process.
     """
 
     def __init__(
@@ -55,13 +55,13 @@ class Log(LogReader):
         clock_ms: Callable[[], int] = now_ms,
         checkpoint_interval: int = 64,
         pause: Callable[[float], None] = time.sleep,
-        engine: str = ENGINE,
+        engine: str | None = None,
     ) -> None:
         super().__init__(store)
         self._clock_ms = clock_ms
         self._interval = checkpoint_interval
         self.pause = pause
-        self._engine = engine
+        self._engine = engine or engine_name()
 
     def now_ms(self) -> int:
         """What the clock says, in ms since 1970 UTC."""

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 
+from manifests.engine import set_engine_name
 from spark_ext.planner.operations import OPS
 from spark_ext.planner.server import Server, claim_standard_streams
 from spark_ext.planner.transactions import TRANSACTIONS
@@ -21,6 +22,7 @@ def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
     """Serve, then end without waiting for an operation that hangs."""
     # Ctrl-C in a shell of Spark's reaches every process in it, and means the query, not us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    set_engine_name("colonnade-spark")
     requests, replies = claim_standard_streams()
     server = Server(OPS, replies)
     threading.Thread(target=end_when_idle, args=(server, idle_seconds_max), daemon=True).start()

@@ -204,6 +204,7 @@ def test_spark_knows_tables_by_name_in_its_own_catalog(spark: SparkShell) -> Non
     assert spark.sql("SELECT * FROM t1 VERSION AS OF 2") == [[1, "x"]]
     for name in ("t1", "default.t1", "spark_catalog.default.t1"):
         assert spark.sql(f"SELECT count(*) FROM {name}.history") == [[3]]
+    assert spark.sql("SELECT DISTINCT engineInfo FROM t1.history") == [["colonnade-spark"]]
     assert spark.sql("SELECT name FROM t1.columns WHERE NOT nullable") == [["a"]]
     for name in ("t1.history", "default.t1.history", "colonnade.db.t.history"):
         text = spark.refusal(f"SELECT * FROM {name} VERSION AS OF 1")
