@@ -29,7 +29,7 @@ public final class ColonnadeWriteBuilder
   public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
     // A MERGE that only inserts comes as an append.
     return new ColonnadeWriteBuilder(
-        request(table.path(), info).basedOn(table.state()),
+        request(table.path(), info).basedOn(table.state(), table.layout().callable()),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
         !table.layout().isEmpty());
   }

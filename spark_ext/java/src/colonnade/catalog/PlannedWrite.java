@@ -70,9 +70,9 @@ record PlannedWrite(
 
   /** Rows of a partition in one task, so that it needs few RowSets; which task does not matter. */
   Distribution distribution() {
-    return layout.isEmpty()
+    return layout.clustering().length == 0
         ? Distributions.unspecified()
-        : Distributions.clustered(layout.transforms());
+        : Distributions.clustered(layout.clustering());
   }
 
   /** Rows of a partition next to each other, in the order of the sort key. */

@@ -17,6 +17,7 @@ import org.apache.spark.sql.types.StructType;
  * @param design of a table to create, or null
  * @param where filters that select the rows to overwrite, or null for all
  * @param dynamic whether it overwrites just the partitions that its rows are of
+ * @param callable whether Spark finds the partition transforms as functions
  */
 record WriteRequest(
     String path,
@@ -26,26 +27,28 @@ record WriteRequest(
     Map<String, Object> design,
     boolean overwrite,
     List<Map<String, Object>> where,
-    boolean dynamic) {
+    boolean dynamic,
+    boolean callable) {
 
   static WriteRequest append(String path, StructType rows, Map<String, String> options) {
-    return new WriteRequest(path, rows, options, null, null, false, null, false);
+    return new WriteRequest(path, rows, options, null, null, false, null, false, true);
   }
 
-  WriteRequest basedOn(Map<String, Object> state) {
-    return new WriteRequest(path, rows, options, state, design, overwrite, where, dynamic);
+  WriteRequest basedOn(Map<String, Object> state, boolean functions) {
+    return new WriteRequest(
+        path, rows, options, state, design, overwrite, where, dynamic, functions);
   }
 
   WriteRequest creating(Map<String, Object> table) {
-    return new WriteRequest(path, rows, options, seen, table, overwrite, where, dynamic);
+    return new WriteRequest(path, rows, options, seen, table, overwrite, where, dynamic, callable);
   }
 
   WriteRequest overwriting(List<Map<String, Object>> filters) {
-    return new WriteRequest(path, rows, options, seen, design, true, filters, false);
+    return new WriteRequest(path, rows, options, seen, design, true, filters, false, callable);
   }
 
   WriteRequest overwritingPartitions() {
-    return new WriteRequest(path, rows, options, seen, design, true, null, true);
+    return new WriteRequest(path, rows, options, seen, design, true, null, true, callable);
   }
 
   /** The planned write; nothing is written. Fails where the columns do not fit the table. */
@@ -67,6 +70,6 @@ record WriteRequest(
         planned.get("database").textValue(),
         rows,
         planned.get("ordering"),
-        PartitionLayout.of(planned.get("partitioning")));
+        PartitionLayout.of(planned.get("partitioning"), callable));
   }
 }

@@ -103,6 +103,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
               + ColonnadeSessionCatalog.class.getName()
               + ", as colonnade.configure() does, or give the LOCATION of an existing table.");
     }
-    return ColonnadeTable.load(Warehouse.localPath(path), ReadOptions.namingState(properties));
+    return ColonnadeTable.load(Warehouse.localPath(path), ReadOptions.namingState(properties))
+        .withoutFunctions();
   }
 }

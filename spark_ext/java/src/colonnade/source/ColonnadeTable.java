@@ -49,10 +49,12 @@ public final class ColonnadeTable
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
+  private final boolean callable;
   private final StructType schema;
 
-  private ColonnadeTable(JsonNode loaded) {
+  private ColonnadeTable(JsonNode loaded, boolean callable) {
     this.loaded = loaded;
+    this.callable = callable;
     this.schema = (StructType) DataType.fromJson(loaded.get("schema").toString());
   }
 
@@ -62,7 +64,13 @@ public final class ColonnadeTable
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
     AnswersAsRows.use();
-    return new ColonnadeTable(Planner.call("load", Map.of("path", path, "options", options)));
+    return new ColonnadeTable(
+        Planner.call("load", Map.of("path", path, "options", options)), true);
+  }
+
+  /** The same for a catalog that does not know the partition transforms as functions. */
+  ColonnadeTable withoutFunctions() {
+    return new ColonnadeTable(loaded, false);
   }
 
   /** Where the table is. */
@@ -154,7 +162,7 @@ public final class ColonnadeTable
 
   @Override
   public PartitionLayout layout() {
-    return PartitionLayout.of(loaded.get("partitioning"));
+    return PartitionLayout.of(loaded.get("partitioning"), callable);
   }
 
   @Override

@@ -29,7 +29,8 @@ record PartitionKeys(List<PartitionLayout.Field> fields, List<Integer> positions
     List<Integer> positions = new ArrayList<>();
     for (int at = 0; at < layout.fields().size(); at++) {
       PartitionLayout.Field field = layout.fields().get(at);
-      if (field.isComparable() && read.getFieldIndex(field.column()).isDefined()) {
+      boolean usable = field.isComparable() && layout.isCallable(field);
+      if (usable && read.getFieldIndex(field.column()).isDefined()) {
         fields.add(field);
         positions.add(at);
       }

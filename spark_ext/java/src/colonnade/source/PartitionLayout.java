@@ -12,8 +12,12 @@ import org.apache.spark.sql.connector.expressions.Transform;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
-/** What a table is partitioned by, as Spark says it; without fields it is not. */
-public record PartitionLayout(List<Field> fields) {
+/**
+ * What a table is partitioned by, as Spark says it; without fields it is not.
+ *
+ * @param callable whether Spark finds the transforms as functions: not in its own catalog alone
+ */
+public record PartitionLayout(List<Field> fields, boolean callable) {
 
   /** A transform of a column, by name; the argument is 0 where the transform has none. */
   public record Field(PartitionTransform transform, String column, int argument) {
@@ -62,7 +66,7 @@ public record PartitionLayout(List<Field> fields) {
   }
 
   /** Reads a list of fields as the planner writes it. */
-  public static PartitionLayout of(JsonNode fields) {
+  public static PartitionLayout of(JsonNode fields, boolean callable) {
     List<Field> found = new ArrayList<>();
     for (JsonNode field : fields) {
       found.add(
@@ -71,7 +75,7 @@ public record PartitionLayout(List<Field> fields) {
               field.get("column").asText(),
               field.path("argument").asInt()));
     }
-    return new PartitionLayout(found);
+    return new PartitionLayout(found, callable);
   }
 
   public boolean isEmpty() {
@@ -83,10 +87,21 @@ public record PartitionLayout(List<Field> fields) {
     return fields.stream().map(Field::asTransform).toArray(Transform[]::new);
   }
 
+  /** What Spark can bring rows together by. */
+  public Transform[] clustering() {
+    return fields.stream().filter(this::isCallable).map(Field::asTransform)
+        .toArray(Transform[]::new);
+  }
+
+  /** Whether Spark can evaluate a field. */
+  boolean isCallable(Field field) {
+    return callable || field.transform() == PartitionTransform.IDENTITY;
+  }
+
   /** What brings rows of a partition next to each other, and then in the order of a sort key. */
   public SortOrder[] ordering(SortOrder[] sortKey) {
     List<SortOrder> orders = new ArrayList<>();
-    for (Transform transform : transforms()) {
+    for (Transform transform : clustering()) {
       orders.add(Expressions.sort(transform, SortDirection.ASCENDING));
     }
     orders.addAll(Arrays.asList(sortKey));
