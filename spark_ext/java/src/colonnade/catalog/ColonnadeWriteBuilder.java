@@ -29,7 +29,7 @@ public final class ColonnadeWriteBuilder
   public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
     // A MERGE that only inserts comes as an append.
     return new ColonnadeWriteBuilder(
-        request(table.path(), info).basedOn(table.state(), table.layout().callable()),
+        request(table.path(), info).basedOn(table),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
         !table.layout().isEmpty());
   }
@@ -37,7 +37,7 @@ public final class ColonnadeWriteBuilder
   /** Removes, now and without tasks, the rows of a table as the statement has seen it. */
   public static void truncate(ColonnadeTable table) {
     WriteRequest request = WriteRequest.append(table.path(), table.schema(), Map.of());
-    request.basedOn(table.state()).overwriting(null).plan().commit(new WriterCommitMessage[0]);
+    request.basedOn(table).overwriting(null).plan().commit(new WriterCommitMessage[0]);
   }
 
   /** {@code end} is given the planned write and what all tasks report. */

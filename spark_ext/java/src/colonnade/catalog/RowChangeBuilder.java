@@ -31,7 +31,7 @@ public final class RowChangeBuilder implements DeltaWriteBuilder {
       ColonnadeTable table, StructType written, Map<String, String> options) {
     // A statement that only deletes writes no columns.
     StructType rows = written.isEmpty() ? table.schema() : written;
-    return WriteRequest.append(table.path(), rows, options).basedOn(table.state(), table.layout().callable());
+    return WriteRequest.append(table.path(), rows, options).basedOn(table);
   }
 
   private RowChangeBuilder(WriteRequest request, RowChange change) {

@@ -93,7 +93,7 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
     WriteRequest request = ColonnadeWriteBuilder.request(table.path(), info);
     return new ColonnadeWriteBuilder(
-        request.basedOn(table.state()).overwriting(null),
+        request.basedOn(table).overwriting(null),
         (written, reports) -> {
           planned = written;
           messages = reports;

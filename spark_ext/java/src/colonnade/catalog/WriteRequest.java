@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.Planner;
+import colonnade.source.ColonnadeTable;
 import colonnade.source.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
@@ -34,9 +35,11 @@ record WriteRequest(
     return new WriteRequest(path, rows, options, null, null, false, null, false, true);
   }
 
-  WriteRequest basedOn(Map<String, Object> state, boolean functions) {
+  /** The same of a table as a statement has seen it. */
+  WriteRequest basedOn(ColonnadeTable table) {
+    boolean functions = table.layout().callable();
     return new WriteRequest(
-        path, rows, options, state, design, overwrite, where, dynamic, functions);
+        path, rows, options, table.state(), design, overwrite, where, dynamic, functions);
   }
 
   WriteRequest creating(Map<String, Object> table) {
