@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
+from spark_ext.statements import refresh_cached
 from spark_ext.table import Table, TableBuilder
 from spark_ext.transaction import Transaction
 from spark_ext.verify import on_executors
@@ -122,12 +123,16 @@ class Database:
         InvalidInputError where a table was dropped since, ConflictError.
         """
         if isinstance(version, str):
-            return self._database.restore(tag=version)
-        return self._database.restore(epoch=version)
+            return self._restored(self._database.restore(tag=version))
+        return self._restored(self._database.restore(epoch=version))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""
-        return self._database.restore(timestamp=timestamp)
+        return self._restored(self._database.restore(timestamp=timestamp))
+
+    def _restored(self, epoch: int) -> int:
+        refresh_cached(self._spark)
+        return epoch
 
     def __repr__(self) -> str:
         return f"Database({self._database.path!r})"

@@ -90,6 +90,12 @@ def call(spark: SparkSession, procedure: str, **arguments: str | int | None) -> 
     return found
 
 
+def refresh_cached(spark: SparkSession) -> None:
+    """Let Spark read anew what it has cached of tables, after a write that it did not do itself."""
+    if spark.conf.get(CATALOG, None) is not None:
+        call(spark, "refresh")
+
+
 def require_jar(spark: SparkSession, what: str) -> None:
     """Raises InvalidInputError in a session without the jar."""
     if spark.conf.get(CATALOG, None) is None:

@@ -24,6 +24,7 @@ from spark_ext.answer_rows import (
 )
 from spark_ext.optimize import OptimizeBuilder
 from spark_ext.row_methods import RowMethods
+from spark_ext.statements import refresh_cached
 from spark_ext.types import from_spark
 from spark_ext.verify import on_executors
 from tableformat.table import ArrowTable
@@ -136,12 +137,16 @@ class Table(RowMethods):
         changed the table meanwhile.
         """
         if isinstance(version, str):
-            return self._table.restore(tag=version)
-        return self._table.restore(epoch=version)
+            return self._restored(self._table.restore(tag=version))
+        return self._restored(self._table.restore(epoch=version))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""
-        return self._table.restore(timestamp=timestamp)
+        return self._restored(self._table.restore(timestamp=timestamp))
+
+    def _restored(self, epoch: int) -> int:
+        refresh_cached(self._spark)
+        return epoch
 
     def _newest(self) -> tuple[Snapshot, TableState]:
         """The database and the table as they are now.

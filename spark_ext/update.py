@@ -24,7 +24,7 @@ from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from spark_ext.errors import one_sentence
 from spark_ext.optimize import parallel_jobs
-from spark_ext.statements import conflict_of
+from spark_ext.statements import conflict_of, refresh_cached
 from spark_ext.types import to_spark
 from tableformat.statements.reported import decode_rows
 from tableformat.statements.statement import RowCounts, Statement, row_statement, rows_gone
@@ -103,7 +103,7 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
         counts = table.run(work.evaluate)
     except _NoPythonError:
         return None
-    session.sql(f"REFRESH TABLE {update.table}")
+    refresh_cached(session)
     return counts
 
 

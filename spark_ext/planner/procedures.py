@@ -186,6 +186,12 @@ PROCEDURES = {
         COUNTS_SCHEMA,
         statement_counts,
     ),
+    "refresh": Procedure(
+        "Lets Spark read anew what the session has cached of tables, after a write past Spark.",
+        (),
+        "refreshed boolean",
+        lambda _: [(True,)],
+    ),
     "plan_compaction": Procedure(
         "What compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction
     ),

@@ -42,6 +42,7 @@ def test_a_write_by_one_name_shows_under_each_other(spark_shell: SparkShell, pat
         (f"spark.sql('DELETE FROM {SESSION_NAME} WHERE a = 1')", [2, 3, 4]),
         (f"spark.sql('UPDATE {by_path} SET a = 5 WHERE a = 2')", [3, 4, 5]),
         (delete, [3, 5]),
+        (f"colonnade.Table.forPath(spark, '{path}').restoreToVersion(1)", [1, 2]),
         (f"spark.sql('TRUNCATE TABLE {NAME}')", []),
         (f"spark.sql('CREATE OR REPLACE TABLE {by_path} AS SELECT 7 AS a')", [7]),
     ]:
