@@ -346,11 +346,6 @@ BUGS: tuple[Bug, ...] = (
         long=True,
     ),
     Bug(
-        "a vector that vacuum removed is thought stored",
-        lambda: patch.object(vector_writer.VectorWriter, "forget", lambda *_: None),
-        actors=(Writer(mix=(4, 8, 0, 0, 0, 0)), Vacuumer(8)),
-    ),
-    Bug(
         "files go before the epoch that names them",
         lambda: patch.object(run, "_carry_out", _carried_out_first),
         0.2,
