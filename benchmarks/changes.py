@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 
@@ -117,7 +118,7 @@ class Changes:
         def refused(work: Callable[[Engine], object]) -> bool:
             try:
                 work(engine)
-            except PySparkException:
+            except (PySparkException, Py4JJavaError):
                 return True
             return False
 
