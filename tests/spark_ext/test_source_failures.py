@@ -50,7 +50,6 @@ def test_a_job_that_fails_leaves_nothing_and_the_next_one_works(
     assert ids(load(spark, table.path)) == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.spark_compat
 def test_an_overwrite_that_lost_to_another_writer_says_so_and_deletes_no_file(
     spark: SparkSession, table: colonnade.ArrowTable, error_of: Any
 ) -> None:
@@ -128,7 +127,6 @@ BAD_WRITES = [
 ]
 
 
-@pytest.mark.spark_compat
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
 @pytest.mark.parametrize(("query", "named"), BAD_WRITES, ids=lambda v: v[:40])
 def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
@@ -167,7 +165,6 @@ def test_a_table_that_cannot_be_is_not_created(
     assert not (tmp_path / "t").exists()
 
 
-@pytest.mark.spark_compat
 def test_paths_that_are_no_table_are_said_to_be_none(
     spark: SparkSession, tmp_path: Path, table: colonnade.ArrowTable, error_of: Any
 ) -> None:
@@ -179,7 +176,6 @@ def test_paths_that_are_no_table_are_said_to_be_none(
     assert "inside" in error_of(lambda: save(spark.range(1), f"{table.path}/below"))
 
 
-@pytest.mark.spark_compat
 def test_a_damaged_file_is_named_and_no_row_comes_back(
     spark: SparkSession, tmp_path: Path, error_of: Any
 ) -> None:

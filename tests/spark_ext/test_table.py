@@ -127,7 +127,6 @@ def test_forpath_names_what_is_missing(spark: SparkSession, tmp_path: Path) -> N
         Database.forPath(spark, str(tmp_path / "none"))
 
 
-@pytest.mark.spark_compat
 def test_a_database_creates_lists_and_drops_tables(spark: SparkSession, tmp_path: Path) -> None:
     path = str(tmp_path / "shop")
     database = Database.create(spark, path)
@@ -159,7 +158,6 @@ def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
     assert [row["id"] for row in table.toDF().collect()] == [2]
 
 
-@pytest.mark.spark_compat
 @pytest.mark.parametrize("small", [-1, 2**20])
 def test_a_table_is_compacted_by_executors_and_beside_them(
     spark: SparkSession, tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch

@@ -14,8 +14,6 @@ from manifests.partition_layout import field_text
 from manifests.store import open_store
 from tests.spark_ext.java.spark_shell import SparkShell
 
-pytestmark = pytest.mark.spark_compat
-
 TABLE = "colonnade.db.t"
 COLUMNS = "(id BIGINT, region STRING, at TIMESTAMP)"
 ROWS = (
@@ -169,6 +167,7 @@ def test_partitions_are_shown(spark: SparkShell) -> None:
     assert "comes and goes with its rows" in refused
 
 
+@pytest.mark.spark_compat
 def test_tables_that_are_bucketed_alike_are_joined_without_an_exchange(spark: SparkShell) -> None:
     for name, by in (("t", "bucket(4, id)"), ("u", "bucket(4, id)"), ("v", "bucket(5, id)")):
         create(spark, by, name)
