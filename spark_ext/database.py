@@ -7,7 +7,7 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
-from spark_ext.statements import refresh_cached
+from spark_ext.statements import refresh_cached, refuse_within
 from spark_ext.table import Table, TableBuilder
 from spark_ext.transaction import Transaction
 from spark_ext.verify import on_executors
@@ -65,6 +65,7 @@ class Database:
 
     def dropTable(self, name: str) -> None:
         """Remove a table; its files stay until vacuum. Raises NotFoundError."""
+        refuse_within(self._spark, f"Dropping {self.path}/{name}")
         self._database.drop_table(name)
 
     def transaction(self, commit: CommitSettings | None = None) -> Transaction:
@@ -122,12 +123,14 @@ class Database:
         Tables that came since are dropped. Raises NotFoundError for what was never or is gone,
         InvalidInputError where a table was dropped since, ConflictError.
         """
+        refuse_within(self._spark, f"Restoring {self.path}")
         if isinstance(version, str):
             return self._restored(self._database.restore(tag=version))
         return self._restored(self._database.restore(epoch=version))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""
+        refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._database.restore(timestamp=timestamp))
 
     def _restored(self, epoch: int) -> int:

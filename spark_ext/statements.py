@@ -96,6 +96,15 @@ def refresh_cached(spark: SparkSession) -> None:
         call(spark, "refresh")
 
 
+def refuse_within(spark: SparkSession, what: str) -> None:
+    """Refuse in a transaction what would be an epoch of its own. Raises InvalidInputError."""
+    if spark.conf.get(TRANSACTION, None) is not None:
+        raise InvalidInputError(
+            f"{what} is no part of the session's transaction; do it before or after, or by SQL or"
+            " a method of the transaction."
+        )
+
+
 def require_jar(spark: SparkSession, what: str) -> None:
     """Raises InvalidInputError in a session without the jar."""
     if spark.conf.get(CATALOG, None) is None:

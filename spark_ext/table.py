@@ -24,7 +24,7 @@ from spark_ext.answer_rows import (
 )
 from spark_ext.optimize import OptimizeBuilder
 from spark_ext.row_methods import RowMethods
-from spark_ext.statements import refresh_cached
+from spark_ext.statements import refresh_cached, refuse_within
 from spark_ext.types import from_spark
 from spark_ext.verify import on_executors
 from tableformat.table import ArrowTable
@@ -136,12 +136,14 @@ class Table(RowMethods):
         Raises NotFoundError for what was never or is gone, ConflictError when another writer
         changed the table meanwhile.
         """
+        refuse_within(self._spark, f"Restoring {self.path}")
         if isinstance(version, str):
             return self._restored(self._table.restore(tag=version))
         return self._restored(self._table.restore(epoch=version))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""
+        refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._table.restore(timestamp=timestamp))
 
     def _restored(self, epoch: int) -> int:
@@ -228,6 +230,7 @@ class TableBuilder:
         """
         if self._path is None:
             raise InvalidInputError("The new table has no place yet; call location(path) first.")
+        refuse_within(self._spark, f"Creating {self._path}")
         schema: TableSchema = from_spark(spark.StructType(self._fields))
         try:
             table = ArrowTable.create(

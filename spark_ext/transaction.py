@@ -5,7 +5,8 @@
         tx.table("orders").append(new_orders)
 
 The transaction is one of the session: until its end, SQL and DataFrames of the same session see
-and add to it, too. Nothing is visible to others before.
+and add to it, too. Nothing is visible to others before. Do not cache a table within it: sessions of
+one Spark share what is cached. What was cached of a table that it writes is forgotten.
 """
 
 from __future__ import annotations

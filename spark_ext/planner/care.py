@@ -8,7 +8,9 @@ from typing import Any
 from manifests.errors import InvalidInputError
 from spark_ext.answer_rows import vacuum_row
 from spark_ext.planner.metadata import Row
+from spark_ext.planner.transactions import TRANSACTIONS
 from tableformat.database import Database
+from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 
 VERIFY_SCHEMA = (
@@ -51,6 +53,7 @@ def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
     """Take RowSets out, one row for each stretch that is lost; or make checkpoints anew."""
+    TRANSACTIONS.refuse(locate_existing(arguments["table"]), "repaired")
     table = ArrowTable.open(arguments["table"])
     text, rescue = arguments["rowsets"], arguments["rescue"]
     if text is None and rescue is None:

@@ -24,6 +24,7 @@ from spark_ext.planner.transaction_calls import (
     rollback,
     statement_counts,
 )
+from spark_ext.planner.transactions import TRANSACTIONS
 from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 
@@ -103,6 +104,7 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
 
 
 def _set_partitioning(arguments: Args) -> Iterable[Row]:
+    TRANSACTIONS.refuse(locate_existing(arguments["table"]), "partitioned otherwise")
     table = ArrowTable.open(arguments["table"])
     epoch = table.partition_by(*split_fields(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]

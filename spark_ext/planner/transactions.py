@@ -58,6 +58,7 @@ class OpenTransaction:
     @property
     def snapshot(self) -> Snapshot:
         """The database as the transaction left it; its epoch is the number of this state."""
+        self.heard = time.monotonic()
         with self._lock:
             return self._states[self._number]
 

@@ -64,6 +64,24 @@ def test_a_transaction_that_is_taken_back_leaves_nothing_in_the_cache(
     assert rows(spark, NAME) == [[1], [2]]
 
 
+def test_other_sessions_never_see_what_a_transaction_has_not_committed(
+    spark_shell: SparkShell, path: str
+) -> None:
+    spark, question = spark_shell, f"SELECT a FROM {NAME} WHERE a > 0 ORDER BY a"
+    spark.sql(f"CACHE TABLE {NAME}")
+    spark.run("globals().update(other=spark.newSession())")
+    spark.sql("CALL colonnade.system.begin('cached')")
+    for statement in (
+        f"INSERT INTO {NAME} VALUES (3)",
+        f"DELETE FROM colonnade.`{path}` WHERE a = 1",
+    ):
+        spark.sql(statement)
+        assert spark.run(f"other.sql({question!r})") == [[1], [2]]
+    assert rows(spark, NAME) == [[2], [3]]
+    spark.sql("CALL colonnade.system.commit()")
+    assert spark.run(f"other.sql({question!r})") == rows(spark, NAME) == [[2], [3]]
+
+
 def test_a_cached_table_may_get_other_columns(spark_shell: SparkShell, path: str) -> None:
     spark = spark_shell
     spark.sql(f"CACHE TABLE {NAME}")

@@ -132,6 +132,10 @@ def test_a_transaction_sees_what_it_took_from_large_rowsets(spark: SparkShell) -
         (BEGIN, "in a transaction already"),
         ("ALTER TABLE colonnade.db.a ADD COLUMN w INT", "cannot be altered within a transaction"),
         ("ALTER TABLE colonnade.db.a RENAME TO c", "cannot be renamed within a transaction"),
+        (
+            "CALL colonnade.system.set_partitioning('colonnade.db.a', 'v')",
+            "cannot be partitioned otherwise within a transaction",
+        ),
         ("DROP DATABASE colonnade.db CASCADE", "cannot be dropped within a transaction"),
         (
             "CREATE TABLE colonnade.`{folder}/elsewhere` AS SELECT 1 AS id",
@@ -217,6 +221,22 @@ def test_methods_of_a_transaction_that_is_over_are_refused(spark: SparkShell) ->
     spark.run(f"globals().update(tx={begin})")
     spark.sql(ROLLBACK)
     assert "was ended by a statement of its session" in spark.refused_run("tx.tables()")
+
+
+def test_methods_that_would_be_epochs_of_their_own_are_refused(spark: SparkShell) -> None:
+    db = f"colonnade.Database.forPath(spark, {str(folder(spark))!r})"
+    base = epoch(spark)
+    spark.sql(BEGIN)
+    for call in (
+        "createTable('c').addColumn('id', 'bigint').execute()",
+        "dropTable('a')",
+        "restoreToVersion(1)",
+        "table('a').restoreToVersion(1)",
+        "table('a').restoreToTimestamp('2100-01-01')",
+    ):
+        assert "is no part of the session's transaction" in spark.refused_run(f"{db}.{call}")
+    spark.sql(ROLLBACK)
+    assert epoch(spark) == base
 
 
 def test_a_block_that_raises_leaves_nothing(spark: SparkShell) -> None:

@@ -1,5 +1,6 @@
 package colonnade.source;
 
+import colonnade.planner.Planner;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,7 +20,10 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class CachedReads {
   private CachedReads() {}
 
-  /** Lets Spark read the table at {@code path} anew, where it has cached its newest state. */
+  /**
+   * Lets Spark read the table at {@code path} anew, where it has cached its newest state. Within a
+   * transaction it forgets that: all sessions share what is cached, and only this one may see it.
+   */
   public static void refresh(String path) {
     refresh(table -> table.path().equals(path));
   }
@@ -46,7 +50,12 @@ public final class CachedReads {
         }
       }
     }
+    boolean within = session.conf().get(Planner.TRANSACTION, null) != null;
     for (LogicalPlan relation : stale) {
+      if (within) {
+        manager.uncacheQuery(session, relation, true);
+        continue;
+      }
       try {
         manager.recacheByPlan(session, relation);
       } catch (Exception unreadable) {
