@@ -28,6 +28,9 @@ BoundKinds = tuple[type[Bound], ...]
 
 ANY_KIND: BoundKinds = (int, float, str, bytes)
 
+LOG_BOUND_LENGTH = 32
+"""Code points or bytes that a bound keeps in the log."""
+
 
 def bound_kinds(column: SchemaField) -> BoundKinds:
     """What the bounds of a column are: one class, or none where its type has no order."""
@@ -74,3 +77,16 @@ def _decode(tag: str, body: str) -> Bound:
         case "f:" if (value := float(body)) == value:
             return value
     raise ValueError(tag)
+
+
+def value_after(prefix: str | bytes) -> str | bytes | None:
+    """The smallest value that is larger than everything beginning with `prefix`."""
+    if isinstance(prefix, bytes):
+        stem = prefix.rstrip(b"\xff")
+        return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
+    text = prefix.rstrip("\U0010ffff")
+    if not text:
+        return None
+    # No string holds the code points from U+D800 to U+DFFF.
+    following = 0xE000 if text[-1] == "\ud7ff" else ord(text[-1]) + 1
+    return text[:-1] + chr(following)

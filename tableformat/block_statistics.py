@@ -16,14 +16,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from manifests.entries import ColumnStatistics
-from manifests.statistics import ANY_KIND, Bound, BoundKinds, decode_bound, encode_bound
+from manifests.statistics import (
+    ANY_KIND,
+    Bound,
+    BoundKinds,
+    decode_bound,
+    encode_bound,
+    value_after,
+)
 from tableformat.column import Order
 
 INDEX_BOUND_LENGTH = 64
 """Code points or bytes that a bound keeps in the index and the footer."""
-
-LOG_BOUND_LENGTH = 32
-"""Code points or bytes that a bound keeps in the log."""
 
 _EXACT = Context(prec=76)
 
@@ -90,23 +94,10 @@ def shorten(statistics: Statistics, length: int) -> Statistics:
         return statistics
     if len(low) <= length and len(high) <= length:
         return statistics
-    above = high if len(high) <= length else _next(high[:length])
+    above = high if len(high) <= length else value_after(high[:length])
     if above is None:
         return replace(statistics, low=None, high=None, exact=False)
     return replace(statistics, low=low[:length], high=above, exact=False)
-
-
-def _next(prefix: str | bytes) -> str | bytes | None:
-    """The smallest value that is larger than everything beginning with `prefix`."""
-    if isinstance(prefix, bytes):
-        stem = prefix.rstrip(b"\xff")
-        return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
-    text = prefix.rstrip("\U0010ffff")
-    if not text:
-        return None
-    # No string holds the code points from U+D800 to U+DFFF.
-    following = 0xE000 if text[-1] == "\ud7ff" else ord(text[-1]) + 1
-    return text[:-1] + chr(following)
 
 
 def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:

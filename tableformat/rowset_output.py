@@ -24,9 +24,10 @@ from manifests.codec import byte_check, crc32c, encode_model
 from manifests.entries import ByteCheck, ColumnStatistics, RowSetEntry
 from manifests.errors import ColonnadeError
 from manifests.ids import ObjectId
+from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore, ObjectWriter
 from tableformat.block import BlockEntry, encode_block
-from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, merge, shorten, to_log
+from tableformat.block_statistics import from_log, merge, shorten, to_log
 from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column
 from tableformat.footer import Extent, Filters, Footer, Segment, block_of, has_filters

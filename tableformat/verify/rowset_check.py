@@ -17,8 +17,9 @@ from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.names import deletion_vector_name, footer_name
 from manifests.replacement import stored_parts
+from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore
-from tableformat.block_statistics import LOG_BOUND_LENGTH, from_log, shorten
+from tableformat.block_statistics import from_log, shorten
 from tableformat.column import Column, Order, column_of
 from tableformat.footer import Footer, Segment, entry_of
 from tableformat.rowset_reader import RowSetReader

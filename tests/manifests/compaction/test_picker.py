@@ -19,6 +19,7 @@ from manifests.entries import ColumnStatistics, SortField
 from manifests.entry_block import block_of
 from manifests.entry_table import EntryTable
 from manifests.snapshot import LiveRowSet
+from manifests.statistics import LOG_BOUND_LENGTH, value_after
 from tests.log_samples import entry
 
 MIB = 2**20
@@ -197,6 +198,30 @@ def test_key_ranges_are_compared_as_the_sort_key_orders_them(descending: bool) -
     assert found.last is not None
     wanted = [(-b, -a) for a, b in ends] if descending else ends
     assert list(zip(found.first.tolist(), found.last.tolist(), strict=True)) == wanted
+
+
+def test_rowsets_whose_keys_begin_alike_for_longer_than_the_log_says_do_not_overlap() -> None:
+    host = "https://shop.example.com/orders/"
+    assert len(host) == LOG_BOUND_LENGTH
+    after = value_after(host)
+    assert after == "https://shop.example.com/orders0"
+    table = replace(TABLE, sort_key=(SortField(column=1),))
+    ends = [("https", after), *[(host, after)] * 20, (host, "https://x")]
+    entries = [
+        entry(rows=100_000).model_copy(
+            update={
+                "bytes": 100 * MIB,
+                "statistics": {1: ColumnStatistics(min=f"s:{low}", max=f"s:{high}")},
+            }
+        )
+        for low, high in ends
+    ]
+    live = [LiveRowSet(i, 1, each) for i, each in enumerate(entries)]
+    found = facts_of(table, EntryTable([block_of(live)]))
+    assert not plan(found).groups
+    # Nor are they in order one after another.
+    [group] = plan(found, replaced(target_bytes=2**40)).groups
+    assert group.kind == "merge"
 
 
 @pytest.mark.parametrize("is_sorted", [False, True])
