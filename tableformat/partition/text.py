@@ -6,6 +6,7 @@ from datetime import date, timedelta
 
 from manifests.entries import PartitionField, RowSetEntry
 from manifests.partition_layout import field_text, value_kinds
+from manifests.partitions import PartitionKey, partition_of
 from manifests.schema import SchemaField
 from manifests.snapshot import TableState
 from manifests.statistics import decode_bound
@@ -19,13 +20,18 @@ def partition_text(table: TableState, entry: RowSetEntry) -> str | None:
 
     Raises CorruptionError for a value that its field cannot have.
     """
-    if entry.partition is None:
+    return key_text(table, partition_of(entry))
+
+
+def key_text(table: TableState, key: PartitionKey) -> str | None:
+    """The partition of a key of a table; None for that of no partition. Raises CorruptionError."""
+    layout, values = key
+    if not layout:
         return None
-    fields = table.partition_layout(entry.partition_layout_id)
     columns = {column.id: column for column in table.schema.fields}
     return ", ".join(
         f"{field_text(field, table.schema)}={_text(field, columns.get(field.column), value)}"
-        for field, value in zip(fields, entry.partition, strict=True)
+        for field, value in zip(table.partition_layout(layout), values, strict=True)
     )
 
 

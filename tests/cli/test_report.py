@@ -26,6 +26,7 @@ from colonnade.cli.report.facts import (
     size_bins,
 )
 from colonnade.cli.report.page import render
+from colonnade.cli.report.partitions import SHOWN
 from manifests.compaction.facts import RowSetFacts
 from manifests.vectors import Integers
 from tests.cli.runner import Run, order_rows
@@ -137,6 +138,44 @@ def test_what_people_call_things_is_text_and_no_markup(tmp_path: Path) -> None:
     assert "<script>" not in page
     assert "a&lt;b&gt;&amp;c" in page
     assert "<b>&c" not in page
+
+
+def test_partitions_are_listed_the_largest_first_and_what_is_of_an_earlier_layout(
+    tmp_path: Path,
+) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    schema = pa.schema([("n", pa.int64()), ("s", pa.string())])
+    table = database.create_table("t", schema, partition_by=["s"])
+    for word in ("<script>", None):
+        table.append(pa.table({"n": [1, 2], "s": [word, word]}, schema))
+    table.append(pa.table({"n": range(1000), "s": ["large"] * 1000}, schema))
+    place = open_database(str(tmp_path / "db"))
+    parts = read_report(place, 200, MADE).tables[0].partitions
+    assert parts is not None
+    assert parts.largest[0].text == "s=large"
+    assert [part.rows for part in parts.largest] == [1000, 2, 2]
+    assert (parts.count, parts.most_rowsets, parts.earlier) == (3, 1, 0)
+    page = page_of(tmp_path / "db")
+    assert "partitioned by s" in page
+    assert "s=&lt;script&gt;" in page
+    assert "s=null" in page
+    table.partition_by("bucket(100, n)")
+    for start in (0, 1000):
+        table.append(pa.table({"n": range(start, start + 1000), "s": [""] * 1000}, schema))
+    place = open_database(str(tmp_path / "db"))
+    parts = read_report(place, 200, MADE).tables[0].partitions
+    assert parts is not None
+    assert (parts.count, len(parts.largest), parts.most_rowsets, parts.earlier) == (
+        103,
+        SHOWN,
+        2,
+        3,
+    )
+    page = page_of(tmp_path / "db")
+    assert "103 partitions, of which these are the 20 largest; at most 2 RowSets in one." in page
+    assert "3 RowSets are of an earlier layout." in page
+    table.partition_by()
+    assert "partitioned by" not in page_of(tmp_path / "db")
 
 
 def test_a_database_without_tables_has_a_page(tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ from colonnade.cli.facts import (
     tables_facts,
 )
 from colonnade.cli.places import Place
+from colonnade.cli.report.partitions import PartitionsPage, partitions_page
 from manifests.compaction.facts import RowSetFacts, facts_of
 from manifests.compaction.picker import plan_compaction
-from manifests.compaction.plan import CompactionPlan
+from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.compaction.policy import parse_policy
 from manifests.entries import AddRowSet, AddRowSets, Compaction, Epoch
 from manifests.snapshot import TableState
 from manifests.vectors import Integers
+from tableformat.partition.text import key_text
 
 SIZE_STEPS = 2
 """Bins of size for each doubling."""
@@ -34,6 +36,9 @@ DELETED_EDGES = (0.0, 0.01, 0.1, 0.25, 0.5, 1.0)
 """Shares of deleted rows between which RowSets are counted; the first bin has none deleted."""
 
 DEPTH_POINTS = 160
+
+GROUPS = 20
+"""So many groups of a plan are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +85,19 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class TablePage:
-    """One table of the report. `deleted` counts RowSets between `DELETED_EDGES`."""
+    """One table of the report. `deleted` counts RowSets between `DELETED_EDGES`.
+
+    `groups` are the first of the plan, with their partitions.
+    """
 
     facts: TableFacts
     sizes: tuple[Bin, ...]
     ages: tuple[AgeCell, ...]
     deleted: tuple[int, ...]
     overlap: Overlap | None
+    partitions: PartitionsPage | None
     plan: CompactionPlan
+    groups: tuple[tuple[CompactionGroup, str | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +145,19 @@ def _rows_written(epoch: Epoch) -> int:
 def _table_page(place: Place, state: TableState, table: TableFacts) -> TablePage:
     entries = place.log.read_entries(state)
     rowsets = facts_of(state, entries)
+    plan = plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties))
     return TablePage(
         facts=table,
         sizes=size_bins(rowsets.byte_counts),
         ages=age_cells(rowsets, entries.epochs),
         deleted=deleted_counts(rowsets),
         overlap=_overlap(state, rowsets),
-        plan=plan_compaction(state, place.head.epoch, rowsets, parse_policy(state.properties)),
+        partitions=partitions_page(state, rowsets),
+        plan=plan,
+        groups=tuple(
+            (group, key_text(state, (group.partition_layout_id, group.partition)))
+            for group in plan.groups[:GROUPS]
+        ),
     )
 
 
