@@ -20,6 +20,7 @@ from colonnade.cli.engine import (
     choose_engine,
     start_spark,
 )
+from colonnade.cli.exit_codes import SparkFailedError, is_sparks
 from colonnade.cli.facts import table_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import Place, open_place
@@ -73,7 +74,10 @@ def compact(
 
 
 def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> Compact:
-    """Compacts the tables of a database, large ones by Spark, and shows how far it is."""
+    """Compacts the tables of a database, large ones by Spark, and shows how far it is.
+
+    What it returns raises Spark's errors as one of ours, so that a round goes on.
+    """
 
     def compact_table(database: Database, plan: CompactionPlan) -> CompactionReport:
         runner = _runner(place, choose_engine(plan.bytes_in, spark, above), output)
@@ -81,7 +85,15 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
             begun = database.table(plan.name).optimize()
             return runner.given_to(begun, advance).executeCompaction()
 
-    return compact_table
+    def explained(database: Database, plan: CompactionPlan) -> CompactionReport:
+        try:
+            return compact_table(database, plan)
+        except Exception as error:
+            if is_sparks(error):
+                raise SparkFailedError(error) from error
+            raise
+
+    return explained
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,15 @@ class DeclinedError(ColonnadeError):
     kind = "DECLINED"
 
 
+class SparkFailedError(ColonnadeError):
+    """Spark failed at work of ours, or hands an error of ours on; `kind` is that of `explain`."""
+
+    def __init__(self, error: BaseException) -> None:
+        code, sentence = explain(error)
+        super().__init__(sentence)
+        self.kind = code.name
+
+
 _KIND_IN_TEXT = re.compile(r"\[?COLONNADE_([A-Z_]+)\]?:? *")
 
 
@@ -57,13 +66,18 @@ def explain(error: BaseException) -> tuple[ExitCode, str]:
     if found := _KIND_IN_TEXT.search(text):
         # Spark hands an error of ours on as text.
         return code_of(found[1]), text[found.end() :]
-    if type(error).__module__.partition(".")[0] in ("pyspark", "py4j"):
+    if is_sparks(error):
         return ExitCode.ERROR, f"Spark failed: {text}"
     return (
         ExitCode.ERROR,
         f"This is a fault of Colonnade, please report it: {type(error).__name__}: {text}"
         " (COLONNADE_TRACEBACK=1 shows where).",
     )
+
+
+def is_sparks(error: BaseException) -> bool:
+    """Whether Spark raised an error, whatever its cause."""
+    return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
 
 def code_of(kind: str) -> ExitCode:

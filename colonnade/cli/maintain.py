@@ -14,12 +14,12 @@ from rich.text import Text
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.compact import compactor
 from colonnade.cli.engine import ABOVE, AboveOption, SparkOption
-from colonnade.cli.exit_codes import code_of
+from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.round import Round, read_plan, run_round
-from manifests.errors import ColonnadeError, InvalidInputError
+from manifests.errors import InvalidInputError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -55,8 +55,10 @@ def maintain(
         place = open_database(database)
         found = place.database
         done = run_round(found, place.log, compactor(place, spark, spark_above, output))
-        write_line(place.location.store, done)
-        output.show_line(done, *_view(done))
+        try:
+            write_line(place.location.store, done)
+        finally:
+            output.show_line(done, *_view(done))
         return done
 
     if seconds is None:
@@ -75,9 +77,9 @@ def repeat(
     rounds: int | None = None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Begin `work` every so many seconds, at once when it took longer; errors of ours are said.
+    """Begin `work` every so many seconds, at once when it took longer; errors are said.
 
-    Ends after `rounds`, without a number never.
+    Ends after `rounds`, without a number when nobody reads what is printed.
     """
     done, begun = 0, 0.0
     while rounds is None or done < rounds:
@@ -86,8 +88,11 @@ def repeat(
         begun = time.monotonic()
         try:
             work()
-        except ColonnadeError as error:
-            output.fail(error.kind, error.message)
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            code, sentence = explain(error)
+            output.fail(code.name, sentence)
         done += 1
 
 

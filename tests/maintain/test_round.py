@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from colonnade.cli import compact
 from colonnade.cli.compact import compactor
 from colonnade.cli.engine import ABOVE
 from colonnade.cli.maintain import parse_interval, repeat
@@ -20,7 +21,9 @@ from colonnade.maintain.round import Round, run_round
 from manifests.checkpoint_reader import read_hint
 from manifests.errors import ConflictError, InvalidInputError
 from manifests.names import JOURNAL
-from manifests.store import LocalStore, MemoryStore
+from manifests.store import LocalStore, MemoryStore, ObjectStore
+from tableformat.compaction import run
+from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tests.cli.runner import run_command
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -174,7 +177,39 @@ def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(la
     assert run_command("maintain", lake).code == 8
 
 
-def test_rounds_begin_at_their_time_and_go_on_after_an_error() -> None:
+def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zones = colonnade.open(lake / "zones")
+    for number in range(20):
+        zones.append(pa.table({"id": [number]}))
+    from_spark = type("Py4JError", (Exception,), {"__module__": "py4j.protocol"})
+
+    def run_job(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+        if job.name == "trips":
+            raise from_spark("[COLONNADE_CORRUPTION] Block 3 is damaged.")
+        return run.run_job(job, store)
+
+    monkeypatch.setattr(compact, "run_job", run_job)
+    done = one_round(lake)
+    assert [(e.step, e.kind, e.message) for e in done.errors] == [
+        ("compact trips", "CORRUPTION", "Block 3 is damaged.")
+    ]
+    assert {each.table: each.rowsets_removed for each in done.tables} == {"trips": 0, "zones": 21}
+    assert done.vacuum is not None
+
+
+def test_a_reader_of_the_lines_that_is_gone_ends_the_rounds() -> None:
+    def work() -> None:
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        repeat(work, 0, Output())
+
+
+def test_rounds_begin_at_their_time_and_go_on_after_an_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     slept: list[float] = []
     rounds = []
 
@@ -182,11 +217,16 @@ def test_rounds_begin_at_their_time_and_go_on_after_an_error() -> None:
         rounds.append(1)
         if len(rounds) == 1:
             raise ConflictError("Somebody was faster.")
+        if len(rounds) == 2:
+            raise RuntimeError("Nobody thought of this.")
 
     repeat(work, 3600, Output(), rounds=3, sleep=slept.append)
     assert len(rounds) == 3
     assert all(3590 < seconds <= 3600 for seconds in slept)
     assert len(slept) == 2
+    said = capsys.readouterr().err
+    assert "Somebody was faster." in said
+    assert "RuntimeError: Nobody thought of this." in said
     slow: list[float] = []
     repeat(lambda: None, 0, Output(), rounds=2, sleep=slow.append)
     assert slow == [0.0]
