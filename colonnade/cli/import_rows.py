@@ -11,7 +11,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from colonnade.cli.arguments import JsonOption, TableArgument, split_names
+from colonnade.cli.arguments import JsonOption, TableArgument, YesOption, split_names
+from colonnade.cli.ask import require_yes
 from colonnade.cli.engine import ABOVE, AboveOption, Engine, SparkOption, choose_engine, start_spark
 from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.progress import progress
@@ -96,6 +97,7 @@ def import_(
     ] = None,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
+    yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
     """Import Parquet or CSV files, or the rows of a query, as one epoch.
@@ -111,6 +113,8 @@ def import_(
         if spark == "always":
             raise InvalidInputError("Spark imports Parquet files only; leave --spark always out.")
         engine = Engine("arrow", "")
+    if mode == "overwrite" and target.state is not None:
+        require_yes(f"Replace all rows of {target.location.url}?", yes)
     if engine.name == "spark":
         done = _import_by_spark(target, files, mode, design, engine, output)
     else:

@@ -7,6 +7,7 @@ only, and not where NO_COLOR is set.
 from __future__ import annotations
 
 import base64
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -19,6 +20,9 @@ from rich.text import Text
 
 _UNLIMITED = 100_000
 """The width of a line where no person looks at a terminal: nothing is cut or wrapped."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+"""Control characters, but for the tab and the end of a line."""
 
 
 class Output:
@@ -55,7 +59,8 @@ class Output:
             error = {"error": {"kind": code, "message": sentence}}
             sys.stderr.write(to_json(error).decode() + "\n")
             return
-        self.notes.print(Text("Error: ", style="bold red").append(sentence, style="not bold"))
+        text = Text("Error: ", style="bold red").append(_harmless(sentence), style="not bold")
+        self.notes.print(text)
 
 
 def _console(*, stderr: bool) -> Console:
@@ -83,10 +88,10 @@ def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Tabl
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, name in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[place], int | float | None) for row in rows)
-        table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+        table.add_column(cell(name), justify="right" if numeric else "left", overflow="fold")
     plain = [name == "id" or name.endswith("epoch") for name in columns]
     for row in rows:
-        table.add_row(*(Text(str(v)) if p else cell(v) for v, p in zip(row, plain, strict=True)))
+        table.add_row(*(cell(v, plain=p) for v, p in zip(row, plain, strict=True)))
     return table
 
 
@@ -98,19 +103,24 @@ def facts_table(pairs: Iterable[tuple[str, object]]) -> Table:
     for name, value in pairs:
         if value is not None and value != "":
             plain = name.endswith("epoch")
-            table.add_row(Text(name), Text(str(value)) if plain else cell(value))
+            table.add_row(cell(name), cell(value, plain=plain))
     return table
 
 
-def cell(value: object) -> Text:
-    """One value as people read it."""
+def cell(value: object, *, plain: bool = False) -> Text:
+    """One value as people read it; a `plain` number has no separators."""
     if value is None:
         return Text("NULL", style="dim")
     if isinstance(value, Text):
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int) and not isinstance(value, bool) and not plain:
         return Text(f"{value:,}")
-    return Text(str(value))
+    return Text(_harmless(str(value)))
+
+
+def _harmless(text: str) -> str:
+    """Text of which no character is an order to a terminal; these are shown as `\\x1b`."""
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def size(byte_count: int) -> str:

@@ -35,6 +35,20 @@ def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
     assert len(run("head", shop / "orders", "--limit", 12, "--json").json) == 12
 
 
+def test_no_row_is_an_order_to_a_terminal_and_null_is_no_text(run: Run, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.string()), ("n", pa.int64())]))
+    table.append(pa.table({"id": ["\x1b[31mred\x9b", None], "n": [1234, None]}))
+    lines = run("head", table.path).out.splitlines()
+    assert [line.split() for line in lines] == [
+        ["id", "n"],
+        ["\\x1b[31mred\\x9b", "1,234"],
+        ["NULL", "NULL"],
+    ]
+    wrong = run("count", table.path, "--where", "`\x1b[31m` = 1")
+    assert wrong.code == 2
+    assert "\x1b" not in wrong.err
+
+
 def test_rows_are_counted_by_the_log_unless_a_predicate_is_asked(run: Run, shop: Path) -> None:
     assert run("count", shop / "orders").out == "28\n"
     facts = run("count", shop / "orders", "--epoch", 3, "--json").json
@@ -91,9 +105,15 @@ def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> No
 def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: Path) -> None:
     file, table = tmp_path / "a.csv", tmp_path / "t"
     pa_csv.write_csv(pa.table({"id": [1]}), file)
-    for mode, rows in (("create", 1), ("append", 2), ("overwrite", 1)):
+    for mode, rows in (("create", 1), ("append", 2)):
         assert run("import", table, file, "--mode", mode).code == 0
         assert run("count", table).out == f"{rows}\n"
+    asked = run("import", table, file, "--mode", "overwrite", answer="n\n")
+    assert asked.code == 11
+    assert f"Replace all rows of {table}?" in asked.err
+    assert run("count", table).out == "2\n"
+    assert run("import", table, file, "--mode", "overwrite", "--yes").code == 0
+    assert run("count", table).out == "1\n"
     assert run("import", table, file, "--mode", "create").code == 4
 
 
