@@ -11,9 +11,10 @@ import pyarrow as pa
 
 import colonnade
 from benchmarks.measure import Figure, seconds
-from manifests.entries import AddRowSet, ByteCheck, ColumnStatistics, RowSetEntry
+from manifests.entries import ByteCheck, ColumnStatistics, RowSetEntry
 from manifests.ids import new_job_id, new_object_id, new_transaction_id
 from manifests.log import Change, Log
+from manifests.operations import AddRowSet
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
 from tableformat.predicate import Predicate, col

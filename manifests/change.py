@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from pyroaring import AbstractBitMap
 
-from manifests.entries import Operation, RowKind, RowSetEntry
+from manifests.entries import RowSetEntry
 from manifests.entry_table import Keep
+from manifests.operations import Operation, RowKind
 from manifests.snapshot import LiveRowSet
 
 

@@ -14,24 +14,21 @@ from pydantic import Field
 
 from manifests.codec import decode_model, encode_model
 from manifests.entries import (
-    Anchor,
     ByteCheck,
     ColumnNumber,
     Count,
     DeletionVectorEntry,
-    Lease,
     ObjectIdText,
     PartitionField,
-    Pin,
     RowSetNumber,
     SegmentEntry,
     SortField,
     TableIdText,
-    TransactionIdText,
 )
 from manifests.errors import CorruptionError
 from manifests.fold import check_reader_features
 from manifests.ids import TableId
+from manifests.operations import Anchor, Lease, Pin, TransactionIdText
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
-from manifests.entries import CreateDatabase, Epoch, Stub
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
@@ -17,6 +16,7 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.operations import CreateDatabase, Epoch, Stub
 from manifests.segment import decode_segment
 from manifests.slots import is_taken, read_slot
 from manifests.snapshot import SegmentRef, Snapshot, TableState

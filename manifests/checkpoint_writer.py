@@ -21,11 +21,12 @@ from manifests.checkpoint import (
 )
 from manifests.checkpoint_reader import read_hint, read_segment
 from manifests.codec import byte_check, encode_model
-from manifests.entries import Epoch, SegmentEntry, Vacuum
+from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock, block_of, concat_blocks
 from manifests.errors import ConflictError, StoreError
 from manifests.ids import new_job_id, new_object_id
 from manifests.names import HINT, checkpoint_name
+from manifests.operations import Epoch, Vacuum
 from manifests.segment import describe_segment, encode_segment, split_block
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState

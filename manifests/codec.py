@@ -16,8 +16,9 @@ from typing import Any, TypeVar
 from google_crc32c import value as _crc32c
 from pydantic import ValidationError
 
-from manifests.entries import FORMAT_VERSION, ByteCheck, Epoch, Stub
+from manifests.entries import ByteCheck
 from manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
+from manifests.operations import FORMAT_VERSION, Epoch, Stub
 from manifests.schema import Model
 
 EPOCH_LIMIT = 8 * 2**20

@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from manifests.change import Change
-from manifests.entries import (
+from manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from manifests.fold import WRITER_FEATURES
+from manifests.ids import TableId
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -37,15 +46,6 @@ from manifests.entries import (
     Untag,
     Vacuum,
 )
-from manifests.errors import (
-    AlreadyExistsError,
-    ConflictError,
-    InvalidInputError,
-    NotFoundError,
-    UnsupportedFormatError,
-)
-from manifests.fold import WRITER_FEATURES
-from manifests.ids import TableId
 from manifests.replacement import replaceable
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot, TableState

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.engine import engine_name
-from manifests.entries import CreateDatabase, Epoch
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.fold import apply_epoch
 from manifests.ids import new_table_id, new_transaction_id
 from manifests.names import epoch_name
+from manifests.operations import CreateDatabase, Epoch
 from manifests.slots import check_unused, is_taken, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manifests.bounds import Bounds, BoundsTable, bounds_table
-from manifests.entries import DeletionVectorEntry, ReplaceColumn, Replacement, RowSetEntry
+from manifests.entries import DeletionVectorEntry, Replacement, RowSetEntry
+from manifests.operations import ReplaceColumn
 from manifests.partitions import Partitions, concat_partitions, partitions_of
 from manifests.replacement import with_replacements
 from manifests.snapshot import LiveRowSet, TableState

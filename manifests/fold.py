@@ -12,7 +12,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NoReturn
 
-from manifests.entries import (
+from manifests.entries import PartitionField
+from manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from manifests.ids import TableId
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -27,7 +35,6 @@ from manifests.entries import (
     Epoch,
     Lease,
     Operation,
-    PartitionField,
     Pin,
     RenameTable,
     ReplaceColumn,
@@ -41,13 +48,6 @@ from manifests.entries import (
     Untag,
     Vacuum,
 )
-from manifests.errors import (
-    CorruptionError,
-    InvalidInputError,
-    NotFoundError,
-    UnsupportedFormatError,
-)
-from manifests.ids import TableId
 from manifests.partition_layout import PARTITIONS, check_layout
 from manifests.replacement import REPLACE_COLUMN
 from manifests.rowsets_fold import RowSetsFold

@@ -18,7 +18,6 @@ from manifests.codec import encode_epoch
 from manifests.conflicts import check_change, check_expected, check_head, has_landed
 from manifests.creation import create_database
 from manifests.engine import engine_name
-from manifests.entries import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -27,6 +26,7 @@ from manifests.errors import (
 )
 from manifests.fold import apply_epoch
 from manifests.log_reader import LogReader
+from manifests.operations import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.partition_layout import PARTITIONS
 from manifests.rebase.carried import Carried, begin
 from manifests.replacement import REPLACE_COLUMN, replaces_columns

@@ -20,7 +20,6 @@ from manifests.checkpoint_reader import (
     read_root,
     read_segment,
 )
-from manifests.entries import Epoch, Stub
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable, Keep
 from manifests.errors import (
@@ -31,6 +30,7 @@ from manifests.errors import (
 )
 from manifests.fold import apply_epoch, apply_epochs
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
+from manifests.operations import Epoch, Stub
 from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore

@@ -7,13 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from manifests.entries import (
-    AddRowSet,
-    Operation,
-    ReplaceColumn,
-    Replacement,
-    RowSetEntry,
-)
+from manifests.entries import Replacement, RowSetEntry
+from manifests.operations import AddRowSet, Operation, ReplaceColumn
 from manifests.snapshot import TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")

@@ -13,14 +13,9 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NoReturn
 
-from manifests.entries import (
-    Compaction,
-    DeletionVectorEntry,
-    ReplaceColumn,
-    RowSetEntry,
-    SegmentEntry,
-)
+from manifests.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
 from manifests.errors import CorruptionError
+from manifests.operations import Compaction, ReplaceColumn
 from manifests.partition_layout import check_partition
 from manifests.replacement import holders, replaceable, unsuperseded, with_replacement
 from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot
-from manifests.entries import Epoch, EpochIdentity, Stub
 from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError, StoreError
 from manifests.names import HINT, epoch_name
+from manifests.operations import Epoch, EpochIdentity, Stub
 from manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 8

@@ -9,12 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from manifests.entries import (
-    Anchor,
     DeletionVectorEntry,
-    Lease,
     PartitionField,
-    Pin,
-    ReplaceColumn,
     RowSetEntry,
     SegmentEntry,
     SortField,
@@ -22,6 +18,7 @@ from manifests.entries import (
 from manifests.errors import NotFoundError
 from manifests.ids import TableId
 from manifests.names import table_prefix
+from manifests.operations import Anchor, Lease, Pin, ReplaceColumn
 from manifests.schema import TableSchema
 
 

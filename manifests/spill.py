@@ -12,8 +12,8 @@ from dataclasses import replace
 from manifests.change import Change
 from manifests.checkpoint_writer import write_segment
 from manifests.codec import encoded_length
-from manifests.entries import AddRowSet, AddRowSets, Operation
 from manifests.entry_block import block_of
+from manifests.operations import AddRowSet, AddRowSets, Operation
 from manifests.segment import split_block
 from manifests.snapshot import LiveRowSet
 from manifests.store.base import ObjectStore

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.operations import CreateTable
 from manifests.partition_layout import parse_layout
 from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState

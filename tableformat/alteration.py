@@ -12,18 +12,18 @@ from dataclasses import dataclass, field
 
 from manifests.bloom_columns import check_bloom_columns, follow_columns
 from manifests.change import Change
-from manifests.entries import (
+from manifests.entries import PartitionField
+from manifests.errors import InvalidInputError, NotFoundError
+from manifests.ids import new_transaction_id
+from manifests.log import Log
+from manifests.operations import (
     AlterSchema,
     Operation,
-    PartitionField,
     RenameTable,
     SetComment,
     SetPartitionLayout,
     SetProperties,
 )
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
 from manifests.partition_layout import parse_layout
 from manifests.schema import SchemaField, StructType, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from manifests.entries import DropTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Change, Log, create_database
+from manifests.operations import DropTable
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot
 from manifests.store import ObjectStore

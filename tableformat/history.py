@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from manifests.entries import (
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,

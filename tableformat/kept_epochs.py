@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from manifests.change import Change
-from manifests.entries import Operation, Pin, Tag, Unpin, Untag
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import Operation, Pin, Tag, Unpin, Untag
 from manifests.snapshot import Snapshot
 from tableformat.history import moment
 

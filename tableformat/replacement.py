@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pyroaring import AbstractBitMap, FrozenBitMap
 
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import ReplaceColumn
 from manifests.ids import new_object_id
+from manifests.operations import ReplaceColumn
 from manifests.replacement import holders, replacement_of
 from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet

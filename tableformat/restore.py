@@ -12,17 +12,10 @@ from collections.abc import Iterable
 
 from manifests.bloom_columns import follow_columns
 from manifests.change import Change, TableRead
-from manifests.entries import (
-    AddRowSet,
-    DropRowSet,
-    DropTable,
-    Operation,
-    Restore,
-    SetProperties,
-)
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import AddRowSet, DropRowSet, DropTable, Operation, Restore, SetProperties
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.write_settings import CommitSettings

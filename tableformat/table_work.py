@@ -9,15 +9,9 @@ from pyroaring import FrozenBitMap
 
 from manifests.change import KeyGuard, RowsGone, TableRead
 from manifests.deletion_vector import DeletionVector
-from manifests.entries import (
-    AddRowSet,
-    DeletionVectorEntry,
-    DropRowSet,
-    Operation,
-    ReplaceColumn,
-    RowSetEntry,
-)
+from manifests.entries import DeletionVectorEntry, RowSetEntry
 from manifests.log import Log
+from manifests.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
 from manifests.rebase.targets import all_rows, id_ranges
 from manifests.replacement import with_replacement
 from manifests.snapshot import LiveRowSet, TableState

@@ -24,10 +24,11 @@ from manifests.deletion_vector import (
     hold_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import CreateTable, DeletionVectorEntry, DropTable, Operation
+from manifests.entries import DeletionVectorEntry
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
+from manifests.operations import CreateTable, DropTable, Operation
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_scan import Scan, batches_of

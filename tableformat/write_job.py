@@ -23,24 +23,26 @@ from manifests.bloom_columns import bloom_columns, check_bloom_columns
 from manifests.change import TableRead
 from manifests.compaction.policy import check_policy
 from manifests.entries import (
-    AddRowSet,
     ColumnNumber,
     Count,
-    CreateTable,
-    DropRowSet,
-    DropTable,
-    Lease,
-    Operation,
     PartitionField,
     RowSetEntry,
     SortField,
     TableIdText,
-    TransactionIdText,
 )
 from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_job_id, new_table_id, new_transaction_id
 from manifests.log import Change, Log, create_database
 from manifests.names import table_prefix
+from manifests.operations import (
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Lease,
+    Operation,
+    TransactionIdText,
+)
 from manifests.partition_layout import parse_layout
 from manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
 from manifests.rebase.targets import id_ranges

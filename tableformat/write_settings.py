@@ -6,8 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from manifests.entries import Count, Operation, Txn
+from manifests.entries import Count
 from manifests.errors import InvalidInputError
+from manifests.operations import Operation, Txn
 from manifests.schema import InputModel
 
 

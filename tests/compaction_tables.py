@@ -13,9 +13,9 @@ from pyroaring import BitMap
 from manifests.change import Change, RowsGone
 from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from manifests.compaction.policy import CompactionPolicy
-from manifests.entries import AddRowSet
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log, create_database
+from manifests.operations import AddRowSet
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore, ObjectStore

@@ -14,15 +14,9 @@ from numpy.typing import NDArray
 from manifests.bounds import BoundsTable
 from manifests.change import Change
 from manifests.entries import (
-    AddDeletionVector,
-    AddRowSet,
     ByteCheck,
     ColumnStatistics,
-    CreateTable,
     DeletionVectorEntry,
-    DropRowSet,
-    DropTable,
-    Operation,
     RowSetEntry,
     SortField,
 )
@@ -30,6 +24,14 @@ from manifests.entry_table import Keep
 from manifests.ids import TableId, new_transaction_id
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
+from manifests.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Operation,
+)
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from manifests.store import LocalStore, MemoryStore, ObjectStore

@@ -19,7 +19,9 @@ from manifests.deletion_vector import (
     read_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import (
+from manifests.entries import Replacement, RowSetEntry
+from manifests.ids import new_transaction_id
+from manifests.operations import (
     AddRowSet,
     AlterSchema,
     Compaction,
@@ -27,11 +29,8 @@ from manifests.entries import (
     CompactionOutput,
     DropRowSet,
     ReplaceColumn,
-    Replacement,
     RowKind,
-    RowSetEntry,
 )
-from manifests.ids import new_transaction_id
 from manifests.rebase.origin import write_origin
 from manifests.rebase.targets import id_ranges
 from manifests.replacement import holders

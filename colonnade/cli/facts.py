@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from colonnade.cli.places import Place
-from manifests.entries import Epoch
+from manifests.operations import Epoch
 from manifests.partition_layout import field_text
 from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet, Snapshot, TableState

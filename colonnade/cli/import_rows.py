@@ -24,9 +24,9 @@ from colonnade.cli.sources import (
     Source,
     find_files,
 )
-from manifests.entries import CreateTable
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import Log
+from manifests.operations import CreateTable
 from manifests.partition_layout import split_fields
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_types import arrow_schema, schema_from_arrow

@@ -13,7 +13,11 @@ from pyroaring import FrozenBitMap
 from manifests.change import Change
 from manifests.codec import encoded_length
 from manifests.conflicts import check_epoch
-from manifests.entries import (
+from manifests.errors import ConflictError, CorruptionError, InvalidInputError
+from manifests.ids import TableId
+from manifests.log_reader import LogReader
+from manifests.names import table_prefix
+from manifests.operations import (
     AddDeletionVector,
     Compaction,
     CompactionOutput,
@@ -25,10 +29,6 @@ from manifests.entries import (
     RowKind,
     Vacuum,
 )
-from manifests.errors import ConflictError, CorruptionError, InvalidInputError
-from manifests.ids import TableId
-from manifests.log_reader import LogReader
-from manifests.names import table_prefix
 from manifests.rebase.compaction import OwnCompaction, Vectors, carry_through
 from manifests.rebase.reads import check_reads
 from manifests.rebase.targets import (

@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from pyroaring import FrozenBitMap
 
 from manifests.deletion_vector import read_deletion_vector
-from manifests.entries import (
+from manifests.entries import DeletionVectorEntry
+from manifests.operations import (
     AddDeletionVector,
     Compaction,
     CompactionInput,
-    DeletionVectorEntry,
     DropRowSet,
     Operation,
     ReplaceColumn,

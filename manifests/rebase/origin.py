@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 from manifests.codec import byte_check, verify
-from manifests.entries import Compaction, OriginEntry
+from manifests.entries import OriginEntry
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.ids import new_object_id
 from manifests.names import origin_name
+from manifests.operations import Compaction
 from manifests.store.base import ObjectStore
 
 INLINE_LIMIT = 1024

@@ -12,18 +12,18 @@ import numpy as np
 from manifests.bounds import bounds_table
 from manifests.change import Change, TableRead
 from manifests.checkpoint_reader import read_segment
-from manifests.entries import (
+from manifests.entries import RowSetEntry
+from manifests.entry_table import Keep
+from manifests.ids import TableId
+from manifests.log_reader import LogReader
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
     DropRowSet,
     Epoch,
     ReplaceColumn,
-    RowSetEntry,
 )
-from manifests.entry_table import Keep
-from manifests.ids import TableId
-from manifests.log_reader import LogReader
 from manifests.partitions import partitions_of
 from manifests.rebase.targets import conflict, ids_of, numbered
 from manifests.replacement import with_replacement

@@ -12,17 +12,17 @@ from typing import Literal
 
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.entries import (
+from manifests.entries import DeletionVectorEntry
+from manifests.errors import ConflictError
+from manifests.operations import (
     AddRowSet,
     AddRowSets,
     Compaction,
     CreateTable,
-    DeletionVectorEntry,
     Epoch,
     Operation,
     RowKind,
 )
-from manifests.errors import ConflictError
 from manifests.snapshot import Snapshot
 
 

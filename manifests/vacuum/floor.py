@@ -16,10 +16,10 @@ from manifests.checkpoint_reader import (
 )
 from manifests.checkpoint_writer import point_hint, store_snapshot
 from manifests.codec import encode_model
-from manifests.entries import Anchor, Stub
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.log_reader import LogReader
 from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.operations import Anchor, Stub
 from manifests.slots import read_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore

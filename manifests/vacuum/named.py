@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from manifests.entries import (
+from manifests.entries import DeletionVectorEntry, RowSetEntry
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
     Anchor,
     Compaction,
-    DeletionVectorEntry,
     Operation,
     ReplaceColumn,
-    RowSetEntry,
     Vacuum,
 )
 

@@ -5,10 +5,11 @@ Spec: docs/spec/vacuum.md#references
 
 from __future__ import annotations
 
-from manifests.entries import AddRowSets, SegmentEntry
+from manifests.entries import SegmentEntry
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.log_reader import LogReader
 from manifests.names import checkpoint_name
+from manifests.operations import AddRowSets
 from manifests.segment import decode_segment_objects
 from manifests.snapshot import Snapshot
 from manifests.vacuum.named import named_objects

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from manifests.change import Change
-from manifests.entries import Anchor, Lease, Operation, Unpin, Vacuum
 from manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -18,6 +17,7 @@ from manifests.errors import (
 )
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import Anchor, Lease, Operation, Unpin, Vacuum
 from manifests.snapshot import Snapshot
 from manifests.vacuum.floor import (
     cached_objects,

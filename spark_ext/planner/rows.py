@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from manifests.change import TableRead
-from manifests.entries import RowKind
 from manifests.errors import InvalidInputError
 from manifests.ids import TableId
 from manifests.log import Log
+from manifests.operations import RowKind
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import open_store
 from spark_ext.planner.filters import Tree, exact_predicate, predicate_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from manifests.change import Change
-from manifests.entries import Compaction, CompactionInput, CompactionOutput, Epoch
 from manifests.log import Log
+from manifests.operations import Compaction, CompactionInput, CompactionOutput, Epoch
 from manifests.snapshot import Snapshot
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.lease import end_of_lease

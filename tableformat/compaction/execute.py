@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from manifests.compaction.plan import CompactionGroup, CompactionPlan, size_text
-from manifests.entries import Count, Epoch
+from manifests.entries import Count
 from manifests.errors import ConflictError
 from manifests.log import Log
+from manifests.operations import Epoch
 from manifests.schema import Model
 from manifests.snapshot import Snapshot
 from tableformat.compaction.commit import commit_job

@@ -16,11 +16,11 @@ from manifests.entries import (
     RowSetNumber,
     SortField,
     TableIdText,
-    TransactionIdText,
 )
 from manifests.errors import ConflictError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
+from manifests.operations import TransactionIdText
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 
 from manifests.change import Change
-from manifests.entries import Lease
 from manifests.errors import ColonnadeError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import Lease
 from manifests.snapshot import Snapshot
 from tableformat.compaction.job import CompactionJob
 from tableformat.write_options import MIB

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from manifests.bloom_columns import bloom_columns
 from manifests.bounds import BoundsTable
 from manifests.change import Change, TableRead
-from manifests.entries import AddRowSet, DropRowSet, RowSetEntry
+from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log
+from manifests.operations import AddRowSet, DropRowSet
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema

@@ -23,8 +23,9 @@ from pydantic import BeforeValidator
 from pyroaring import BitMap, FrozenBitMap
 
 from manifests.change import KeyGuard, TableRead
-from manifests.entries import Count, RowKind, RowSetEntry, RowSetNumber
+from manifests.entries import Count, RowSetEntry, RowSetNumber
 from manifests.log import Log
+from manifests.operations import RowKind
 from manifests.rebase.targets import all_rows
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import TableState

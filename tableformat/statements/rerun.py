@@ -6,9 +6,9 @@ import random
 from collections.abc import Callable
 
 from manifests.change import Change
-from manifests.entries import Epoch
 from manifests.errors import ConflictError
 from manifests.log import Log
+from manifests.operations import Epoch
 from manifests.snapshot import Snapshot
 
 TRIES = 10

@@ -14,10 +14,11 @@ from pyroaring import AbstractBitMap
 
 from manifests.bloom_columns import bloom_columns
 from manifests.change import Change, KeyGuard, RowsGone, TableRead
-from manifests.entries import AddRowSet, Operation, ReplaceColumn, RowKind, RowSetEntry
+from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore
 from tableformat.partition.writer import open_writer

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from manifests.bloom_columns import bloom_columns
 from manifests.change import RowsGone, TableRead
-from manifests.entries import ReplaceColumn, SortField
+from manifests.entries import SortField
 from manifests.log import Log
+from manifests.operations import ReplaceColumn
 from manifests.replacement import replaceable
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, TableState

@@ -22,12 +22,12 @@ from manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
-    ReplaceColumn,
     RowCount,
     RowSetEntry,
     RowSetNumber,
 )
 from manifests.errors import ConflictError
+from manifests.operations import ReplaceColumn
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet
 from manifests.store import ObjectStore, open_store

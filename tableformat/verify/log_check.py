@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from manifests.checkpoint import CheckpointRef, Root, root_snapshot
 from manifests.checkpoint_reader import read_hint, read_root, read_segment
-from manifests.entries import Epoch, Stub
 from manifests.entry_table import EntryTable
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.fold import apply_epochs
@@ -25,6 +24,7 @@ from manifests.names import (
     footer_name,
     packed_name,
 )
+from manifests.operations import Epoch, Stub
 from manifests.replacement import stored_parts
 from manifests.slots import FAR, check_end, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from manifests.conflicts import rows_fit
-from manifests.entries import AlterSchema, Operation, RenameTable, SetComment, SetProperties
 from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
+from manifests.operations import AlterSchema, Operation, RenameTable, SetComment, SetProperties
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from manifests.store import MemoryStore
 from tests.log_samples import (

@@ -6,10 +6,11 @@ import pytest
 
 from manifests.bounds import bounds_table
 from manifests.checkpoint_writer import write_segment
-from manifests.entries import AddRowSets, ColumnStatistics
+from manifests.entries import ColumnStatistics
 from manifests.entry_block import block_of
 from manifests.errors import CorruptionError
 from manifests.ids import new_job_id
+from manifests.operations import AddRowSets
 from manifests.schema import MapType, SchemaField, StructType, TableSchema
 from manifests.snapshot import LiveRowSet
 from manifests.statistics_block import StatisticsBlock

@@ -17,18 +17,12 @@ from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
 from manifests.checkpoint_reader import read_root, read_segment
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
-from manifests.entries import (
-    ByteCheck,
-    ColumnStatistics,
-    DropRowSet,
-    PartitionField,
-    SegmentEntry,
-    SortField,
-)
+from manifests.entries import ByteCheck, ColumnStatistics, PartitionField, SegmentEntry, SortField
 from manifests.entry_block import AddedEntries, block_of, concat_blocks
 from manifests.errors import CorruptionError
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from manifests.operations import DropRowSet
 from manifests.partitions import PartitionKey
 from manifests.schema import SchemaField, TableSchema
 from manifests.segment import (

@@ -7,9 +7,10 @@ import json
 import pytest
 
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model, seal, unseal
-from manifests.entries import Anchor, ByteCheck, Epoch, Stub
+from manifests.entries import ByteCheck
 from manifests.errors import CorruptionError, UnsupportedFormatError
 from manifests.names import epoch_name
+from manifests.operations import Anchor, Epoch, Stub
 from manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders
 

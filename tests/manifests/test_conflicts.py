@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from manifests.change import Change
-from manifests.entries import CreateDatabase, EnableFeatures
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     UnsupportedFormatError,
 )
+from manifests.operations import CreateDatabase, EnableFeatures
 from manifests.store import MemoryStore
 from tests.log_samples import (
     TRIPS,

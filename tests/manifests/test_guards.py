@@ -9,10 +9,11 @@ import pytest
 from pyroaring import BitMap
 
 from manifests.change import Change, KeyGuard, RowsGone, TableRead
-from manifests.entries import AddRowSet, RowSetEntry, SetProperties, Txn
+from manifests.entries import RowSetEntry
 from manifests.errors import ConflictError, InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import AddRowSet, SetProperties, Txn
 from manifests.snapshot import Snapshot
 from manifests.store import MemoryStore
 from tests.log_samples import (

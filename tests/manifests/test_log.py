@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.entries import AddRowSet, AddRowSets, Anchor, ByteCheck
+from manifests.entries import ByteCheck
 from manifests.errors import (
     CorruptionError,
     InvalidInputError,
@@ -18,6 +18,7 @@ from manifests.errors import (
 )
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, epoch_name
+from manifests.operations import AddRowSet, AddRowSets, Anchor
 from manifests.store import LocalStore, MemoryStore
 from tests.faults import FaultyStore
 from tests.log_samples import (

@@ -9,7 +9,6 @@ import pytest
 
 from manifests import spill
 from manifests.change import Change
-from manifests.entries import AddRowSet
 from manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
@@ -19,6 +18,7 @@ from manifests.errors import (
 )
 from manifests.log import Log
 from manifests.names import epoch_name
+from manifests.operations import AddRowSet
 from manifests.snapshot import Snapshot
 from manifests.store import MemoryStore, ObjectStore
 from tests.faults import Fault, FaultyStore, Stopped

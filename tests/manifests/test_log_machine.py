@@ -15,9 +15,9 @@ from hypothesis.stateful import (
     rule,
 )
 
-from manifests.entries import AddDeletionVector, AddRowSet, DropRowSet
 from manifests.errors import ConflictError
 from manifests.ids import TableId
+from manifests.operations import AddDeletionVector, AddRowSet, DropRowSet
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore
 from tests.log_samples import (

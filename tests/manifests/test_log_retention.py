@@ -6,9 +6,9 @@ import pytest
 
 from manifests.checkpoint import Hint
 from manifests.codec import decode_model, encode_model
-from manifests.entries import Anchor, Stub
 from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError
 from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.operations import Anchor, Stub
 from manifests.store import MemoryStore
 from tests.log_samples import append, change, contents, database, entry, live, make_log, table
 

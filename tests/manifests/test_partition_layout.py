@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.entries import (
-    AlterSchema,
-    CreateTable,
-    Operation,
-    PartitionField,
-    Restore,
-    RowSetEntry,
-    SetPartitionLayout,
-)
+from manifests.entries import PartitionField, RowSetEntry
 from manifests.errors import (
     ColonnadeError,
     ConflictError,
@@ -21,6 +13,7 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.log import Log
+from manifests.operations import AlterSchema, CreateTable, Operation, Restore, SetPartitionLayout
 from manifests.partition_layout import PARTITIONS, field_text, parse_layout, split_fields
 from manifests.schema import SchemaField, StructType, TableSchema
 from manifests.snapshot import Snapshot

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from manifests.entries import CreateTable
 from manifests.errors import InvalidInputError
+from manifests.operations import CreateTable
 from manifests.schema import (
     NESTING_LIMIT,
     ArrayType,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from manifests.change import Change
-from manifests.entries import AddRowSet, AddRowSets, ColumnStatistics, RowSetEntry
+from manifests.entries import ColumnStatistics, RowSetEntry
+from manifests.operations import AddRowSet, AddRowSets
 from manifests.spill import SPILL_BYTES, SPILL_COUNT, spill
 from manifests.store import MemoryStore
 from tests.log_samples import ORDERS, TRIPS, append, change, entry

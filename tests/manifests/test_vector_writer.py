@@ -7,9 +7,9 @@ from pyroaring import FrozenBitMap
 
 from manifests.change import Change, RowsGone
 from manifests.codec import EPOCH_LIMIT
-from manifests.entries import AddDeletionVector
 from manifests.ids import new_transaction_id
 from manifests.names import deletion_vector_name
+from manifests.operations import AddDeletionVector
 from manifests.rebase.vector_writer import INLINE_ROOM, VectorWriter
 from manifests.store import MemoryStore
 from tests.log_samples import ORDERS, append, delete, entry, live, make_log, vector, with_orders

@@ -20,21 +20,14 @@ from manifests.checkpoint_writer import _rewritten
 from manifests.codec import encode_epoch
 from manifests.conflicts import check_head
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import (
-    AddRowSet,
-    ColumnStatistics,
-    Compaction,
-    Epoch,
-    ReplaceColumn,
-    Stub,
-    Vacuum,
-)
+from manifests.entries import ColumnStatistics
 from manifests.entry_block import EntryBlock
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
 from manifests.log import Log
 from manifests.log_reader import LogReader
 from manifests.names import epoch_name
+from manifests.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub, Vacuum
 from manifests.rebase import carried, reads, vector_writer
 from manifests.rebase.carried import Carried
 from manifests.rebase.compaction import OwnCompaction

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from manifests.codec import decode_slot
-from manifests.entries import Anchor, Epoch, Stub, Tag, Untag, Vacuum
 from manifests.errors import ColonnadeError
+from manifests.operations import Anchor, Epoch, Stub, Tag, Untag, Vacuum
 from tests.simulation.statements import (
     Condition,
     Intent,

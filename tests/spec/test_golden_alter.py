@@ -11,7 +11,9 @@ import json
 from pathlib import Path
 
 from manifests.change import Change
-from manifests.entries import (
+from manifests.ids import new_transaction_id
+from manifests.log import Log, create_database
+from manifests.operations import (
     AlterSchema,
     CreateTable,
     DropTable,
@@ -20,8 +22,6 @@ from manifests.entries import (
     SetComment,
     SetProperties,
 )
-from manifests.ids import new_transaction_id
-from manifests.log import Log, create_database
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tests.spec.test_golden_log import (

@@ -20,26 +20,28 @@ from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
 from manifests.codec import encode_model
 from manifests.entries import (
-    AddDeletionVector,
-    AddRowSet,
-    Anchor,
     ByteCheck,
     ColumnStatistics,
-    CreateTable,
     DeletionVectorEntry,
-    DropRowSet,
-    DropTable,
-    EnableFeatures,
-    Operation,
     RowSetEntry,
     SortField,
-    Stub,
 )
 from manifests.errors import NotFoundError, UnsupportedFormatError
 from manifests.ids import new_transaction_id
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
 from manifests.names import HINT, epoch_name
+from manifests.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    Anchor,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    EnableFeatures,
+    Operation,
+    Stub,
+)
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, MemoryStore, ObjectStore

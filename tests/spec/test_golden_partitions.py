@@ -11,17 +11,10 @@ import json
 from pathlib import Path
 
 from manifests.change import Change
-from manifests.entries import (
-    CreateTable,
-    DropRowSet,
-    Operation,
-    PartitionField,
-    Restore,
-    RowSetEntry,
-    SetPartitionLayout,
-)
+from manifests.entries import PartitionField, RowSetEntry
 from manifests.ids import new_transaction_id
 from manifests.log import Log, create_database
+from manifests.operations import CreateTable, DropRowSet, Operation, Restore, SetPartitionLayout
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tests.spec.test_golden_log import (
     INTERVAL,

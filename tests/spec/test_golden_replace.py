@@ -15,21 +15,18 @@ from pyroaring import FrozenBitMap
 
 from manifests.change import Change
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import (
-    AddRowSet,
-    ByteCheck,
-    ColumnStatistics,
-    CreateTable,
-    DeletionVectorEntry,
-    DropRowSet,
-    Operation,
-    ReplaceColumn,
-    Replacement,
-    Restore,
-)
+from manifests.entries import ByteCheck, ColumnStatistics, DeletionVectorEntry, Replacement
 from manifests.errors import InvalidInputError
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import (
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    Operation,
+    ReplaceColumn,
+    Restore,
+)
 from manifests.replacement import REPLACE_COLUMN
 from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, MemoryStore, ObjectStore

@@ -14,7 +14,9 @@ import numpy as np
 from pyroaring import BitMap
 
 from manifests.change import Change, RowsGone
-from manifests.entries import (
+from manifests.ids import new_transaction_id
+from manifests.log import Log, create_database
+from manifests.operations import (
     AddRowSet,
     Compaction,
     CompactionInput,
@@ -24,8 +26,6 @@ from manifests.entries import (
     RowKind,
     Txn,
 )
-from manifests.ids import new_transaction_id
-from manifests.log import Log, create_database
 from manifests.rebase.origin import write_origin
 from manifests.snapshot import Snapshot
 from manifests.store import LocalStore, MemoryStore, ObjectStore

@@ -11,7 +11,9 @@ import json
 from pathlib import Path
 
 from manifests.change import Change
-from manifests.entries import (
+from manifests.ids import new_transaction_id
+from manifests.log import Log, create_database
+from manifests.operations import (
     AddRowSet,
     AlterSchema,
     CreateTable,
@@ -23,8 +25,6 @@ from manifests.entries import (
     Unpin,
     Untag,
 )
-from manifests.ids import new_transaction_id
-from manifests.log import Log, create_database
 from manifests.schema import TableSchema
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tests.spec.test_golden_log import (

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from manifests.change import Change
-from manifests.entries import CreateTable, DropRowSet, Lease, Operation, Pin, Tag
 from manifests.errors import NotFoundError
 from manifests.ids import new_transaction_id
 from manifests.log import Log, create_database
+from manifests.operations import CreateTable, DropRowSet, Lease, Operation, Pin, Tag
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from manifests.vacuum.run import VacuumRequest, vacuum
 from tests.spec.test_golden_log import INTERVAL, ORDERS, SCHEMA, add, counted_ids, rowset

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
-from manifests.entries import CreateTable
 from manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
@@ -21,6 +20,7 @@ from manifests.errors import (
 )
 from manifests.ids import TableId
 from manifests.log import Log, create_database
+from manifests.operations import CreateTable
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from manifests.store import MemoryStore
 from tableformat.alteration import (

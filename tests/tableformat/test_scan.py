@@ -24,10 +24,11 @@ from manifests.deletion_vector import (
     encode_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import AddDeletionVector, DeletionVectorEntry
+from manifests.entries import DeletionVectorEntry
 from manifests.errors import CorruptionError
 from manifests.ids import ObjectId, new_object_id, new_transaction_id
 from manifests.log import Change, Log, create_database
+from manifests.operations import AddDeletionVector
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.conform import conform

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from colonnade import ArrowTable, CommitSettings, col
 from manifests.change import Change
-from manifests.entries import Epoch
 from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from manifests.log import Log, create_database
+from manifests.operations import Epoch
 from manifests.snapshot import Snapshot
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.location import Location

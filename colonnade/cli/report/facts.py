@@ -22,7 +22,7 @@ from manifests.compaction.facts import RowSetFacts, facts_of
 from manifests.compaction.picker import plan_compaction
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.compaction.policy import parse_policy
-from manifests.entries import AddRowSet, AddRowSets, Compaction, Epoch
+from manifests.operations import AddRowSet, AddRowSets, Compaction, Epoch
 from manifests.snapshot import TableState
 from manifests.vectors import Integers
 from tableformat.partition.text import key_text

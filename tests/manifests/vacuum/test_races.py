@@ -15,7 +15,12 @@ from manifests.checkpoint import CheckpointRef, encode_root
 from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import point_hint, write_checkpoint
 from manifests.codec import byte_check
-from manifests.entries import (
+from manifests.entries import RowSetEntry
+from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
+from manifests.ids import new_job_id
+from manifests.log import Log
+from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     Anchor,
@@ -27,14 +32,9 @@ from manifests.entries import (
     Operation,
     Pin,
     Restore,
-    RowSetEntry,
     Stub,
     Tag,
 )
-from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
-from manifests.ids import new_job_id
-from manifests.log import Log
-from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, Snapshot
 from manifests.vacuum import run

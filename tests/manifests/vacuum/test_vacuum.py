@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from manifests.entries import (
+from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
+from manifests.ids import new_job_id
+from manifests.log import Log, create_database
+from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.operations import (
     AddDeletionVector,
     DropTable,
     Lease,
@@ -17,10 +21,6 @@ from manifests.entries import (
     Unpin,
     Untag,
 )
-from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
-from manifests.ids import new_job_id
-from manifests.log import Log, create_database
-from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
 from manifests.store import LocalStore
 from manifests.vacuum import plan
 from manifests.vacuum.floor import read_anchor

@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 import pytest
 
 from manifests.change import Change
-from manifests.entries import AddRowSet, DropRowSet, Operation, RowSetEntry
+from manifests.entries import RowSetEntry
 from manifests.errors import NotFoundError
 from manifests.ids import new_job_id
 from manifests.log import Log, create_database
 from manifests.names import packed_name
+from manifests.operations import AddRowSet, DropRowSet, Operation
 from manifests.snapshot import Snapshot
 from manifests.store import MemoryStore, ObjectInfo, ObjectStore
 from manifests.vacuum.result import VacuumResult

@@ -10,9 +10,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from manifests.change import Change
-from manifests.entries import Compaction, CompactionInput, CompactionOutput, OriginEntry
+from manifests.entries import OriginEntry
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log
+from manifests.operations import Compaction, CompactionInput, CompactionOutput
 from manifests.rebase.origin import write_origin
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from manifests.entries import AddRowSets
 from manifests.errors import CorruptionError
 from manifests.log_reader import LogReader
 from manifests.names import HINT, checkpoint_name
+from manifests.operations import AddRowSets
 from manifests.vacuum.floor import cached_objects, read_anchor
 from tableformat.database import Database
 from tests.simulation.world import World

@@ -25,9 +25,9 @@ from pyspark.sql import DataFrame, SparkSession
 import colonnade
 from manifests.change import Change
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import AddDeletionVector
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import AddDeletionVector
 from manifests.store import open_store
 from tableformat.table import ArrowTable
 from tests.spark_ext.java.read_predicates import conditions

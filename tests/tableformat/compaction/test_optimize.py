@@ -14,7 +14,6 @@ import pytest
 import colonnade
 from manifests.change import Change
 from manifests.compaction.plan import GroupKind
-from manifests.entries import Vacuum
 from manifests.errors import (
     ConflictError,
     CorruptionError,
@@ -23,6 +22,7 @@ from manifests.errors import (
 )
 from manifests.ids import new_transaction_id
 from manifests.log import Log
+from manifests.operations import Vacuum
 from manifests.schema import ArrayType, SchemaField, TableSchema
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
