@@ -6,13 +6,6 @@ Specification: docs/spec/operations.md#altering-tables
 
 from __future__ import annotations
 
-import itertools
-import json
-from pathlib import Path
-
-from manifests.change import Change
-from manifests.ids import new_transaction_id
-from manifests.log import Log, create_database
 from manifests.operations import (
     AlterSchema,
     CreateTable,
@@ -23,20 +16,7 @@ from manifests.operations import (
     SetProperties,
 )
 from manifests.schema import SchemaField, TableSchema
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tests.spec.test_golden_log import (
-    INTERVAL,
-    ORDERS,
-    SCHEMA,
-    TRIPS,
-    add,
-    contents,
-    counted_ids,
-    rowset,
-    states,
-)
-
-GOLDEN = Path(__file__).parent / "golden" / "log-v1-alter"
+from tests.spec.golden_logs import ORDERS, SCHEMA, TRIPS, GoldenLog, Writer, add, contents, rowset
 
 ALTERED = TableSchema(
     fields=(
@@ -80,41 +60,21 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
     )
 
 
-def written() -> MemoryStore:
-    """The log as today's writer makes it."""
-    store = MemoryStore()
-    ticks = itertools.count(1_700_000_000_000, 1000)
-    log = Log(store, clock_ms=lambda: next(ticks), checkpoint_interval=INTERVAL, engine="golden")
-    with counted_ids():
-        state = create_database(
-            store, lone_table=False, clock_ms=lambda: next(ticks), engine="golden"
-        )
-        for name, operations in changes():
-            state = log.commit(Change(new_transaction_id(), name, operations), state)
-    return store
+def write(writer: Writer) -> None:
+    for name, operations in changes():
+        writer.commit(name, *operations)
 
 
-def golden() -> ObjectStore:
-    return LocalStore(str(GOLDEN / "whole"))
+LOG = GoldenLog("log-v1-alter", write)
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
-    assert states(golden(), 0) == json.loads((GOLDEN / "states.json").read_text("utf-8"))
+    assert LOG.read(LOG.store()) == LOG.expected()
 
 
 def test_the_same_changes_make_the_same_bytes() -> None:
-    assert contents(written()) == contents(golden())
-
-
-def make() -> None:
-    """Write the files; refuses to touch existing ones."""
-    GOLDEN.mkdir(parents=True)
-    store = written()
-    for name, data in contents(store).items():
-        golden().put(name, data, sync=False)
-    text = json.dumps(states(store, 0), indent=1, ensure_ascii=False)
-    (GOLDEN / "states.json").write_text(text + "\n", "utf-8")
+    assert contents(LOG.written()) == contents(LOG.store())
 
 
 if __name__ == "__main__":
-    make()
+    LOG.make()

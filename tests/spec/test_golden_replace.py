@@ -6,8 +6,6 @@ Specification: docs/spec/operations.md#replaced-columns
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,11 +27,19 @@ from manifests.operations import (
 )
 from manifests.replacement import REPLACE_COLUMN
 from manifests.snapshot import Snapshot
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tests.spec.test_golden_log import ORDERS, SCHEMA, add, contents, counted_ids, rowset, states
-from tests.spec.test_golden_rows import JOB, Writer
-
-GOLDEN = Path(__file__).parent / "golden" / "log-v1-replace"
+from manifests.store import MemoryStore, ObjectStore
+from tests.spec.golden_logs import (
+    JOB,
+    ORDERS,
+    SCHEMA,
+    GoldenLog,
+    Writer,
+    add,
+    contents,
+    copy,
+    rowset,
+    states,
+)
 
 
 def replacement(number: int, *columns: int, **changed: Any) -> Replacement:
@@ -59,12 +65,11 @@ def prices(low: int, high: int) -> dict[int, ColumnStatistics]:
     return {5: ColumnStatistics(min=f"i:{low}", max=f"i:{high}", nulls=1)}
 
 
-def write_log(store: ObjectStore) -> None:
+def write(writer: Writer) -> None:
     """Write the log as today's writer does; epochs 4 and 8 are checkpoints."""
-    writer = Writer(store)
 
     def commit(name: str, *ops: Operation) -> None:
-        writer.commit(name, *ops, base=None)
+        writer.commit(name, *ops, job=JOB)
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
     commit("create_table", orders)
@@ -74,14 +79,14 @@ def write_log(store: ObjectStore) -> None:
         "update", replace(0, replacement(20, 2, 5), statistics=prices(-3, 99)), replace(1, inline)
     )
     commit("append", *add(rowset(4)))
-    some = bitmap(store, 0, 2, 9)
+    some = bitmap(writer.store, 0, 2, 9)
     folder = replacement(22, 5, place="directory", unsynced=True)
     commit(
         "update",
         replace(0, folder, statistics=prices(0, 7), changed=some, predecessors=(f"{20:032x}",)),
     )
-    commit("update", replace(3, replacement(23, 2), changed=bitmap(store, *range(0, 40, 3))))
-    live = {each.id: each for each in writer.log.read_rowsets(writer.state.table("orders"))}
+    commit("update", replace(3, replacement(23, 2), changed=bitmap(writer.store, *range(0, 40, 3))))
+    live = writer.live()
     dropped = DropRowSet(table=ORDERS, rowsets=((0, 3),))
     again = [AddRowSet(table=ORDERS, rowset=live[number].entry) for number in (0, 1)]
     commit("restore", dropped, Restore(table=ORDERS, epoch=6), *again)
@@ -89,41 +94,31 @@ def write_log(store: ObjectStore) -> None:
     commit("update", replace(5, replacement(25, 1)))
 
 
-def written() -> MemoryStore:
-    """The log as today's writer makes it."""
-    store = MemoryStore()
-    with counted_ids():
-        write_log(store)
-    return store
-
-
-def golden() -> ObjectStore:
-    return LocalStore(str(GOLDEN / "whole"))
-
-
-def described(store: ObjectStore) -> dict[str, object]:
+def described(store: ObjectStore) -> dict[str, Any]:
     """Every state, with what only states of such a log have."""
     log = Log(store)
-    found = states(store, 0)
+    found = states(store)
     for number, state in found.items():
         snapshot = log.read_at(int(number))
         state["reader_features"] = sorted(snapshot.reader_features)
     return found
 
 
+LOG = GoldenLog("log-v1-replace", write, described)
+
+
 def test_every_state_of_an_earlier_log_is_read() -> None:
-    assert described(golden()) == json.loads((GOLDEN / "states.json").read_text("utf-8"))
+    assert LOG.read(LOG.store()) == LOG.expected()
 
 
 def test_the_same_changes_make_the_same_bytes() -> None:
-    assert contents(written()) == contents(golden())
+    assert contents(LOG.written()) == contents(LOG.store())
 
 
 def test_a_state_is_the_same_from_checkpoints_and_from_operations_alone() -> None:
-    kept, plain = written(), MemoryStore()
-    for name, data in contents(kept).items():
-        if "checkpoint" not in name and "hint" not in name:
-            plain.put(name, data, sync=False)
+    kept, plain = LOG.written(), MemoryStore()
+    files = contents(kept).items()
+    copy({n: data for n, data in files if "checkpoint" not in n and "hint" not in n}, plain)
     stored, replayed = Log(kept).read_head(), Log(plain).read_head()
     assert _entries(Log(kept), stored) == _entries(Log(plain), replayed)
     assert stored.table("orders").rowsets.byte_count in (None, 1001 + 524 + 1002 + 3 + 525)
@@ -136,7 +131,7 @@ def _entries(log: Log, state: Snapshot) -> list[object]:
 
 
 def test_the_first_replacement_enables_its_feature() -> None:
-    log = Log(golden())
+    log = Log(LOG.store())
     assert log.read_at(2).reader_features == frozenset()
     assert log.read_at(3).reader_features == {REPLACE_COLUMN}
 
@@ -153,20 +148,10 @@ def test_the_first_replacement_enables_its_feature() -> None:
 def test_a_replacement_that_the_state_contradicts_is_refused(
     wrong: ReplaceColumn, said: str
 ) -> None:
-    log = Log(golden())
+    log = Log(LOG.store())
     with pytest.raises(InvalidInputError, match=said):
         log.preview(Change(new_transaction_id(), "update", (wrong,)), log.read_at(7))
 
 
-def make() -> None:
-    """Write the files; refuses to touch existing ones."""
-    GOLDEN.mkdir(parents=True)
-    store = written()
-    for name, data in contents(store).items():
-        golden().put(name, data, sync=False)
-    text = json.dumps(described(store), indent=1, ensure_ascii=False)
-    (GOLDEN / "states.json").write_text(text + "\n", "utf-8")
-
-
 if __name__ == "__main__":
-    make()
+    LOG.make()

@@ -6,13 +6,9 @@ Specification: docs/spec/operations.md#restoring-tables
 
 from __future__ import annotations
 
-import itertools
-import json
-from pathlib import Path
+from typing import Any
 
-from manifests.change import Change
-from manifests.ids import new_transaction_id
-from manifests.log import Log, create_database
+from manifests.log import Log
 from manifests.operations import (
     AddRowSet,
     AlterSchema,
@@ -26,21 +22,20 @@ from manifests.operations import (
     Untag,
 )
 from manifests.schema import TableSchema
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tests.spec.test_golden_log import (
-    INTERVAL,
+from manifests.store import ObjectStore
+from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,
+    GoldenLog,
+    Writer,
     add,
     contents,
-    counted_ids,
     delete,
     rowset,
     states,
     vector,
 )
 
-GOLDEN = Path(__file__).parent / "golden" / "log-v1-time"
 FEWER = TableSchema(fields=SCHEMA.fields[:3])
 
 
@@ -77,28 +72,15 @@ def changes() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
     )
 
 
-def written() -> MemoryStore:
-    """The log as today's writer makes it."""
-    store = MemoryStore()
-    ticks = itertools.count(1_700_000_000_000, 1000)
-    log = Log(store, clock_ms=lambda: next(ticks), checkpoint_interval=INTERVAL, engine="golden")
-    with counted_ids():
-        state = create_database(
-            store, lone_table=False, clock_ms=lambda: next(ticks), engine="golden"
-        )
-        for name, operations in changes():
-            state = log.commit(Change(new_transaction_id(), name, operations), state)
-    return store
+def write(writer: Writer) -> None:
+    for name, operations in changes():
+        writer.commit(name, *operations)
 
 
-def golden() -> ObjectStore:
-    return LocalStore(str(GOLDEN / "whole"))
-
-
-def described(store: ObjectStore) -> dict[str, object]:
+def described(store: ObjectStore) -> dict[str, Any]:
     """Every state, with what only states of such a log have."""
     log = Log(store)
-    found = states(store, 0)
+    found = states(store)
     for number, state in found.items():
         snapshot = log.read_at(int(number))
         state["tags"] = dict(snapshot.tags)
@@ -106,23 +88,16 @@ def described(store: ObjectStore) -> dict[str, object]:
     return found
 
 
+LOG = GoldenLog("log-v1-time", write, described)
+
+
 def test_every_state_of_an_earlier_log_is_read() -> None:
-    assert described(golden()) == json.loads((GOLDEN / "states.json").read_text("utf-8"))
+    assert LOG.read(LOG.store()) == LOG.expected()
 
 
 def test_the_same_changes_make_the_same_bytes() -> None:
-    assert contents(written()) == contents(golden())
-
-
-def make() -> None:
-    """Write the files; refuses to touch existing ones."""
-    GOLDEN.mkdir(parents=True)
-    store = written()
-    for name, data in contents(store).items():
-        golden().put(name, data, sync=False)
-    text = json.dumps(described(store), indent=1, ensure_ascii=False)
-    (GOLDEN / "states.json").write_text(text + "\n", "utf-8")
+    assert contents(LOG.written()) == contents(LOG.store())
 
 
 if __name__ == "__main__":
-    make()
+    LOG.make()
