@@ -1,4 +1,4 @@
-"""Rows of one RowSet: its footer, the indexes of the columns needed, the blocks needed.
+"""Rows of one RowSet: the stretches that may matter, their blocks, and what these decode to.
 
 Nothing is parsed before its checksum was compared, and whatever does not agree is a
 CorruptionError that names file, column and block.
@@ -7,9 +7,7 @@ CorruptionError that names file, column and block.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import NoReturn
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -18,19 +16,18 @@ from numpy.typing import NDArray
 
 from manifests.bounds import BoundsTable
 from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError, InvalidInputError
-from manifests.replacement import stored_as
+from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import from_storage
-from tableformat.block import BlockEntry, decode_block
+from tableformat.block import decode_block
 from tableformat.block_statistics import Statistics, merge
 from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column, column_of
+from tableformat.column_segments import ColumnSegments
 from tableformat.filter_pruning import Keep, prune_by_filters
-from tableformat.footer import Filters, Segment, entry_of
 from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex, bounds_of, decode_index, index_of
+from tableformat.sparse_index import bounds_of
 from tableformat.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
 from tableformat.write_options import MIB
 
@@ -38,53 +35,17 @@ _WINDOW_BYTES = 8 * MIB
 """About so many stored bytes are read ahead at once."""
 
 _NO_BYTES = memoryview(b"")
-_NO_FILTERS = Filters(offset=0, length=0)
-
-_LONE_BLOCK = np.arange(2)
-"""Where the blocks of cuts begin in a RowSet of one cut and a column of one block."""
 
 
-class _Replaced:
-    """Where replaced columns are: a RowSet of their own, opened when one of them is read."""
-
-    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
-        self.source = RowSetSource(store, prefix, entry)
-
-    @cached_property
-    def segments(self) -> dict[int, Segment]:
-        """The segments by column id. Raises CorruptionError, StoreError."""
-        return self.source.footer().columns
-
-
-@dataclass(slots=True)
 class RowSetReader:
     """Reads one RowSet. Making one reads and verifies its footer; those of replaced columns follow.
 
     Raises CorruptionError when the footer is not the one that the log means, StoreError.
     """
 
-    store: ObjectStore
-    prefix: str
-    entry: RowSetEntry
-    _source: RowSetSource = field(init=False)
-    _segments: dict[int, Segment] = field(init=False)
-    _replaced: dict[int, _Replaced] = field(init=False)
-    _cuts: NDArray[np.int64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._source = RowSetSource(self.store, self.prefix, self.entry)
-        self._segments = self._source.footer().columns
-        self._replaced = {
-            column: each
-            for replacement in self.entry.replacements or ()
-            for each in [_Replaced(self.store, self.prefix, stored_as(self.entry, replacement))]
-            for column in replacement.columns
-        }
-        rows, cuts = self.entry.rows, self.entry.cuts
-        inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
-        self._cuts = np.array([0, *inner, rows], np.int64)
-        if (np.diff(self._cuts) < 1).any() or (not isinstance(cuts, int) and cuts[-1] != rows):
-            raise CorruptionError(f"RowSet {self.entry.object} has cuts that are no cuts.")
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self._segments = ColumnSegments(store, prefix, entry)
+        self._cuts = self._segments.cuts
 
     def read(
         self,
@@ -103,7 +64,7 @@ class RowSetReader:
         """
         schema = TableSchema(fields=tuple(columns))
         layout = [column_of(column) for column in columns]
-        blocks = [self._open(column) for column in layout]
+        blocks = [self._segments.open(column) for column in layout]
         chosen = self._chosen_cuts(ranges)
         if keep is not None and len(chosen):
             wanted = [column for column in layout if column.id in keep_columns]
@@ -127,21 +88,9 @@ class RowSetReader:
         of `bloom_columns` in it. Blocks are not verified: `decode` and `verify` do. Raises
         CorruptionError for an index.
         """
-        blocks = [self._open(column_of(column)) for column in columns]
+        blocks = [self._segments.open(column_of(column)) for column in columns]
         chosen = self._chosen_cuts(ranges)
         yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
-
-    def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
-        """Bytes of the blocks of these columns (ids), and how many of them the RowSet has.
-
-        Raises CorruptionError, StoreError.
-        """
-        found = [
-            (self._replaced[each].segments if each in self._replaced else self._segments).get(each)
-            for each in columns
-        ]
-        there = [segment.length for segment in found if segment is not None]
-        return sum(there), len(there)
 
     def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
         """The rows of a stretch, in the storage types of the columns that it was read with.
@@ -160,13 +109,9 @@ class RowSetReader:
         """Compare the blocks and filters of a stretch with their checksums. Raises as `decode`."""
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             for block in blocks:
-                data = pa.py_buffer(block.data)
-                if data.size and crc32c(data) != block.entry.crc32c:
-                    self._damaged_block(column, block, "its bytes do not match their checksum")
-                bloom = pa.py_buffer(block.bloom)
-                if bloom.size and crc32c(bloom) != block.entry.filter_crc32c:
-                    problem = "its Bloom filter does not match its checksum"
-                    self._damaged_block(column, block, problem)
+                problem = _problem(block)
+                if problem is not None:
+                    self._segments.damaged_block(column, block.number, problem)
 
     def with_filters(
         self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]
@@ -193,16 +138,7 @@ class RowSetReader:
         try:
             return decode_block(pa.py_buffer(block.data), block.entry, column)
         except ValueError as error:
-            self._damaged_block(column, block, str(error), error)
-
-    def _damaged_block(
-        self, column: Column, block: StoredBlock, problem: str, cause: Exception | None = None
-    ) -> NoReturn:
-        source, segment = self._place(column)
-        assert segment is not None
-        index = self._index(column, source, segment)
-        first, end = index.first_rows[block.number : block.number + 2]
-        self._damaged(column, f"block {block.number} (rows {first} to {end - 1}): {problem}", cause)
+            self._segments.damaged_block(column, block.number, str(error), error)
 
     def _stretches(
         self,
@@ -229,62 +165,6 @@ class RowSetReader:
                     for each in blocks
                 ]
                 yield Stretch(first, end - first, found)
-
-    def _open(self, column: Column) -> ColumnBlocks | None:
-        """Load the index of a column; None when the RowSet does not have it."""
-        source, segment = self._place(column)
-        if segment is None:
-            return None
-        index = self._index(column, source, segment)
-        filters = segment.filters or _NO_FILTERS
-        ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
-        if ends != (self.entry.rows, segment.length, filters.length):
-            self._damaged(column, "its index describes other rows or bytes than the footer")
-        at_cut: NDArray[np.int64] = _LONE_BLOCK
-        if not len(index.entries) == len(self._cuts) - 1 == 1:
-            at_cut = np.searchsorted(index.first_rows, self._cuts)
-            if not np.array_equal(index.first_rows[at_cut], self._cuts):
-                self._damaged(column, "a block lies across a cut")
-        return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
-
-    def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
-        """Where a column is, and its segment if the RowSet has it."""
-        replaced = self._replaced.get(column.id)
-        if replaced is None:
-            return self._source, self._segments.get(column.id)
-        if column.id not in replaced.segments:
-            self._damaged(column, "what replaces it does not have it")
-        return replaced.source, replaced.segments[column.id]
-
-    def _index(self, column: Column, source: RowSetSource, segment: Segment) -> SparseIndex:
-        extent = segment.index
-        if (extent is None) == (segment.block is None):
-            self._damaged(column, "the footer must name either an index or a block")
-        if extent is None:
-            return index_of([self._lone_block(column, segment)])
-        name = source.index_name(column.id)
-        data = bytes(source.read(name, [(extent.offset, extent.length)])[0])
-        if crc32c(data) != extent.crc32c:
-            self._damaged(column, f"the index in {source.locate(name)} is damaged")
-        try:
-            return decode_index(data, column.order, segment.filters is not None)
-        except ValueError as error:
-            self._damaged(column, f"the index in {source.locate(name)}: {error}", error)
-
-    def _lone_block(self, column: Column, segment: Segment) -> BlockEntry:
-        assert segment.block is not None
-        try:
-            return entry_of(segment.block, segment, self.entry.rows, column.bound_kinds)
-        except CorruptionError as error:
-            self._damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
-
-    def _damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
-        replaced = self._replaced.get(column.id)
-        source = self._source if replaced is None else replaced.source
-        location = source.locate(source.segment_name(column.id))
-        raise CorruptionError(
-            f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
-        ) from cause
 
     def _chosen_cuts(self, ranges: Sequence[tuple[int, int]] | None) -> NDArray[np.int64]:
         """The stretches that make up the ranges."""
@@ -313,7 +193,7 @@ class RowSetReader:
         kept = np.flatnonzero(keep(bounds))
         chosen, bounds = chosen[kept], bounds.take(kept)
         columns = [known[column.id] for column in wanted if column.id in known]
-        return chosen[prune_by_filters(columns, chosen, bounds, keep, self._damaged)]
+        return chosen[prune_by_filters(columns, chosen, bounds, keep, self._segments.damaged)]
 
     def _bounds(
         self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, ColumnBlocks]
@@ -337,6 +217,15 @@ class RowSetReader:
         if len(parts) == 1:
             return parts[0].statistics
         return merge([part.statistics for part in parts], [part.rows for part in parts])
+
+
+def _problem(block: StoredBlock) -> str | None:
+    data, bloom = pa.py_buffer(block.data), pa.py_buffer(block.bloom)
+    if data.size and crc32c(data) != block.entry.crc32c:
+        return "its bytes do not match their checksum"
+    if bloom.size and crc32c(bloom) != block.entry.filter_crc32c:
+        return "its Bloom filter does not match its checksum"
+    return None
 
 
 def _fetch(pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:

@@ -25,6 +25,7 @@ from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.arrow_types import to_storage
 from tableformat.assignments import Assignments
+from tableformat.column_segments import ColumnSegments
 from tableformat.predicate import Predicate, bind
 from tableformat.replacement import Place, with_values, write_replacement
 from tableformat.rowset_reader import RowSetReader
@@ -111,7 +112,7 @@ def _is_cheaper(
     rows_cost = (entry.byte_count - entry.footer.length) * count // entry.rows
     if rows_cost <= IN_PLACE_BYTES:
         return False
-    stored, found = RowSetReader(store, table.prefix, entry).stored_bytes(columns)
+    stored, found = ColumnSegments(store, table.prefix, entry).stored_bytes(columns)
     # What was added later has no bytes yet, and may take as many as other columns do.
     missing = (len(columns) - found) * entry.byte_count // len(table.schema.fields)
     return stored + missing + IN_PLACE_BYTES < rows_cost

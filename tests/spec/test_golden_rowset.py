@@ -28,6 +28,7 @@ from tableformat.arrow_types import arrow_schema
 from tableformat.block import ENCODINGS
 from tableformat.bloom_filter import hash_rows, members
 from tableformat.column import column_of
+from tableformat.column_segments import ColumnSegments
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.strategies import identical
@@ -139,8 +140,8 @@ def test_an_earlier_rowset_is_read(version: int, place: str) -> None:
 
 @pytest.mark.parametrize("version", WRITTEN)
 def test_the_newest_rowsets_hold_every_encoding(version: int) -> None:
-    reader = RowSetReader(golden_store(version), "", entry_of(version, "directory"))
-    opened = [reader._open(column_of(field)) for field in golden_schema(version).fields]
+    segments = ColumnSegments(golden_store(version), "", entry_of(version, "directory"))
+    opened = [segments.open(column_of(field)) for field in golden_schema(version).fields]
     found = {entry.encoding for each in opened if each for entry in each.index.entries}
     assert found == set(ENCODINGS)
 

@@ -16,7 +16,7 @@ from manifests.statistics import encode_bound
 from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.encodings import lengths
-from tableformat.rowset_reader import RowSetReader
+from tableformat.rowset_source import RowSetSource
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     PLACES,
@@ -148,6 +148,6 @@ def test_bounds_of_floats_are_what_python_writes(
     schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
     url = next(folders)
     (entry,) = writer.write(url, schema, rows)
-    footer = RowSetReader(LocalStore(url), PREFIX, entry)._segments
+    footer = RowSetSource(LocalStore(url), PREFIX, entry).footer().columns
     texts = [footer[each.id].statistics.min for each in schema.fields]
     assert texts == [encode_bound(float(value)) for value in finite]

@@ -19,6 +19,7 @@ from spark_ext.types import to_spark
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.block import BlockEntry
 from tableformat.column import column_of
+from tableformat.column_segments import ColumnSegments
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.write_job import Target, WriteJob, decode_entries, write_options
@@ -162,10 +163,10 @@ def blocks(url: Path, schema: TableSchema, entry: RowSetEntry) -> list[list[Bloc
     Arrow counts the bits of a slice in whole bytes of where it comes from, so that even the decoded
     size depends on it.
     """
-    reader = RowSetReader(LocalStore(url), PREFIX, entry)
+    segments = ColumnSegments(LocalStore(url), PREFIX, entry)
     found = []
     for field in schema.fields:
-        opened = reader._open(column_of(field))
+        opened = segments.open(column_of(field))
         assert opened is not None
         found.append(
             [replace(each, length=0, crc32c=0, decoded=0) for each in opened.index.entries]
