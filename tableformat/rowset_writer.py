@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
 
 import pyarrow as pa
 
@@ -135,12 +134,7 @@ class RowSetWriter:
     def __enter__(self) -> RowSetWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._open:
             self.abort()
 

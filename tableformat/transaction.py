@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 import pyarrow as pa
@@ -189,12 +188,7 @@ class Transaction:
         self._check_open()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if self._end is None and kind is None:
             self.commit()
         elif self._end is None:

@@ -14,7 +14,6 @@ import enum
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeAlias
 
 from manifests.errors import CorruptionError, InvalidInputError
@@ -82,12 +81,7 @@ class ObjectWriter(abc.ABC):
     def __enter__(self) -> ObjectWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is None:
             self.close()
         else:

@@ -9,7 +9,6 @@ rows on disk first would spare that, at the price of writing them twice, and of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
 
 import numpy as np
 import pyarrow as pa
@@ -126,12 +125,7 @@ class PartitionedWriter:
     def __enter__(self) -> PartitionedWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._usable:
             self.abort()
 

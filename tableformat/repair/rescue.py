@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import TracebackType
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,11 +76,6 @@ class Rescue:
     def __enter__(self) -> Rescue:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._writer.close()
         os.unlink(self._part)

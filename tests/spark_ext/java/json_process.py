@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Mapping, Sequence
-from types import TracebackType
 from typing import Any, TypeVar
 
 _Process = TypeVar("_Process", bound="JsonProcess")
@@ -29,12 +28,7 @@ class JsonProcess:
     def __enter__(self: _Process) -> _Process:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._process.communicate(timeout=60)
         assert self._process.returncode == 0, "the process did not survive"
 
