@@ -20,7 +20,7 @@ import numpy as np, pyarrow as pa
 import colonnade
 from colonnade import ArrowTable
 from tableformat.location import locate
-from tableformat.table import as_table_schema
+from tableformat.arrow_types import as_table_schema
 from tableformat.write_job import new_table, plan_write, write_rows
 
 path, columns, rows, batch_rows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 10_000

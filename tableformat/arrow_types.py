@@ -179,6 +179,17 @@ def _arrow_type(data_type: DataType, child: Callable[[SchemaField], pa.Field]) -
             return _ARROW[base_type(text)]
 
 
+def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
+    """Accept either form of a schema. Raises InvalidInputError for anything else."""
+    if isinstance(schema, TableSchema):
+        return schema
+    if not isinstance(schema, pa.Schema):
+        raise InvalidInputError(
+            f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
+        )
+    return schema_from_arrow(schema)
+
+
 def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     """Read an Arrow schema, ours or anyone's, as that of a table. Ids are left unassigned.
 

@@ -18,6 +18,7 @@ from manifests.store import ObjectStore
 from manifests.vacuum.result import VacuumResult
 from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import commit_rename
+from tableformat.arrow_types import as_table_schema
 from tableformat.kept_epochs import (
     PinnedEpoch,
     commit_pin,
@@ -35,7 +36,7 @@ from tableformat.location import (
 )
 from tableformat.repair.caches import rebuild_caches
 from tableformat.restore import restore_database
-from tableformat.table import ArrowTable, as_table_schema
+from tableformat.table import ArrowTable
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.transaction import Transaction
 from tableformat.verify.findings import VerifyReport

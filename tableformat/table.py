@@ -25,7 +25,7 @@ from manifests.vacuum.result import VacuumResult
 from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat.alteration import Alteration, SetPartitioning, commit_alterations
 from tableformat.arrow_scan import Scan, batches_of
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.arrow_types import arrow_schema, as_table_schema
 from tableformat.compaction.auto import compact_after
 from tableformat.compaction.optimize import Optimize
 from tableformat.history import HistoryEntry, moment, table_history
@@ -238,14 +238,13 @@ class ArrowTable(RowMethods):
         if where is None:
             return self._write("overwrite", data, settings, commit)
         check_settings(settings, commit)
-        base, job, predicate = self.snapshot, new_job_id(), parse_predicate(where)
-        statement = evaluate_replace(
-            self._log, self.state, batches_of(data), predicate, job, settings, str(where)
-        )
-        if is_done(statement, commit, self._log, base):
-            return base.epoch
-        change = make_change(statement, self.state, job, commit)
-        return self._written(self._log.commit(change, base))
+        predicate = parse_predicate(where)
+
+        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+            rows = batches_of(data)
+            return evaluate_replace(log, table, rows, predicate, job, settings, str(where))
+
+        return self._replace(evaluate, commit)
 
     def overwrite_partitions(
         self,
@@ -261,14 +260,11 @@ class ArrowTable(RowMethods):
         table was last seen it raises ConflictError.
         """
         check_settings(settings, commit)
-        base, job = self.snapshot, new_job_id()
-        statement = evaluate_replace_partitions(
-            self._log, self.state, batches_of(data), job, settings
-        )
-        if is_done(statement, commit, self._log, base):
-            return base.epoch
-        change = make_change(statement, self.state, job, commit)
-        return self._written(self._log.commit(change, base))
+
+        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+            return evaluate_replace_partitions(log, table, batches_of(data), job, settings)
+
+        return self._replace(evaluate, commit)
 
     @property
     def partitioning(self) -> tuple[str, ...]:
@@ -445,6 +441,14 @@ class ArrowTable(RowMethods):
             return base.epoch
         return self._written(commit_write(job, entries, self._log, base))
 
+    def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
+        """Commit a statement on the state that was seen last, once: its rows may come from it."""
+        base, table, job = self.snapshot, self.state, new_job_id()
+        statement = evaluate(self._log, table, job)
+        if is_done(statement, commit, self._log, base):
+            return base.epoch
+        return self._written(self._log.commit(make_change(statement, table, job, commit), base))
+
     def _written(self, after: Snapshot) -> int:
         """See the state after a write, and compact where that is asked for; the write's epoch."""
         table = self._location.require(after).id
@@ -479,14 +483,3 @@ class ArrowTable(RowMethods):
     def __repr__(self) -> str:
         epoch = None if self._snapshot is None else self._snapshot.epoch
         return f"ArrowTable({self.path!r}, epoch={epoch})"
-
-
-def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
-    """Accept either form of a schema. Raises InvalidInputError for anything else."""
-    if isinstance(schema, TableSchema):
-        return schema
-    if not isinstance(schema, pa.Schema):
-        raise InvalidInputError(
-            f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
-        )
-    return schema_from_arrow(schema)

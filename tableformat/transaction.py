@@ -31,7 +31,7 @@ from manifests.operations import CreateTable, DropTable, Operation
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_scan import Scan, batches_of
-from tableformat.arrow_types import arrow_schema
+from tableformat.arrow_types import arrow_schema, as_table_schema
 from tableformat.location import Location
 from tableformat.predicate import parse_predicate
 from tableformat.scan_plan import plan_scan, rowset_filter
@@ -39,7 +39,6 @@ from tableformat.statements.append import evaluate_append
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.statement import COUNTED, RowCounts, Statement
-from tableformat.table import as_table_schema
 from tableformat.table_work import TableWork
 from tableformat.write_job import new_table
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings

@@ -214,8 +214,7 @@ def plan_write(
 
     A table that does not exist is created by the same epoch when `create` designs it; with
     `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
-    `where` selects (None: all); one with `where` is committed by `commit_replacement`, and one of
-    partitions by `commit_partitions`, unless it creates the table.
+    `where` selects (None: all); `statements.written.commit_written` commits every kind.
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type.

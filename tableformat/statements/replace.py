@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import pyarrow as pa
 
 from manifests.change import RowsGone, TableRead
 from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
-from manifests.ids import TableId
 from manifests.log import Log
 from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import LiveRowSet, TableState
 from tableformat.conform import conform_batches
 from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import select_rows
 from tableformat.statements.statement import (
     Statement,
-    is_done,
-    make_change,
     row_statement,
     write_batches,
 )
@@ -47,24 +43,6 @@ def evaluate_replace(
     rows = _checked(batches, table.schema, bound, text)
     added = write_batches(log.store, table, job, rows, settings)
     return _statement(log, table, where, added, {} if text is None else {"where": text})
-
-
-def commit_replacement(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
-) -> Snapshot:
-    """Commit rows that tasks wrote in place of those that the job's `where` selects.
-
-    `base`, the snapshot of the job's base epoch, saves reading it again. Reads the columns of the
-    condition where bounds do not decide it. Raises InvalidInputError where a new row does not meet
-    it, and as `commit_write`.
-    """
-    base = base or log.read_at(epoch=job.base)
-    table = base.tables[TableId(job.target.table)]
-    statement = written_replacement(job, entries, log, table)
-    if is_done(statement, job.commit, log, base):
-        return base
-    change = make_change(statement, table, job.job, job.commit, job.transaction)
-    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
 
 
 def written_replacement(

@@ -6,7 +6,6 @@ Spec: docs/spec/partitions.md#replacing-partitions
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +16,10 @@ from manifests.bounds import BoundsTable
 from manifests.change import RowsGone, TableRead
 from manifests.entries import PartitionValues, RowSetEntry
 from manifests.entry_table import Keep
-from manifests.ids import TableId
 from manifests.log import Log
 from manifests.partitions import partition_of
 from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.arrow_types import to_storage
 from tableformat.conform import conform_batches
@@ -30,12 +28,9 @@ from tableformat.rowset_reader import RowSetReader
 from tableformat.selection import gone_rows
 from tableformat.statements.statement import (
     Statement,
-    is_done,
-    make_change,
     row_statement,
     write_batches,
 )
-from tableformat.write_job import WriteJob
 from tableformat.write_settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
@@ -55,22 +50,6 @@ def evaluate_replace_partitions(
     """
     rows = conform_batches(batches, table.schema)
     return written_partitions(log, table, write_batches(log.store, table, job, rows, settings), {})
-
-
-def commit_partitions(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
-) -> Snapshot:
-    """Commit rows that tasks wrote in place of all rows of their partitions.
-
-    `base`, the snapshot of the job's base epoch, saves reading it again. Raises as `commit_write`.
-    """
-    base = base or log.read_at(epoch=job.base)
-    table = base.tables[TableId(job.target.table)]
-    statement = written_partitions(log, table, entries, job.parameters)
-    if is_done(statement, job.commit, log, base):
-        return base
-    change = make_change(statement, table, job.job, job.commit, job.transaction)
-    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
 
 
 def written_partitions(

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from manifests.entries import RowSetEntry
+from manifests.ids import TableId
 from manifests.log import Log
 from manifests.snapshot import Snapshot
-from tableformat.statements.replace import commit_replacement
-from tableformat.statements.replace_partitions import commit_partitions
+from tableformat.statements.replace import written_replacement
+from tableformat.statements.replace_partitions import written_partitions
+from tableformat.statements.statement import is_done, make_change
 from tableformat.write_job import WriteJob, commit_write
 
 
 def commit_written(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
 ) -> Snapshot:
-    """Commit a write of any kind; the state after it. Raises as `commit_write`.
+    """Commit a write of any kind; the state after it.
 
-    `base`, the snapshot of the job's base epoch, saves reading it again.
+    `base`, the snapshot of the job's base epoch, saves reading it again. Where rows are replaced
+    that a condition selects, reads the columns of the condition where bounds do not decide it.
+    Raises as `commit_write`, and InvalidInputError where a new row does not meet the condition.
     """
-    if job.where is not None:
-        return commit_replacement(job, entries, log, base)
-    if job.mode == "overwrite_partitions" and job.create is None:
-        return commit_partitions(job, entries, log, base)
-    return commit_write(job, entries, log, base)
+    of_partitions = job.mode == "overwrite_partitions" and job.create is None
+    if job.where is None and not of_partitions:
+        return commit_write(job, entries, log, base)
+    base = base or log.read_at(epoch=job.base)
+    table = base.tables[TableId(job.target.table)]
+    if job.where is None:
+        statement = written_partitions(log, table, entries, job.parameters)
+    else:
+        statement = written_replacement(job, entries, log, table)
+    if is_done(statement, job.commit, log, base):
+        return base
+    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)

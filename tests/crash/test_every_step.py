@@ -20,8 +20,9 @@ from manifests.errors import ColonnadeError, CommitUnknownError
 from manifests.log import Log
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat import write_job
+from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
-from tableformat.table import ArrowTable, as_table_schema
+from tableformat.table import ArrowTable
 from tableformat.write_job import (
     commit_write,
     new_table,

@@ -14,9 +14,10 @@ from manifests.errors import ConflictError
 from manifests.log import Log, create_database
 from manifests.names import CHECKPOINTS, HINT
 from manifests.store import MemoryStore
+from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
 from tableformat.predicate import col
-from tableformat.table import ArrowTable, as_table_schema
+from tableformat.table import ArrowTable
 from tableformat.write_job import commit_write, new_table, plan_write
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])

@@ -15,7 +15,7 @@ from manifests.errors import ConflictError, InvalidInputError
 from manifests.log import Log
 from tableformat.location import locate_existing
 from tableformat.predicate import parse_predicate
-from tableformat.statements.replace import commit_replacement
+from tableformat.statements.written import commit_written
 from tableformat.table import ArrowTable
 from tableformat.write_job import plan_write, write_rows
 
@@ -36,7 +36,7 @@ def replace(table: ArrowTable, where: str, rows: pa.Table) -> None:
     job = plan_write(location, base, "overwrite", where=parse_predicate(where))
     entries = [e for row in range(len(rows)) for e in write_rows(job, batches(rows, row))]
     log = Log(location.store)
-    epochs = {commit_replacement(job, entries, log, each).epoch for each in (base, None)}
+    epochs = {commit_written(job, entries, log, each).epoch for each in (base, None)}
     assert len(epochs) == 1
     table.refresh()
 
@@ -75,14 +75,14 @@ def test_rows_that_came_since_and_would_be_replaced_are_a_conflict(tmp_path: Pat
         locate_existing(table.path), table.snapshot, "overwrite", where=parse_predicate("a = 2")
     )
     rival.append(pa.table({"a": [3], "b": ["far"]}, SCHEMA))
-    commit_replacement(job, (), log)
+    commit_written(job, (), log)
     table.refresh()
     again = plan_write(
         locate_existing(table.path), table.snapshot, "overwrite", where=parse_predicate("a = 1")
     )
     rival.append(pa.table({"a": [1], "b": ["near"]}, SCHEMA))
     with pytest.raises(ConflictError, match="Rows that it replaces"):
-        commit_replacement(again, (), log)
+        commit_written(again, (), log)
 
 
 VALUES = st.tuples(st.none() | st.integers(0, 4), st.none() | st.sampled_from("xy"))

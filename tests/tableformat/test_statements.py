@@ -20,9 +20,9 @@ from manifests.log import Log, create_database
 from manifests.operations import Epoch
 from manifests.snapshot import Snapshot
 from manifests.store import MemoryStore, ObjectStore
+from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
 from tableformat.rowset_reader import RowSetReader
-from tableformat.table import as_table_schema
 from tableformat.write_job import commit_write, new_table, plan_write
 from tests.faults import FaultyStore
 

@@ -6,8 +6,8 @@ import pyarrow as pa
 import pytest
 
 import colonnade
+from tableformat.arrow_types import as_table_schema
 from tableformat.location import locate
-from tableformat.table import as_table_schema
 from tableformat.write_job import (
     WriteJob,
     commit_write,

@@ -19,7 +19,7 @@ from manifests.store import MemoryStore
 from tableformat.alteration import DropColumn, RenameColumn
 from tableformat.database import Database
 from tableformat.location import locate_existing
-from tableformat.statements.replace_partitions import commit_partitions
+from tableformat.statements.written import commit_written
 from tableformat.table import ArrowTable
 from tableformat.write_job import plan_write, write_rows
 
@@ -179,9 +179,9 @@ def test_a_job_of_several_tasks_replaces_partitions_once(tmp_path: Path) -> None
     tasks = [one(2, "a"), one(3, "c"), one(4, "a")]
     entries = [e for task in tasks for e in write_rows(job, task.to_batches())]
     log = Log(location.store)
-    assert {commit_partitions(job, entries, log, each).epoch for each in (base, None)} == {5}
+    assert {commit_written(job, entries, log, each).epoch for each in (base, None)} == {5}
     nothing = plan_write(location, log.read_head(), "overwrite_partitions")
-    assert commit_partitions(nothing, (), log).epoch == 5
+    assert commit_written(nothing, (), log).epoch == 5
     found = colonnade.open(table.path).scan(["id", "region"]).to_arrow().to_pylist()
     assert sorted((r["region"], r["id"]) for r in found) == [
         ("a", 2),
