@@ -7,14 +7,12 @@ too: starting a task, and a Python worker for it, would take longer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from threading import Lock
-from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_ext.errors import one_sentence
+from spark_ext.tasks import parallel_jobs, run_in_task
 from tableformat.compaction.execute import CompactionReport
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.optimize import Optimize, Where
@@ -31,9 +29,6 @@ REPORT_SCHEMA = (
 
 DRIVER_BYTES = 32 * MIB
 """A group with at most so many stored bytes is small."""
-
-_CONNECT_JOBS = 8
-"""Spark Connect does not tell how many cores there are."""
 
 
 class OptimizeBuilder:
@@ -94,13 +89,6 @@ class OptimizeBuilder:
         return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
 
 
-def parallel_jobs(spark: SparkSession) -> int:
-    """How many groups run beside each other: as many as there are cores."""
-    if not hasattr(spark, "_jsc"):
-        return _CONNECT_JOBS
-    return max(1, spark.sparkContext.defaultParallelism)
-
-
 def job_runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
     """Runs a group as a Spark job of one task, or here; may be called by several threads."""
     here = Lock()
@@ -111,21 +99,11 @@ def job_runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutco
                 return run_job(job)
             finally:
                 here.release()
-        task = _Task(job.to_json())
-        [row] = spark.range(0, 1, 1, 1).mapInArrow(task, "outcome string").collect()
-        return CompactionOutcome.model_validate_json(row["outcome"])
+        return CompactionOutcome.model_validate_json(run_in_task(spark, _run_job, job.to_json()))
 
     return run
 
 
-class _Task:
-    """Runs a job in a Python worker. A task that Spark repeats writes RowSets of its own."""
-
-    def __init__(self, job: str) -> None:
-        self._job = job
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
-        for _ in batches:
-            with one_sentence():
-                outcome = run_job(CompactionJob.model_validate_json(self._job))
-            yield pa.RecordBatch.from_pydict({"outcome": [outcome.model_dump_json()]})
+def _run_job(job: str) -> str:
+    """In a task; one that Spark repeats writes RowSets of its own."""
+    return run_job(CompactionJob.model_validate_json(job)).model_dump_json()

@@ -23,8 +23,8 @@ from manifests.replacement import replaceable
 from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from spark_ext.errors import one_sentence
-from spark_ext.optimize import parallel_jobs
 from spark_ext.statements import conflict_of, refresh_cached
+from spark_ext.tasks import parallel_jobs
 from spark_ext.types import to_spark
 from tableformat.statements.reported import decode_rows
 from tableformat.statements.statement import RowCounts, Statement, row_statement, rows_gone

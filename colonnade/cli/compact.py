@@ -117,8 +117,8 @@ class _Runner:
 def _runner(place: Place, engine: Engine, output: Output) -> _Runner:
     if engine.name == "spark":
         session = start_spark(engine, output)
-        executors = importlib.import_module("spark_ext.optimize")
-        return _Runner(executors.job_runner(session), executors.parallel_jobs(session))
+        run = importlib.import_module("spark_ext.optimize").job_runner(session)
+        return _Runner(run, importlib.import_module("spark_ext.tasks").parallel_jobs(session))
     return _Runner(lambda job: run_job(job, place.location.store))
 
 

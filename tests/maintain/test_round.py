@@ -119,11 +119,11 @@ def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
     assert run_command("maintain", lake).code == 0
 
 
-def test_lines_that_are_written_at_once_stay_whole(lake: Path) -> None:
-    store = LocalStore(str(lake))
+def write_at_once(store: LocalStore, count: int) -> None:
+    """Each of four threads writes so many lines, of 2 kB."""
 
     def write(name: str) -> None:
-        for number in range(50):
+        for number in range(count):
             write_line(store, {"name": name, "number": number, "long": name * 2000})
 
     threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
@@ -131,6 +131,11 @@ def test_lines_that_are_written_at_once_stay_whole(lake: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_lines_that_are_written_at_once_stay_whole(lake: Path) -> None:
+    store = LocalStore(str(lake))
+    write_at_once(store, 50)
     lines = [*read_lines(store)]
     assert len(lines) == 200
     assert all(set(line["long"]) == {line["name"]} for line in lines)
@@ -141,16 +146,7 @@ def test_a_journal_that_is_full_is_put_aside_once_and_its_lines_are_still_read(
 ) -> None:
     store = LocalStore(str(lake))
     monkeypatch.setattr("colonnade.maintain.journal.JOURNAL_BYTES", 100_000)
-
-    def write(name: str) -> None:
-        for number in range(40):
-            write_line(store, {"name": name, "number": number, "long": name * 2000})
-
-    threads = [threading.Thread(target=write, args=(name,)) for name in "abcd"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    write_at_once(store, 40)
     # 320,000 bytes: three times a file was full, and the last two of them are there.
     lines = [*read_lines(store)]
     assert 50 <= len(lines) < 100

@@ -1,0 +1,45 @@
+"""A job of ours as a Spark job of one task: text goes in, text comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from spark_ext.errors import one_sentence
+
+_CONNECT_JOBS = 8
+"""Spark Connect does not tell how many cores there are."""
+
+
+def parallel_jobs(spark: SparkSession) -> int:
+    """How many such jobs run beside each other: as many as there are cores."""
+    if not hasattr(spark, "_jsc"):
+        return _CONNECT_JOBS
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
+def run_in_task(spark: SparkSession, work: Callable[[str], str], job: str) -> str:
+    """Do `work`, a function of a module, on one of the executors; may be called by several threads.
+
+    A task that Spark repeats does it again. Raises Spark's error, with one sentence of ours.
+    """
+    rows = spark.range(0, 1, 1, 1).mapInArrow(_Task(work, job), "outcome string").collect()
+    outcome: str = rows[0]["outcome"]
+    return outcome
+
+
+class _Task:
+    """Does the work in a Python worker."""
+
+    def __init__(self, work: Callable[[str], str], job: str) -> None:
+        self._work = work
+        self._job = job
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+        for _ in batches:
+            with one_sentence():
+                outcome = self._work(self._job)
+            yield pa.RecordBatch.from_pydict({"outcome": [outcome]})
