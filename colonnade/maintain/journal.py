@@ -12,7 +12,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -62,15 +61,3 @@ def _is_at(path: Path, file: int) -> bool:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:
         return False
-
-
-def read_lines(store: ObjectStore) -> Iterator[dict[str, Any]]:
-    """The lines that there are, oldest first; a last one that is torn is left out."""
-    for name in (OLDER_JOURNAL, JOURNAL):
-        path = Path(store.locate(name))
-        if not path.exists():
-            continue
-        with path.open("rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    yield orjson.loads(line)

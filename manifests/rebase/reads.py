@@ -47,7 +47,7 @@ def check_reads(
         table = before.tables.get(TableId(read.table))
         if table is None:
             continue
-        serializable = _is_serializable(base, before, table)
+        serializable = _is_serializable(base, table)
         what = "rows that it replaces" if read.replaces else "rows that it reads"
         if (read.replaces or serializable) and _may_hold(
             read.keep,
@@ -68,7 +68,7 @@ def check_reads(
             raise conflict(change.operation, base.epoch, table.name, "keys that it inserts", theirs)
 
 
-def _is_serializable(base: Snapshot, before: Snapshot, table: TableState) -> bool:
+def _is_serializable(base: Snapshot, table: TableState) -> bool:
     planned = base.tables.get(table.id, table)
     return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))
 
