@@ -1,4 +1,4 @@
-"""Colonnade: a lakehouse table format for Spark, in plain Python.
+"""Colonnade: a lakehouse table format for Spark, and for Arrow without it.
 
     import colonnade
 

@@ -1,6 +1,6 @@
 """Deleting what an epoch of the log has named before.
 
-Spec: docs/spec/vacuum.md#removing
+Spec: docs/spec/vacuum.md#run
 """
 
 from __future__ import annotations

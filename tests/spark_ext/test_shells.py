@@ -1,4 +1,4 @@
-"""Spark's own programs, `spark-sql` and the Thrift server, with the settings that README names."""
+"""Spark's own programs, `spark-sql` and the Thrift server, with the settings of docs/spark.md."""
 
 from __future__ import annotations
 

@@ -1,0 +1,87 @@
+"""The pages for people lead where they say, and leave out nothing that can be called or set."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from spark_ext.planner.metadata import TABLES
+from spark_ext.planner.procedures import PROCEDURES
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = ("manifests", "tableformat", "spark_ext", "colonnade")
+LINK = re.compile(r"\[[^\]]*\]\((?!https?:)([^)]*)\)")
+MENTION = re.compile(r"`([a-z./-]+\.md(?:#[a-z-]+)?)`")
+FROM_CODE = re.compile(r"docs/[a-z/-]+\.md(?:#[a-z_-]+)?")
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link into a page may name: its headings, and what it marks."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    named = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in headings}
+    return named | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def is_there(target: str, *folders: Path) -> bool:
+    """Whether a path that may end in an anchor leads somewhere from one of some folders."""
+    name, _, anchor = target.partition("#")
+    found = [folder / name for folder in folders if (folder / name).exists()]
+    return bool(found) and (not anchor or anchor in anchors(found[0]))
+
+
+def references(page: Path) -> Iterator[tuple[str, bool]]:
+    """Where a page leads, by links and by names of other pages."""
+    text = page.read_text("utf-8")
+    for target in LINK.findall(text):
+        own = page.name if target.startswith("#") else ""
+        yield target, is_there(own + target, page.parent)
+    for target in MENTION.findall(text):
+        yield target, is_there(target, page.parent, ROOT, ROOT / "docs")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    assert [target for target, there in references(page) if not there] == []
+
+
+def test_every_page_that_the_code_names_is_there() -> None:
+    files = [
+        file
+        for folder in CODE
+        for end in ("py", "java")
+        for file in (ROOT / folder).rglob(f"*.{end}")
+    ]
+    named = {
+        (file, target) for file in files for target in FROM_CODE.findall(file.read_text("utf-8"))
+    }
+    assert len(named) > 50
+    assert [(str(file), target) for file, target in named if not is_there(target, ROOT)] == []
+
+
+def test_every_page_can_be_reached_from_the_readme() -> None:
+    seen: set[Path] = set()
+    waiting = [ROOT / "README.md"]
+    while waiting:
+        page = waiting.pop()
+        seen.add(page)
+        targets = [target.partition("#")[0] for target in LINK.findall(page.read_text("utf-8"))]
+        found = {(page.parent / target).resolve() for target in targets if target.endswith(".md")}
+        waiting += found - seen
+    assert set(PAGES) - seen == set()
+
+
+def test_the_page_about_spark_names_every_procedure_and_table() -> None:
+    text = (ROOT / "docs" / "spark.md").read_text("utf-8")
+    rows = [[*re.split(r" ?\| ?", line)] for line in text.splitlines() if line.startswith("| `")]
+    for name, procedure in PROCEDURES.items():
+        [row] = [each for each in rows if name in re.findall(r"`(\w+)`", each[1])]
+        assert [each.name for each in procedure.parameters] == re.findall(r"`(\w+)`", row[2])
+    for name, (schema, _) in TABLES.items():
+        [row] = [each for each in rows if each[1] == f"`.{name}`"]
+        columns = re.findall(r"(?:^|, )(\w+) \w+", re.sub(r"<[^>]*>", "", schema))
+        assert re.findall(r"`(\w+)`", row[3]) == columns
