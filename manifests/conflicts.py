@@ -19,6 +19,7 @@ from manifests.errors import (
 )
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
+from manifests.named_objects import named_objects
 from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -49,7 +50,6 @@ from manifests.operations import (
 from manifests.replacement import replaceable
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot, TableState
-from manifests.vacuum.named import named_objects
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
 AlterOperation = (

@@ -13,11 +13,11 @@ from manifests.change import Change
 from manifests.checkpoint_writer import write_segment
 from manifests.codec import encoded_length
 from manifests.entry_block import block_of
+from manifests.named_objects import named_objects
 from manifests.operations import AddRowSet, AddRowSets, Operation
 from manifests.segment import split_block
 from manifests.snapshot import LiveRowSet
 from manifests.store.base import ObjectStore
-from manifests.vacuum.named import named_objects
 
 SPILL_COUNT = 1024
 """An epoch lists at most so many RowSets of a table one by one."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 from manifests.entries import SegmentEntry
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.log_reader import LogReader
+from manifests.named_objects import named_objects
 from manifests.names import checkpoint_name
 from manifests.operations import AddRowSets
 from manifests.segment import decode_segment_objects
 from manifests.snapshot import Snapshot
-from manifests.vacuum.named import named_objects
 
 
 def read_state_objects(log: LogReader, state: Snapshot) -> set[str]:
