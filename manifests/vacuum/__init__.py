@@ -1,12 +1,12 @@
 """Removing what no kept epoch needs, safely beside every reader, writer and other vacuum.
 
     retention.py    which epochs may go: by age, number, tags, pins and leases; pure
-    named.py        the objects that operations name; pure
-    references.py   those that states and epochs of the log name
+    references.py   the objects that states and epochs of the log name
     objects.py      what the name of a stored object says; pure
     plan.py         which of the stored objects may go; pure
     floor.py        storing the states that outlive their epochs, and putting stubs for these
     removal.py      deleting what an epoch of the log has named
+    result.py       what a run did, or would do
     run.py          one run: list, compare, commit an epoch that names the victims, remove
 
 No clock decides what is live. A run lists objects, finds those that no kept epoch names, and says

@@ -6,6 +6,7 @@
     merge.py        sorted RowSets side by side
     zorder.py       all rows in a new order, on disk where memory does not do
     run.py          a job run: its RowSets are written, nothing is visible
+    lease.py        keeping vacuum from what a long job reads and writes
     commit.py       what was written becomes an epoch, or is dropped
     execute.py      jobs beside each other, each committed as soon as it is done
     optimize.py     `table.optimize()`

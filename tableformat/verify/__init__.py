@@ -4,6 +4,8 @@
     log_check.py     depth 1: every epoch since the floor, anchors, checkpoints, and what is missing
     rowset_check.py  depths 2 to 4 of one RowSet: indexes, checksums of blocks, values
     block_check.py   the values of one block against what its index says
+    order_check.py  partition_check.py   rows against the sort key, and against the partition
+    job.py           RowSets to check, as a value that can travel
     run.py           a whole database, on threads
 
 Spec: docs/verify.md
