@@ -1,8 +1,4 @@
-"""A fault at every store call of every write: the table is as before or as after, never between.
-
-What a writer was told must hold too: a commit that was acknowledged is there, one that was
-refused is not and never comes, and once the fault is gone the same work succeeds.
-"""
+"""A fault at every store call of every write: the table is as before or as after, never between."""
 
 import errno
 import os
@@ -16,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from manifests.errors import ColonnadeError, CommitUnknownError
+from manifests.errors import ColonnadeError
 from manifests.log import Log
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat import write_job
@@ -31,7 +27,8 @@ from tableformat.write_job import (
     write_rows,
 )
 from tableformat.write_options import WriteOptions
-from tests.faults import Call, Fault, FaultyStore, Stopped
+from tests.crash.every_step import check_every_step, copied, outcome
+from tests.faults import Call, Fault, FaultyStore
 
 SCHEMA = pa.schema([("id", pa.int64()), ("noise", pa.float64())])
 SIZES = {"inline": 5, "packed": 3_000, "directory": 20_000}
@@ -96,44 +93,13 @@ def read(store: ObjectStore) -> list[int]:
 def test_a_write_happens_wholly_or_not_at_all(
     work: Callable[[ObjectStore, pa.Table], None], place: str, fault: Fault
 ) -> None:
-    new = rows(100, SIZES[place])
-    kept = [] if work is not append else [1, 2]
-    after = kept + new["id"].to_pylist()
-    call = 0
-    while True:
-        call += 1
-        disk = MemoryStore()
-        if work is not create:
-            create(disk, rows(1, 2))
-        before = read(disk)
-        store = FaultyStore(disk, {call: fault})
-        told = outcome(partial(work, store, new))
-        if call > len(store.trace):
-            assert told == "done"
-            return
-        store.land()
-        found = read(disk)
-        assert found in (before, after), f"{store.trace[call - 1]} left {len(found)} rows"
-        if told == "done":
-            assert found == after, f"{store.trace[call - 1]} lost an acknowledged commit"
-        if told == "refused":
-            assert found == before, f"{store.trace[call - 1]} committed what was refused"
-        if found == before:
-            work(disk, new)
-            assert read(disk) == after
-
-
-def outcome(work: Callable[[], object]) -> str:
-    """What the writer knows afterwards."""
-    try:
-        work()
-    except CommitUnknownError:
-        return "unknown"
-    except ColonnadeError:
-        return "refused"
-    except Stopped:
-        return "unknown"
-    return "done"
+    new, disk = rows(100, SIZES[place]), MemoryStore()
+    if work is not create:
+        create(disk, rows(1, 2))
+    calm = copied(disk)
+    work(calm, new)
+    assert read(calm) == ([1, 2] if work is append else []) + new["id"].to_pylist()
+    check_every_step(disk, lambda store: work(store, new), read, fault)
 
 
 @pytest.mark.parametrize("place", ["packed", "directory"])

@@ -1,7 +1,4 @@
-"""A fault at every store call of every change of rows: all tables are as before, or as after.
-
-As in test_every_step.py, what a writer was told must hold, and the same work succeeds afterwards.
-"""
+"""A fault at every store call of every change of rows: all tables are as before, or as after."""
 
 from __future__ import annotations
 
@@ -11,11 +8,11 @@ import pyarrow as pa
 import pytest
 
 from manifests import deletion_vector
-from manifests.errors import ColonnadeError, CommitUnknownError
 from manifests.log import Log, create_database
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.database import Database
-from tests.faults import Fault, FaultyStore, Stopped
+from tests.crash.every_step import check_every_step
+from tests.faults import Fault
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
 State = tuple[dict[str, list[tuple[int, int]]], dict[str, int]]
@@ -42,13 +39,6 @@ def made() -> MemoryStore:
             table.append(rows(*range(first, first + 4)))
     database.table("a").delete("id = 1")
     return store
-
-
-def copy(store: MemoryStore) -> MemoryStore:
-    again = MemoryStore()
-    for info in store.list(""):
-        again.put(info.name, store.get(info.name), sync=False)
-    return again
 
 
 def read(store: ObjectStore) -> State:
@@ -99,38 +89,4 @@ def test_a_change_of_rows_happens_wholly_or_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(deletion_vector, "INLINE_LIMIT", 0)
-    before, calm = read(made), copy(made)
-    work(open_database(calm))
-    after = read(calm)
-    call = 0
-    while True:
-        call += 1
-        disk = copy(made)
-        store = FaultyStore(disk, {call: fault})
-        told = outcome(lambda store=store: work(open_database(store)))  # type: ignore[misc]
-        if call > len(store.trace):
-            assert told == "done"
-            return
-        if not store.fired:
-            continue
-        store.land()
-        found = read(disk)
-        assert found in (before, after), f"{store.trace[call - 1]} left a mix"
-        if told == "done":
-            assert found == after, f"{store.trace[call - 1]} lost an acknowledged change"
-        if told == "refused":
-            assert found == before, f"{store.trace[call - 1]} made a change that was refused"
-        if found == before and before != after:
-            work(open_database(disk))
-            assert read(disk) == after
-
-
-def outcome(work: Callable[[], object]) -> str:
-    """What the writer knows afterwards."""
-    try:
-        work()
-    except (CommitUnknownError, Stopped):
-        return "unknown"
-    except ColonnadeError:
-        return "refused"
-    return "done"
+    check_every_step(made, lambda store: work(open_database(store)), read, fault)
