@@ -19,7 +19,8 @@ from tableformat.conform import conform
 from tableformat.predicate import bind, col, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import new_table, write_options
+from tableformat.table_design import new_table
+from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
 
 KEY = "l_orderkey"

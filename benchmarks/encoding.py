@@ -14,7 +14,8 @@ from tableformat.arrow_types import schema_from_arrow
 from tableformat.conform import conform
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import new_table, write_options
+from tableformat.table_design import new_table
+from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
 
 BATCH_ROWS = 65_536

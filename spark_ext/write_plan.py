@@ -18,7 +18,8 @@ from spark_ext.types import same_values
 from tableformat.conversion import match_fields
 from tableformat.location import Location
 from tableformat.predicate import Predicate, bind, parse_predicate
-from tableformat.write_job import WriteJob, WriteMode, new_table, parse_sort_key, plan_write
+from tableformat.table_design import new_table, parse_sort_key
+from tableformat.write_job import WriteJob, WriteMode, plan_write
 
 
 @dataclass(frozen=True, slots=True)

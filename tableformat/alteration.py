@@ -28,7 +28,7 @@ from manifests.partition_layout import parse_layout
 from manifests.schema import SchemaField, StructType, TableSchema, assign_ids, check_schema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.column import check_names
-from tableformat.write_job import check_table_name, check_texts
+from tableformat.table_design import check_table_name, check_texts
 
 Path = tuple[str, ...]
 """A column's name, or names that lead to a field of a struct, element, key or value in it."""

@@ -37,11 +37,12 @@ from tableformat.location import (
 from tableformat.repair.caches import rebuild_caches
 from tableformat.restore import restore_database
 from tableformat.table import ArrowTable
+from tableformat.table_design import new_table
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.transaction import Transaction
 from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import Elsewhere, Progress, verify
-from tableformat.write_job import commit_write, new_table, plan_write
+from tableformat.write_job import commit_write, plan_write
 from tableformat.write_settings import CommitSettings
 
 

@@ -39,10 +39,11 @@ from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.rerun import commit_statement
 from tableformat.statements.statement import RowCounts, Statement, is_done, make_change
+from tableformat.table_design import new_table
 from tableformat.time_travel import epoch_number, snapshot_at
 from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import Elsewhere, Progress, verify
-from tableformat.write_job import commit_write, new_table, plan_write, take_lease, write_rows
+from tableformat.write_job import commit_write, plan_write, take_lease, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 _OLD_MS = 3_600_000

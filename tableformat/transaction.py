@@ -39,8 +39,8 @@ from tableformat.statements.append import evaluate_append
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.statement import COUNTED, RowCounts, Statement
+from tableformat.table_design import new_table
 from tableformat.table_work import TableWork
-from tableformat.write_job import new_table
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 _Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]

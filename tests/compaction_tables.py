@@ -23,7 +23,8 @@ from tableformat.compaction.job import CompactionJob, plan_job
 from tableformat.location import Location
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.table import ArrowTable
-from tableformat.write_job import commit_write, new_table, plan_write, write_options
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write, write_options
 from tableformat.write_settings import WriteSettings
 
 POLICY = CompactionPolicy()

@@ -32,7 +32,8 @@ from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
 from tableformat.location import Location, locate
 from tableformat.table import ArrowTable
-from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write, write_rows
 from tableformat.write_settings import CommitSettings
 
 Mode = Literal["append", "create", "overwrite"]

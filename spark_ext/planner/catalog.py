@@ -44,7 +44,7 @@ from tableformat.alteration import (
 from tableformat.database import Database
 from tableformat.location import Location, locate, locate_existing
 from tableformat.table import ArrowTable
-from tableformat.write_job import check_table_name
+from tableformat.table_design import check_table_name
 
 Args = Mapping[str, Any]
 

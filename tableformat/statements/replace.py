@@ -16,11 +16,7 @@ from tableformat.conform import conform_batches
 from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import select_rows
-from tableformat.statements.statement import (
-    Statement,
-    row_statement,
-    write_batches,
-)
+from tableformat.statements.statement import Statement, row_statement, write_batches
 from tableformat.write_job import WriteJob
 from tableformat.write_settings import WriteSettings
 

@@ -26,11 +26,7 @@ from tableformat.conform import conform_batches
 from tableformat.partition.divide import divide
 from tableformat.rowset_reader import RowSetReader
 from tableformat.selection import gone_rows
-from tableformat.statements.statement import (
-    Statement,
-    row_statement,
-    write_batches,
-)
+from tableformat.statements.statement import Statement, row_statement, write_batches
 from tableformat.write_settings import WriteSettings
 
 OPERATION = "overwrite_partitions"

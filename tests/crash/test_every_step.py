@@ -19,13 +19,8 @@ from tableformat import write_job
 from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
 from tableformat.table import ArrowTable
-from tableformat.write_job import (
-    commit_write,
-    new_table,
-    plan_write,
-    write_options,
-    write_rows,
-)
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write, write_options, write_rows
 from tableformat.write_options import WriteOptions
 from tests.crash.every_step import check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore

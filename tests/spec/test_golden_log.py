@@ -11,10 +11,7 @@ import pytest
 from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
 from manifests.codec import encode_model
-from manifests.entries import (
-    ColumnStatistics,
-    SortField,
-)
+from manifests.entries import ColumnStatistics, SortField
 from manifests.errors import NotFoundError, UnsupportedFormatError
 from manifests.ids import new_transaction_id
 from manifests.log import Log

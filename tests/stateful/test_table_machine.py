@@ -18,7 +18,8 @@ from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
 from tableformat.predicate import col
 from tableformat.table import ArrowTable
-from tableformat.write_job import commit_write, new_table, plan_write
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 IDS = st.lists(st.integers(0, 99), min_size=1, max_size=5)

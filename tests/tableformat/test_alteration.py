@@ -36,7 +36,8 @@ from tableformat.alteration import (
 )
 from tableformat.location import Location, locate_existing
 from tableformat.table import ArrowTable
-from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write, write_rows
 
 STRUCT = StructType(
     fields=(SchemaField(name="x", type="int", nullable=False), SchemaField(name="y", type="int"))

@@ -36,7 +36,8 @@ from tableformat.location import Location
 from tableformat.predicate import col
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.table import ArrowTable
-from tableformat.write_job import commit_write, new_table, plan_write, write_options
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write, write_options
 from tests.faults import FaultyStore
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 

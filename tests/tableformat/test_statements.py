@@ -23,7 +23,8 @@ from manifests.store import MemoryStore, ObjectStore
 from tableformat.arrow_types import as_table_schema
 from tableformat.location import Location
 from tableformat.rowset_reader import RowSetReader
-from tableformat.write_job import commit_write, new_table, plan_write
+from tableformat.table_design import new_table
+from tableformat.write_job import commit_write, plan_write
 from tests.faults import FaultyStore
 
 SCHEMA = pa.schema(

@@ -15,8 +15,9 @@ from colonnade import col
 from manifests.names import epoch_name
 from tableformat.arrow_types import as_table_schema
 from tableformat.location import locate
+from tableformat.table_design import new_table
 from tableformat.time_travel import timestamp_ms
-from tableformat.write_job import commit_write, new_table, plan_write, write_rows
+from tableformat.write_job import commit_write, plan_write, write_rows
 
 SCHEMA = pa.schema(
     [

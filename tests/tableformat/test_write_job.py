@@ -8,12 +8,12 @@ import pytest
 import colonnade
 from tableformat.arrow_types import as_table_schema
 from tableformat.location import locate
+from tableformat.table_design import new_table
 from tableformat.write_job import (
     WriteJob,
     commit_write,
     decode_entries,
     encode_entries,
-    new_table,
     plan_write,
     write_rows,
 )
