@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import colonnade
 from spark_ext.planner.metadata import TABLES
 from spark_ext.planner.procedures import PROCEDURES
 
@@ -85,3 +89,25 @@ def test_the_page_about_spark_names_every_procedure_and_table() -> None:
         [row] = [each for each in rows if each[1] == f"`.{name}`"]
         columns = re.findall(r"(?:^|, )(\w+) \w+", re.sub(r"<[^>]*>", "", schema))
         assert re.findall(r"`(\w+)`", row[3]) == columns
+
+
+def test_the_lines_of_the_page_about_python_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "python.md").read_text("utf-8")
+    rows = pa.table({"id": [1], "day": [date(2026, 1, 1)], "tip": pa.nulls(1)})
+    names: dict[str, Any] = {"schema": rows.select(["id", "day"]).schema, "rows": rows}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, names)
+    assert names["orders"].scan(["id"]).to_arrow()["id"].to_pylist() == [1, 1]
+
+
+@pytest.mark.parametrize("name", ["ArrowTable", "ArrowDatabase"])
+def test_the_page_about_python_names_methods_that_there_are(name: str) -> None:
+    text = (ROOT / "docs" / "python.md").read_text("utf-8")
+    section = text.split(f"`{name}`\n")[1].split("\n## ")[0]
+    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    named = re.findall(r"`(\w+)", " ".join(cells))
+    assert len(named) > 10
+    assert [each for each in named if not hasattr(getattr(colonnade, name), each)] == []
