@@ -1,1 +1,18 @@
-"""What is live: epochs, snapshots, checkpoints, conflicts, and the stores under them."""
+"""What is live: epochs, snapshots, checkpoints, conflicts, and the stores under them.
+
+From the ground up:
+
+    what all others use                     errors ids names clock engine version
+    where objects live                      store/
+    what the log says                       schema entries operations
+    epochs as bytes, in their slots         codec slots creation
+    bounds, as text and as arrays           statistics vectors bounds statistics_block
+    what a table asks of its RowSets        partition_layout partitions bloom_columns
+    what came to a RowSet later             deletion_vector replacement named_objects
+    a state, and what an epoch makes of it  snapshot fold rowsets_fold
+    many entries at once                    entry_block entry_table segment spill
+    a state, stored                         checkpoint checkpoint_reader checkpoint_writer
+    what a writer wants, and may            change conflicts rebase/
+    the log itself                          log_reader log
+    what to rewrite, what to remove         compaction/ vacuum/
+"""

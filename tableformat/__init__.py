@@ -1,4 +1,17 @@
 """What bytes mean: types, blocks, RowSets, predicates, scans, and the table over them.
 
-Imports `manifests` and Arrow, never Spark.
+Imports `manifests` and Arrow, never Spark. From the ground up:
+
+    data of others, made a table's      arrow_types arrow_input conversion value_checks conform
+    one block of one column             column encodings/ ipc_stream block block_statistics
+    what is known of blocks             sparse_index footer bloom_filter stored_block
+    a RowSet, read                      rowset_source column_segments filter_pruning rowset_reader
+    RowSets, written                    write_options sort rowset_output rowset_writer partition/
+    which rows                          predicate/ bound_text
+    which table, which epoch            location time_travel history kept_epochs restore
+    rows of a table, read               scan_plan scan arrow_scan selection keys
+    tables made and written to          table_design alteration write_settings write_job
+    rows changed                        assignments replacement statements/
+    RowSets rewritten, checked, mended  compaction/ verify/ repair/
+    what users hold in their hands      table database table_work transaction
 """
