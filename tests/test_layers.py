@@ -1,6 +1,7 @@
 """The structure as a test: imports point down, and none hides inside a function."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,16 @@ def test_no_modules_import_each_other_in_a_circle(layer: str) -> None:
 def test_no_file_is_called_a_ragbag() -> None:
     names = {path.stem for layer in LAYERS for path in modules(layer)}
     assert not names & {"util", "utils", "common", "helpers", "misc"}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_header_that_lists_the_modules_of_a_package_leaves_none_out(layer: str) -> None:
+    for path in modules(layer):
+        header = ast.get_docstring(ast.parse(path.read_text()), clean=False) or ""
+        listed = "\n".join(re.findall(r"^ {4}.*$", header, re.MULTILINE))
+        if path.name != "__init__.py" or not (".py" in listed or path.parent.name in LAYERS[:3]):
+            continue
+        there = {each.stem for each in path.parent.glob("*.py")} - {"__init__"}
+        there |= {each.parent.name for each in path.parent.glob("*/__init__.py")}
+        missing = there - set(re.findall(r"\w+", listed))
+        assert not missing, f"{path} leaves out {', '.join(sorted(missing))}"

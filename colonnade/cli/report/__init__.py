@@ -1,6 +1,7 @@
 """The page that `colonnade report` writes.
 
-facts.py    what the log says of a database and each of its tables, counted and binned
-charts.py   drawings of it as SVG; pure
-page.py     both put into page.html; pure
+    facts.py       what the log says of a database and each of its tables, counted and binned
+    partitions.py  the largest partitions of a table
+    charts.py      drawings of it all as SVG; pure
+    page.py        put into page.html; pure
 """
