@@ -6,7 +6,8 @@ Imports `manifests` and Arrow, never Spark. From the ground up:
     one block of one column             column encodings/ ipc_stream block block_statistics
     what is known of blocks             sparse_index footer bloom_filter stored_block
     a RowSet, read                      rowset_source column_segments filter_pruning rowset_reader
-    RowSets, written                    write_options sort rowset_output rowset_writer partition/
+    a RowSet, written                   write_options rowset_output
+    all RowSets of a task               sort task_writer rowset_writer partition/
     which rows                          predicate/ bound_text
     which table, which epoch            location time_travel history kept_epochs restore
     rows of a table, read               scan_plan scan arrow_scan selection keys

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import pyarrow as pa
 
 from manifests.entries import RowSetEntry, SortField
-from manifests.errors import InvalidInputError
 from manifests.ids import new_object_id
 from manifests.schema import TableSchema
 from manifests.store import ObjectStore
@@ -21,6 +20,7 @@ from tableformat.column import column_of
 from tableformat.rowset_output import RowSetOutput
 from tableformat.sort import sort_indices
 from tableformat.stored_block import StoredBlock
+from tableformat.task_writer import TaskWriter
 from tableformat.write_options import MIB, WriteOptions
 
 __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
@@ -29,8 +29,8 @@ _CUT_BYTES = 128 * MIB
 """Wide rows are cut before there are `block_rows` of them, so that memory stays bounded."""
 
 
-class RowSetWriter:
-    """Writes the rows of one task. As a context manager it aborts unless `close` was reached.
+class RowSetWriter(TaskWriter):
+    """Writes the rows of one task.
 
     Holds about one cut of every column, and what a packed RowSet may take; with a sort key one
     run and its largest column twice more. Object ids begin with `job`.
@@ -59,7 +59,6 @@ class RowSetWriter:
         self._output: RowSetOutput | None = None
         self._finished: list[RowSetOutput] = []
         self._entries: list[RowSetEntry] = []
-        self._open = True
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows. Requires: a batch that `conform` made for the schema.
@@ -71,29 +70,21 @@ class RowSetWriter:
 
     def write_storage(self, columns: Sequence[pa.Array]) -> None:
         """Append rows whose columns are in their storage types already. Raises as `write`."""
-        self._require_open()
-        names = [str(column.id) for column in self._columns]
-        stored = pa.RecordBatch.from_arrays(columns, names)
-        try:
+        with self._at_work():
+            names = [str(column.id) for column in self._columns]
+            stored = pa.RecordBatch.from_arrays(columns, names)
             for piece in pieces(stored, self._limit_bytes):
                 self._collect(piece)
-        except BaseException:
-            self.abort()
-            raise
 
     def write_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
         """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
 
         Requires: a writer without a sort key and without a limit of rows. Raises as `write`.
         """
-        self._require_open()
-        try:
+        with self._at_work():
             self._flush()
             (self._output or self._begin_rowset()).add_stored(columns, rows)
             self._end_if_full()
-        except BaseException:
-            self.abort()
-            raise
 
     @property
     def pending_bytes(self) -> int:
@@ -105,23 +96,13 @@ class RowSetWriter:
 
         Raises as `write`; InvalidInputError when the writer was closed or aborted before.
         """
-        self._require_open()
-        try:
+        with self._at_work():
             self._flush()
             self._end_rowset()
-        except BaseException:
-            self.abort()
-            raise
-        self._open = False
+        self._usable = False
         return tuple(self._entries)
 
-    def _require_open(self) -> None:
-        if not self._open:
-            raise InvalidInputError("This writer was closed or aborted: begin another one.")
-
-    def abort(self) -> None:
-        """Remove everything that this writer wrote. Requires: no commit of it was tried."""
-        self._open = False
+    def _remove(self) -> None:
         self._pending.clear()
         if self._output is not None:
             self._finished.append(self._output)
@@ -130,13 +111,6 @@ class RowSetWriter:
             output.abort()
         self._finished.clear()
         self._entries.clear()
-
-    def __enter__(self) -> RowSetWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._open:
-            self.abort()
 
     def _collect(self, piece: pa.RecordBatch) -> None:
         size = piece.nbytes

@@ -15,13 +15,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from manifests.entries import PartitionField, PartitionValues, RowSetEntry, SortField
-from manifests.errors import InvalidInputError
 from manifests.schema import TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import to_storage
 from tableformat.partition.divide import divide
 from tableformat.rowset_writer import RowSetWriter, pieces
 from tableformat.sort import sort_indices
+from tableformat.task_writer import TaskWriter
 from tableformat.write_options import WriteOptions
 
 Rows = NDArray[np.int64]
@@ -31,8 +31,8 @@ _MOST_FILES = 256
 """So many partitions, and files of their columns, are open at most from one run to the next."""
 
 
-class PartitionedWriter:
-    """Writes the rows of one task. As a context manager it aborts unless `close` was reached.
+class PartitionedWriter(TaskWriter):
+    """Writes the rows of one task, each RowSet of one partition.
 
     Holds at most `run_bytes` of `options` in rows, and half as much where a run is divided; with a
     sort key, each run becomes RowSets of its own. Object ids begin with `job`.
@@ -64,7 +64,6 @@ class PartitionedWriter:
         self._finished: list[_Part] = []
         self._entries: list[RowSetEntry] = []
         self._origins: list[Rows] = []
-        self._usable = True
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Append rows. Requires: a batch that `conform` made for the schema.
@@ -79,32 +78,24 @@ class PartitionedWriter:
 
         Requires: numbers at all calls or at none.
         """
-        self._require_usable()
-        arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
-        batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
-        try:
+        with self._at_work():
+            arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
+            batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
             for piece in pieces(batch, self._limit_bytes):
                 if self._collected_bytes + piece.nbytes > self._limit_bytes:
                     self._divide()
                 self._collected.append(piece)
                 self._collected_bytes += piece.nbytes
-        except BaseException:
-            self.abort()
-            raise
 
     def close(self) -> tuple[RowSetEntry, ...]:
         """Write what is pending; the entries of all RowSets, with their partitions.
 
         Raises as `write`.
         """
-        self._require_usable()
-        try:
+        with self._at_work():
             self._divide()
             while self._open:
                 self._end_oldest()
-        except BaseException:
-            self.abort()
-            raise
         self._usable = False
         return tuple(self._entries)
 
@@ -112,26 +103,13 @@ class PartitionedWriter:
         """The numbers of all rows, in the order in which the entries hold them, after `close`."""
         return np.concatenate([np.zeros(0, np.int64), *self._origins])
 
-    def abort(self) -> None:
-        """Remove everything that this writer wrote. Requires: no commit of it was tried."""
-        self._usable = False
+    def _remove(self) -> None:
         self._collected.clear()
         for part in (*self._open.values(), *self._finished):
             part.writer.abort()
         self._open.clear()
         self._finished.clear()
         self._entries.clear()
-
-    def __enter__(self) -> PartitionedWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._usable:
-            self.abort()
-
-    def _require_usable(self) -> None:
-        if not self._usable:
-            raise InvalidInputError("This writer was closed or aborted: begin another one.")
 
     def _divide(self) -> None:
         """Hand what was collected over to the writers of its partitions."""

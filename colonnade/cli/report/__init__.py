@@ -4,4 +4,6 @@
     partitions.py  the largest partitions of a table
     charts.py      drawings of it all as SVG; pure
     page.py        put into page.html; pure
+
+Guide: docs/command-line.md#the-report
 """
