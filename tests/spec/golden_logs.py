@@ -172,11 +172,20 @@ def described(log: LogReader, state: Snapshot) -> dict[str, Any]:
     }
 
 
-def states(store: ObjectStore, oldest: int = 0) -> dict[str, Any]:
+Add = Callable[[Snapshot, dict[str, Any]], None]
+"""Adds to a state in plain JSON what only some logs have."""
+
+
+def states(store: ObjectStore, oldest: int = 0, add: Add | None = None) -> dict[str, Any]:
     """Every state from an epoch on."""
     log = LogReader(store)
-    newest = log.read_head().epoch
-    return {str(n): described(log, log.read_at(n)) for n in range(oldest, newest + 1)}
+    found = {}
+    for number in range(oldest, log.read_head().epoch + 1):
+        snapshot = log.read_at(number)
+        found[str(number)] = described(log, snapshot)
+        if add is not None:
+            add(snapshot, found[str(number)])
+    return found
 
 
 @dataclass(frozen=True)

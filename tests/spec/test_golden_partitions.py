@@ -6,12 +6,12 @@ Specification: docs/spec/partitions.md
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from manifests.entries import PartitionField, RowSetEntry
-from manifests.log import Log
 from manifests.operations import CreateTable, DropRowSet, Operation, Restore, SetPartitionLayout
-from manifests.store import ObjectStore
+from manifests.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,
@@ -73,21 +73,16 @@ def write(writer: Writer) -> None:
         writer.commit(name, *operations)
 
 
-def described(store: ObjectStore) -> dict[str, Any]:
-    """Every state, with what only states of such a log have."""
-    log = Log(store)
-    found = states(store)
-    for number, state in found.items():
-        for table in log.read_at(int(number)).tables.values():
-            state["tables"][table.name]["layouts"] = [
-                [field.model_dump(exclude_none=True) for field in fields]
-                for fields in table.partition_layouts
-            ]
-            state["tables"][table.name]["layout"] = table.partition_layout_id
-    return found
+def add_layouts(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    for table in snapshot.tables.values():
+        state["tables"][table.name]["layouts"] = [
+            [field.model_dump(exclude_none=True) for field in fields]
+            for fields in table.partition_layouts
+        ]
+        state["tables"][table.name]["layout"] = table.partition_layout_id
 
 
-LOG = GoldenLog("log-v1-partitions", write, described)
+LOG = GoldenLog("log-v1-partitions", write, partial(states, add=add_layouts))
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:

@@ -6,6 +6,7 @@ Specification: docs/spec/operations.md#replaced-columns
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -94,17 +95,11 @@ def write(writer: Writer) -> None:
     commit("update", replace(5, replacement(25, 1)))
 
 
-def described(store: ObjectStore) -> dict[str, Any]:
-    """Every state, with what only states of such a log have."""
-    log = Log(store)
-    found = states(store)
-    for number, state in found.items():
-        snapshot = log.read_at(int(number))
-        state["reader_features"] = sorted(snapshot.reader_features)
-    return found
+def add_features(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    state["reader_features"] = sorted(snapshot.reader_features)
 
 
-LOG = GoldenLog("log-v1-replace", write, described)
+LOG = GoldenLog("log-v1-replace", write, partial(states, add=add_features))
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:

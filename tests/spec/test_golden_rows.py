@@ -6,6 +6,7 @@ Specification: docs/spec/operations.md, conflicts.md
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from manifests.operations import (
 )
 from manifests.rebase.origin import write_origin
 from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore, ObjectStore
+from manifests.store import MemoryStore
 from tests.spec.golden_logs import (
     JOB,
     ORDERS,
@@ -101,17 +102,11 @@ def write(writer: Writer) -> None:
     commit("compaction", together, Txn(table=ORDERS, app="«job»", version=8))
 
 
-def described(store: ObjectStore) -> dict[str, Any]:
-    """Every state, with what only states of such a log have."""
-    log = Log(store)
-    found = states(store)
-    for number, state in found.items():
-        snapshot = log.read_at(int(number))
-        state["batches"] = {t.name: dict(t.batches) for t in snapshot.tables.values()}
-    return found
+def add_batches(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    state["batches"] = {t.name: dict(t.batches) for t in snapshot.tables.values()}
 
 
-LOG = GoldenLog("log-v1-rows", write, described)
+LOG = GoldenLog("log-v1-rows", write, partial(states, add=add_batches))
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:

@@ -6,9 +6,9 @@ Specification: docs/spec/operations.md#restoring-tables
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from manifests.log import Log
 from manifests.operations import (
     AddRowSet,
     AlterSchema,
@@ -22,7 +22,7 @@ from manifests.operations import (
     Untag,
 )
 from manifests.schema import TableSchema
-from manifests.store import ObjectStore
+from manifests.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,
@@ -77,18 +77,12 @@ def write(writer: Writer) -> None:
         writer.commit(name, *operations)
 
 
-def described(store: ObjectStore) -> dict[str, Any]:
-    """Every state, with what only states of such a log have."""
-    log = Log(store)
-    found = states(store)
-    for number, state in found.items():
-        snapshot = log.read_at(int(number))
-        state["tags"] = dict(snapshot.tags)
-        state["pins"] = {p.name: [p.epoch, p.until_ms] for p in snapshot.pins.values()}
-    return found
+def add_tags_and_pins(snapshot: Snapshot, state: dict[str, Any]) -> None:
+    state["tags"] = dict(snapshot.tags)
+    state["pins"] = {p.name: [p.epoch, p.until_ms] for p in snapshot.pins.values()}
 
 
-LOG = GoldenLog("log-v1-time", write, described)
+LOG = GoldenLog("log-v1-time", write, partial(states, add=add_tags_and_pins))
 
 
 def test_every_state_of_an_earlier_log_is_read() -> None:
