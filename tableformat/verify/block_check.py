@@ -52,7 +52,10 @@ def contradiction(said: Statistics, found: Statistics) -> str | None:
 
 
 def _measured(array: pa.Array, order: Order) -> Statistics:
-    if order is not Order.INTEGER:
-        return measure(array, order, array.null_count)
+    nulls = array.null_count
+    if nulls == len(array):
+        return Statistics(nulls)
+    if order is not Order.INTEGER or not narrowed.applies(array.type):
+        return measure(array, order, nulls)
     bounds = pc.min_max(narrowed.as_integers(array))
-    return Statistics(array.null_count, 0, bounds["min"].as_py(), bounds["max"].as_py())
+    return Statistics(nulls, 0, bounds["min"].as_py(), bounds["max"].as_py())

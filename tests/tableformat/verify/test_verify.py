@@ -17,6 +17,7 @@ from manifests.checkpoint_reader import read_hint
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, epoch_name
+from manifests.schema import SchemaField, TableSchema
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat import rowset_output, rowset_writer, write_job
 from tableformat.alteration import DropColumn
@@ -28,6 +29,7 @@ from tableformat.partition import writer
 from tableformat.partition.divide import divide
 from tableformat.verify.findings import VerifyReport
 from tableformat.write_options import WriteOptions
+from tests.strategies import PRIMITIVES, make_batch
 
 SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])
 ROWS = 300
@@ -309,6 +311,16 @@ def test_rows_that_are_not_in_the_order_of_the_sort_key_are_found(
     [found] = db.verify(4).findings
     assert (found.table, found.rows) == ("c", (at - 1, at))
     assert f"row {at} belongs before row {at - 1}" in found.problem
+
+
+def test_whole_columns_of_every_type_are_sound() -> None:
+    db = make(MemoryStore())
+    fields = [SchemaField(id=0, name=f"c{i}", type=each) for i, each in enumerate(PRIMITIVES)]
+    table = db.create_table("every", TableSchema(fields=tuple(fields)))
+    for seed in range(6):
+        table.append(make_batch(table.state.schema, 20, seed))
+    table.append(pa.Table.from_pylist([{}] * 3, table.schema))
+    assert db.verify(4).findings == ()
 
 
 def test_rows_of_another_partition_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
