@@ -275,6 +275,9 @@ def test_a_table_at_a_location_keeps_its_rows_when_its_name_is_dropped(spark: Sp
     assert rows(spark, "named") == rows(spark)
     text = spark.refusal(f"CREATE TABLE wrong (z INT) USING colonnade LOCATION '{place}'")
     assert "has the columns id BIGINT" in text
+    for columns in ("id BIGINT, name STRING NOT NULL", "id BIGINT COMMENT 'c', name STRING"):
+        text = spark.refusal(f"CREATE TABLE wrong ({columns}) USING colonnade LOCATION '{place}'")
+        assert "leave out the columns to use it" in text
     other = f"CREATE TABLE wrong USING colonnade LOCATION '{place}' TBLPROPERTIES ('x' = 'y')"
     assert "leave out TBLPROPERTIES and COMMENT to use it" in spark.refusal(other)
     spark.sql("DROP TABLE named")

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
@@ -23,6 +24,11 @@ import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /**
  * Spark's own catalog, {@code spark_catalog}, which knows of each Colonnade table in it just a name
@@ -151,14 +157,16 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   }
 
   /** A statement may repeat what a table that is there is, but all its columns then. */
-  private static void refuseOther(String path, TableDesign design, Transform[] said) {
+  private static void refuseOther(String path, TableDesign design, Transform[] layout) {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
-    if (!design.schema().isEmpty() && !table.schema().sameType(design.schema())) {
+    StructType said = design.schema();
+    boolean same = table.schema().sameType(said) && isTrueOf(table.schema(), said);
+    if (!said.isEmpty() && !same) {
       throw existsOtherwise(path, "the columns " + table.schema().toDDL(), "the columns");
     }
-    if (!Tables.isLaidOut(table, said)) {
-      String layout = Arrays.toString(table.partitioning());
-      throw existsOtherwise(path, "the layout " + layout, "PARTITIONED BY and CLUSTER BY");
+    if (!Tables.isLaidOut(table, layout)) {
+      String has = Arrays.toString(table.partitioning());
+      throw existsOtherwise(path, "the layout " + has, "PARTITIONED BY and CLUSTER BY");
     }
     Map<String, String> properties = new HashMap<>(design.properties());
     if (design.comment() != null) {
@@ -167,6 +175,26 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (!table.properties().entrySet().containsAll(properties.entrySet())) {
       throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
     }
+  }
+
+  /** Whether NOT NULL and the comments that a statement says of columns are true of them. */
+  private static boolean isTrueOf(DataType columns, DataType said) {
+    if (said instanceof StructType struct) {
+      StructField[] fields = struct.fields();
+      StructField[] found = ((StructType) columns).fields();
+      return IntStream.range(0, fields.length).allMatch(i -> isTrueOf(found[i], fields[i]));
+    }
+    if (said instanceof ArrayType array) {
+      return isTrueOf(((ArrayType) columns).elementType(), array.elementType());
+    }
+    return !(said instanceof MapType map)
+        || isTrueOf(((MapType) columns).valueType(), map.valueType());
+  }
+
+  private static boolean isTrueOf(StructField column, StructField said) {
+    return (said.nullable() || !column.nullable())
+        && (said.getComment().isEmpty() || said.getComment().equals(column.getComment()))
+        && isTrueOf(column.dataType(), said.dataType());
   }
 
   private static RuntimeException existsOtherwise(String path, String has, String leaveOut) {
