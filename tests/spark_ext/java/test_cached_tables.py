@@ -51,6 +51,19 @@ def test_a_write_by_one_name_shows_under_each_other(spark_shell: SparkShell, pat
         assert rows(spark, NAME) == rows(spark, SESSION_NAME) == spark.run(frame) == found, write
 
 
+def test_a_write_shows_in_what_is_cached_of_a_subquery(spark_shell: SparkShell, path: str) -> None:
+    spark = spark_shell
+    spark.sql(f"CACHE TABLE c AS SELECT id FROM range(9) WHERE id IN (SELECT a FROM {NAME})")
+    spark.sql("CACHE TABLE d AS SELECT count(*) AS n FROM c")
+    for statement, expected in [
+        (f"INSERT INTO {NAME} VALUES (5)", [[1], [2], [5]]),
+        (f"DELETE FROM colonnade.`{path}` WHERE a < 3", [[5]]),
+    ]:
+        spark.sql(statement)
+        assert spark.sql("SELECT id FROM c ORDER BY id") == expected
+        assert spark.sql("SELECT n FROM d") == [[len(expected)]]
+
+
 def test_a_transaction_that_is_taken_back_leaves_nothing_in_the_cache(
     spark_shell: SparkShell, path: str
 ) -> None:

@@ -41,13 +41,13 @@ public final class CachedReads {
     }
     Set<LogicalPlan> stale = new HashSet<>();
     for (CachedData cached : entries(manager)) {
-      for (LogicalPlan leaf : CollectionConverters.asJava(cached.plan().collectLeaves())) {
-        if (leaf instanceof DataSourceV2Relation relation
-            && relation.table() instanceof ColonnadeTable table
-            && !table.loaded().get("pinned").asBoolean()
-            && changed.test(table)) {
-          stale.add(leaf.canonicalized());
-        }
+      stale.addAll(reads(cached.plan(), changed));
+      // Spark looks for what it should refresh in a plan, but not in the subqueries of it.
+      boolean inside =
+          CollectionConverters.asJava(cached.plan().subqueriesAll()).stream()
+              .anyMatch(subquery -> !reads(subquery, changed).isEmpty());
+      if (inside) {
+        stale.add(cached.plan());
       }
     }
     boolean within = session.conf().get(Planner.TRANSACTION, null) != null;
@@ -64,6 +64,20 @@ public final class CachedReads {
         continue;
       }
     }
+  }
+
+  /** The relations of tables at their newest state which a plan reads, without its subqueries. */
+  private static Set<LogicalPlan> reads(LogicalPlan plan, Predicate<ColonnadeTable> changed) {
+    Set<LogicalPlan> found = new HashSet<>();
+    for (LogicalPlan leaf : CollectionConverters.asJava(plan.collectLeaves())) {
+      if (leaf instanceof DataSourceV2Relation relation
+          && relation.table() instanceof ColonnadeTable table
+          && !table.loaded().get("pinned").asBoolean()
+          && changed.test(table)) {
+        found.add(leaf.canonicalized());
+      }
+    }
+    return found;
   }
 
   /** Spark gives nobody the list of what it has cached, nor refreshes by a condition. */
