@@ -160,6 +160,8 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     With `apart` no share reads more than one RowSet, which may take more shares. A plan of no
     RowSets has no share.
     """
+    if count == 1 and not apart:
+        return [plan] if plan.rowsets else []
     target = max(1, plan.byte_count // (16 * count))  # what shares may differ by
     pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
     total = sum(piece.byte_count for piece in pieces)

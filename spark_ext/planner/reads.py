@@ -49,6 +49,7 @@ MAX_REMEMBERED = 2_000
 MAX_SUMMARIZED = 10_000
 """RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
 
+_declarations: Recent[int, tuple[TableSchema, dict[str, Any]]] = Recent(64)
 _all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
@@ -64,7 +65,6 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     if read.timestamp is not None:
         at_ms = timestamp_ms(read.timestamp)
     location, snapshot, table = SNAPSHOTS.find(read.path, read.epoch, at_ms, read.tag)
-    refuse_fine_times(table.schema)
     return {
         "url": location.store.url,
         "path": location.url,
@@ -73,12 +73,24 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
         "id": table.id,
         "epoch": snapshot.epoch,
         "pinned": (read.epoch, at_ms, read.tag) != (None, None, None),
-        "schema": declared_json(table.schema),
+        "schema": _declared(table.schema),
         "properties": dict(table.properties),
         "comment": table.comment,
         "sort_key": [_sort_field(field, table.schema) for field in table.sort_key],
         "partitioning": described_layout(table.partition_fields, table.schema),
     }
+
+
+def _declared(schema: TableSchema) -> dict[str, Any]:
+    """A schema as Spark is told of it: made once, for it takes long where columns are hundreds.
+
+    Raises InvalidInputError for times that this Spark does not know.
+    """
+    known = _declarations.get(id(schema))  # of an object that the value keeps alive
+    if known is None:
+        refuse_fine_times(schema)
+        known = _declarations.put(id(schema), (schema, declared_json(schema)))
+    return known[1]
 
 
 def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,18 +130,19 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     rowsets = _first(rowsets, args, table.schema)
     plan = plan_scan(table, args["epoch"], rowsets, args["columns"], predicate)
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
-    count = task_count(plan, args["parallelism"])
+    size = read_bytes(plan)
+    count = task_count(size, args["parallelism"])
     grouped = None
     if args.get("grouped") and table.partition_layout_id:
-        most = max(MAX_TASK_BYTES, _read_bytes(plan) // args["parallelism"])
-        if not args.get("fair") or is_fair(plan, _read_bytes(plan), count, most):
+        most = max(MAX_TASK_BYTES, size // args["parallelism"])
+        if not args.get("fair") or is_fair(plan, size, count, most):
             grouped = divide_by_partition(table, plan, count, apart=args["apart"])
     tasks = grouped or divide_plan(plan, count, apart=args["apart"])
     ordered = bool(tasks) and all(len(task.rowsets) == 1 for task in tasks)
     return {
         "tasks": [_task(args["url"], task) for task in tasks],
         "rows": sum(rowset.row_count for rowset in rowsets),
-        "bytes": _read_bytes(plan),
+        "bytes": size,
         "rowsets": len(rowsets),
         "columns": _summaries(plan, rowsets),
         "ordered_by": _ordering(table) if ordered else [],
@@ -162,15 +175,14 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
     return {"values": values}
 
 
-def task_count(plan: ScanPlan, parallelism: int) -> int:
-    """How many tasks to read a plan with: few for little, else as many as run at once."""
-    size = _read_bytes(plan)
+def task_count(size: int, parallelism: int) -> int:
+    """How many tasks to read stored bytes with: few for little, else as many as run at once."""
     if size < parallelism * MIN_TASK_BYTES:
         return max(1, size // MIN_TASK_BYTES)
     return parallelism * -(-size // (parallelism * MAX_TASK_BYTES))
 
 
-def _read_bytes(plan: ScanPlan) -> int:
+def read_bytes(plan: ScanPlan) -> int:
     """Stored bytes of the columns that are read, taking all columns for equally large."""
     return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
 

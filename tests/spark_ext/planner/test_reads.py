@@ -193,4 +193,5 @@ def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     plan = plans(scan(load(path), "k", "v"))[0]
     entry = plan.rowsets[0].entry.model_copy(update={"bytes": size * 2**20})
     rowset = plan.rowsets[0].model_copy(update={"entry": entry})
-    assert reads.task_count(plan.model_copy(update={"rowsets": (rowset,)}), 4) == tasks
+    read = reads.read_bytes(plan.model_copy(update={"rowsets": (rowset,)}))
+    assert reads.task_count(read, 4) == tasks
