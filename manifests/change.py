@@ -64,7 +64,8 @@ class Change:
     `DropRowSet` without a kind for it, with no ranges when there was nothing to drop: that is what
     tells it from an append. With `expect_epoch` it becomes the epoch after that one or none. The
     names of objects that are written on the way begin with `job`; `listed` are those that its
-    operations name through segments.
+    operations name through segments. A `fresh` one was never sent before: its transaction id was
+    made for this commit alone.
     """
 
     transaction: str
@@ -78,3 +79,4 @@ class Change:
     expect_epoch: int | None = None
     job: str | None = None
     listed: frozenset[str] = frozenset()
+    fresh: bool = False

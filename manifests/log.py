@@ -21,6 +21,7 @@ from manifests.engine import engine_name
 from manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
+    ConflictError,
     CorruptionError,
     InvalidInputError,
 )
@@ -84,12 +85,15 @@ class Log(LogReader):
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was removed or replaced,
         CorruptionError, UnsupportedFormatError, StoreError: nothing was committed.
-        CommitUnknownError: it may have been; delete no file that the change names.
+        CommitUnknownError: it may have been; delete no file that the change names. So it is where
+        retention has removed epochs since the base, but for a change that is `fresh`.
         """
         check_change(change, base)
-        check_slot(self.store, base.epoch, base.transaction)
+        removed = check_slot(self.store, base.epoch, base.transaction)
         if has_landed(change, base):
             return base, None
+        if change.fresh and (removed or base.epoch == 0):
+            self._check_not_removed(change, base)
         carried = begin(spill(self.store, _enabling(change, base)), base, self)
         head = base
         while True:
@@ -134,10 +138,11 @@ class Log(LogReader):
 
         Or to the one that holds the change, or the last of its batches, which is returned too.
         """
-        change = carried.change
+        change, tried = carried.change, head.epoch + 1
         while found is not None:
             if isinstance(found, Stub):
-                raise self._outdated(change, carried.base, found)
+                sent = not change.fresh or head.epoch + 1 == tried
+                raise _outdated_error(change, carried.base, found, sent=sent)
             after = apply_epoch(head, found)
             if found.transaction == change.transaction or has_landed(change, after):
                 return carried, after, found
@@ -168,13 +173,11 @@ class Log(LogReader):
     def _is_due(self, epoch: int) -> bool:
         return epoch % self._interval == 0
 
-    def _outdated(self, change: Change, base: Snapshot, stub: Stub) -> CommitUnknownError:
-        # Whether the removed epoch was this very change, sent before, nobody can tell any more.
-        return CommitUnknownError(
-            f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was"
-            f" planned, was removed by retention; look for transaction {change.transaction} in"
-            " the history before you repeat it."
-        )
+    def _check_not_removed(self, change: Change, base: Snapshot) -> None:
+        """Refuse a change that nobody has sent yet, where the epoch after its base is gone."""
+        found = read_slot(self.store, base.epoch + 1)
+        if isinstance(found, Stub):
+            raise _outdated_error(change, base, found, sent=False)
 
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
         change = carried.change
@@ -209,6 +212,21 @@ def _enabling(change: Change, base: Snapshot) -> Change:
         return change
     enable = EnableFeatures(reader=missing, writer=missing)
     return replace(change, ops=(enable, *change.ops))
+
+
+def _outdated_error(
+    change: Change, base: Snapshot, stub: Stub, *, sent: bool
+) -> ConflictError | CommitUnknownError:
+    removed = (
+        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
+        " was removed by retention;"
+    )
+    if not sent:
+        return ConflictError(f"{removed} read the table again and repeat it.")
+    # Whether the removed epoch was this very change, sent before, nobody can tell any more.
+    return CommitUnknownError(
+        f"{removed} look for transaction {change.transaction} in the history before you repeat it."
+    )
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:

@@ -125,6 +125,16 @@ class LogReader:
             return kept
         return state
 
+    def is_removed(self, epoch: int) -> bool:
+        """Whether retention has removed an epoch; not where the log cannot be read."""
+        try:
+            self.read_at(epoch)
+        except NotFoundError:
+            return True
+        except UNUSABLE:
+            return False
+        return False
+
     def read_from_log(self, epoch: int) -> Snapshot:
         """The state at an epoch that is not below the floor, without any checkpoint above that.
 

@@ -34,12 +34,12 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
     return decode_slot(data, number, store.locate(name))
 
 
-def check_slot(store: ObjectStore, number: int, transaction: str) -> None:
+def check_slot(store: ObjectStore, number: int, transaction: str) -> bool:
     """Check that epoch `number` of the log is still the one with this transaction, or removed.
 
-    A directory that was deleted, or deleted and made again, has free slots in the middle of the
-    old log: what is put there is never read. Costs one GET. Raises NotFoundError when it is not,
-    CorruptionError, StoreError.
+    Returns whether it was removed by retention. A directory that was deleted, or deleted and made
+    again, has free slots in the middle of the old log: what is put there is never read. Costs one
+    GET. Raises NotFoundError when it is neither, CorruptionError, StoreError.
     """
     name = epoch_name(number)
     try:
@@ -52,6 +52,7 @@ def check_slot(store: ObjectStore, number: int, transaction: str) -> None:
             f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
             " removed or replaced; open it again."
         )
+    return found is None
 
 
 NEXT = (1,)

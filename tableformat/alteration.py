@@ -151,7 +151,7 @@ def commit_alterations(
     if not operations:
         return base
     parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
-    return log.commit(Change(new_transaction_id(), "alter_table", operations, parameters), base)
+    return _commit(log, base, "alter_table", operations, parameters)
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:
@@ -167,7 +167,18 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
         )
     operation = RenameTable(table=table.id, name=check_table_name(name))
     parameters = {"name": table.name, "new_name": name}
-    return log.commit(Change(new_transaction_id(), "rename_table", (operation,), parameters), base)
+    return _commit(log, base, "rename_table", (operation,), parameters)
+
+
+def _commit(
+    log: Log,
+    base: Snapshot,
+    operation: str,
+    operations: tuple[Operation, ...],
+    parameters: dict[str, str],
+) -> Snapshot:
+    change = Change(new_transaction_id(), operation, operations, parameters, fresh=True)
+    return log.commit(change, base)
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:

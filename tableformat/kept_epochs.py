@@ -89,4 +89,5 @@ def _at_least_0(log: Log, epoch: int) -> int:
 
 
 def _commit(log: Log, base: Snapshot, operation: Operation) -> Snapshot:
-    return log.commit(Change(new_transaction_id(), operation.op, (operation,)), base)
+    change = Change(new_transaction_id(), operation.op, (operation,), fresh=True)
+    return log.commit(change, base)

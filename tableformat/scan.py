@@ -6,11 +6,14 @@ import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
 
 from manifests.deletion_vector import DeletionVector, read_deletion_vector
+from manifests.errors import CorruptionError, NotFoundError, StoreError, UnsupportedFormatError
+from manifests.log_reader import LogReader
 from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
 from tableformat.predicate import BoundPredicate, evaluate, prune
@@ -25,8 +28,20 @@ def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     """Read a plan in row order; batches have exactly the Arrow schema of `plan.output_schema`.
 
     A batch is at most the rows between two cuts of a RowSet; empty ones are left out.
-    Raises CorruptionError, naming file, column and block, before any row of them is returned.
+    Raises CorruptionError, naming file, column and block, before any row of them is returned, and
+    NotFoundError where retention has removed the epoch since it was planned.
     """
+    try:
+        yield from _read_rowsets(store, plan)
+    except CorruptionError as error:
+        if isinstance(error.__cause__, NotFoundError):
+            # Says so where retention has removed the epoch: then what is missing is no damage.
+            with suppress(CorruptionError, StoreError, UnsupportedFormatError):
+                LogReader(store).read_at(plan.epoch)
+        raise
+
+
+def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     predicate = plan.bound_predicate()
     needed = set(plan.projection)
     if predicate is not None:

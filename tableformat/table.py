@@ -13,6 +13,7 @@ import pyarrow as pa
 from manifests.change import Change
 from manifests.errors import (
     AlreadyExistsError,
+    ConflictError,
     InvalidInputError,
     NotFoundError,
 )
@@ -108,7 +109,7 @@ class ArrowTable(RowMethods):
         name, columns = location.new_table_name, as_table_schema(schema)
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
         job = plan_write(location, base, "append", create=design)
-        return cls(location, log, commit_write(job, (), log, base))
+        return cls(location, log, commit_write(job, (), log, base, fresh=True))
 
     @property
     def path(self) -> str:
@@ -440,7 +441,13 @@ class ArrowTable(RowMethods):
         entries = write_rows(job, batches_of(data), self._location.store)
         if not entries and not job.has_more_than_rows:
             return base.epoch
-        return self._written(commit_write(job, entries, self._log, base))
+        try:
+            after = commit_write(job, entries, self._log, base, fresh=True)
+        except ConflictError:
+            if mode == "append":
+                self.refresh()  # it relies on nothing that was seen: repeated, it succeeds
+            raise
+        return self._written(after)
 
     def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the state that was seen last, once: its rows may come from it."""

@@ -264,6 +264,7 @@ class Transaction:
             metrics=plan.counts,
             expect_epoch=self._settings.expect_epoch,
             job=self._job,
+            fresh=True,
         )
 
     def _check_open(self) -> None:

@@ -175,7 +175,7 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
         raise InvalidInputError("A lease is an epoch of its own: it excludes an expected epoch.")
     until = log.now_ms() + int(hours * 3_600_000)
     lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
-    log.commit(Change(new_transaction_id(), "lease", (lease,)), base)
+    log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
 
 
 def write_rows(
@@ -202,10 +202,12 @@ def commit_write(
     entries: Iterable[RowSetEntry],
     log: Log | None = None,
     base: Snapshot | None = None,
+    *,
+    fresh: bool = False,
 ) -> Snapshot:
     """Commit everything that the tasks wrote as one epoch, and return the state after it.
 
-    An append of nothing makes none.
+    An append of nothing makes none. `fresh`: nobody has sent the job before.
 
     `log` and `base` (the snapshot of the job's base epoch) save reading them again.
     Raises ConflictError when another writer changed what this one replaces, dropped the table, or
@@ -249,6 +251,7 @@ def commit_write(
             ops=tuple(ops),
             reads=reads,
             expect_epoch=job.commit.expect_epoch,
+            fresh=fresh,
         ),
         base,
     )

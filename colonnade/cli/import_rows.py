@@ -191,7 +191,7 @@ def _import_here(
     )
     with progress(output, "import", source.unit, source.total) as advance:
         entries = write_rows(job, source.batches(advance), target.location.store)
-    snapshot = commit_write(job, entries, target.log, target.base)
+    snapshot = commit_write(job, entries, target.log, target.base, fresh=True)
     return ImportFacts(
         table=target.location.url,
         epoch=snapshot.epoch,

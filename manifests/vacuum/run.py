@@ -248,6 +248,7 @@ def _change(
             "files_removed": len(files),
             "bytes_removed": sum(each.info.size for each in files),
         },
+        fresh=True,
     )
 
 

@@ -49,4 +49,4 @@ def give_up_lease(log: Log, base: Snapshot, job: CompactionJob) -> None:
 
 
 def _commit(log: Log, base: Snapshot, lease: Lease) -> Snapshot:
-    return log.commit(Change(new_transaction_id(), "lease", (lease,)), base)
+    return log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)

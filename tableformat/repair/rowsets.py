@@ -189,6 +189,7 @@ def _change(
         reads=(TableRead(table.id, _nothing, replaces=True),),
         metrics={"rows_lost": sum(each.count for each in lost), "rowsets_touched": len(rowsets)},
         job=job,
+        fresh=True,
     )
 
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from manifests.change import Change
-from manifests.errors import ConflictError
+from manifests.errors import ConflictError, CorruptionError
 from manifests.log import Log
 from manifests.operations import Epoch
 from manifests.snapshot import Snapshot
@@ -29,6 +29,8 @@ def commit_statement(
 ) -> tuple[Snapshot, Epoch | None]:
     """Evaluate a statement on a state and commit it; after a conflict again on the newest one.
 
+    Likewise where retention has removed the state meanwhile.
+
     Returns the state after it, and its epoch: none where it changes nothing, or its batch has
     landed before. Raises ConflictError after ten tries with growing pauses, or at once where an
     epoch is expected, and whatever `evaluate` and `Log.commit` raise.
@@ -37,12 +39,18 @@ def commit_statement(
         if attempt:
             log.pause(pause_before(attempt))
             base = log.refresh(base)
-        change = evaluate(base)
-        if change is None:
-            return base, None
+        last = attempt == TRIES - 1
         try:
-            return log.commit_change(change, base)
-        except ConflictError:
-            if attempt == TRIES - 1 or change.expect_epoch is not None:
+            change = evaluate(base)
+            if change is None:
+                return base, None
+            try:
+                return log.commit_change(change, base)
+            except ConflictError:
+                if last or change.expect_epoch is not None:
+                    raise
+        except CorruptionError:
+            # No damage where what is missing was removed while it was read.
+            if last or not log.is_removed(base.epoch):
                 raise
     raise AssertionError("unreachable")

@@ -159,6 +159,7 @@ def make_change(
         metrics=statement.counts.metrics(),
         expect_epoch=chosen.expect_epoch,
         job=job,
+        fresh=transaction is None,
     )
 
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from manifests.checkpoint import Hint
 from manifests.codec import decode_model, encode_model
-from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError
+from manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+)
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.operations import Anchor, Stub
 from manifests.store import MemoryStore
-from tests.log_samples import append, change, contents, database, entry, live, make_log, table
+from tests.log_samples import (
+    TRIPS,
+    append,
+    change,
+    contents,
+    database,
+    entry,
+    live,
+    make_log,
+    table,
+)
 
 
 class Retained:
@@ -109,3 +126,23 @@ def test_a_writer_that_slept_past_the_floor_does_not_take_an_old_slot() -> None:
         old.log.commit(append(), old.states[3])
     assert old.log.read_head().epoch == 19
     assert old.log.commit(append(), old.states[8]).epoch == 20
+
+
+def test_a_change_that_nobody_has_sent_is_refused_where_retention_removed_what_follows() -> None:
+    old = Retained()
+    old.remove(1, 8)
+    fresh = replace(append(), fresh=True)
+    for base in (1, 7):
+        with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+            old.log.commit(fresh, old.states[base])
+    first = replace(change(table(TRIPS, "trips")), fresh=True)
+    with pytest.raises(ConflictError, match="Epoch 1, after epoch 0"):
+        old.log.commit(first, old.states[0])
+    # Lost to epoch 10, it meets a stub at slots that it never tried, or at the one that it did.
+    old.remove(11, 12)
+    with pytest.raises(ConflictError, match="Epoch 11, after epoch 9"):
+        old.log.commit(fresh, old.states[9])
+    old.remove(10, 12)
+    with pytest.raises(CommitUnknownError, match="Epoch 10, after epoch 9"):
+        old.log.commit(fresh, old.states[9])
+    assert old.log.read_head().epoch == 19

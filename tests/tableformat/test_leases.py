@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pytest
 
 import colonnade
 from colonnade import CommitSettings, WriteSettings
-from manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from tableformat.selection import select_rows
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -63,10 +65,9 @@ def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> N
 def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     other = colonnade.open(tmp_path / "t")
-    with pytest.raises(CommitUnknownError, match="removed by retention"):
+    with pytest.raises(ConflictError, match="removed by retention"):
         table.append(interrupted(lambda: other.vacuum(0)), settings=settings(1e-9))
     assert not other.refresh().leases
-    table.refresh()
     table.append(noise(20_000), settings=settings(1e-9))
     assert not table.snapshot.leases
 
@@ -95,3 +96,37 @@ def test_rows_are_appended_to_a_table_that_was_open_for_longer_than_the_retentio
     monkeypatch.setattr("tableformat.table._OLD_MS", -1)
     table.append(noise(2))
     assert table.scan().to_arrow().num_rows == 5
+
+
+def test_what_retention_overtakes_is_refused_or_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = colonnade.ArrowDatabase.create(tmp_path / "db")
+    table = db.create_table("t", SCHEMA)
+    table.append(noise(20_000))
+    other = colonnade.open(tmp_path / "db" / "t")
+
+    def retire() -> None:
+        other.overwrite(pa.table({"id": [1, 2, 3]}))
+        other.vacuum(0)
+
+    planned = table.scan()
+    transaction = db.transaction()
+    transaction.table("t").append(noise(1))
+    retire()
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        transaction.commit()
+    with pytest.raises(NotFoundError, match="removed by retention; the oldest readable epoch"):
+        planned.to_arrow()
+
+    evaluated: list[bool] = []
+
+    def select(*arguments: Any) -> Any:
+        if not evaluated:
+            evaluated.append(True)
+            retire()
+        return select_rows(*arguments)
+
+    monkeypatch.setattr("tableformat.statements.update.select_rows", select)
+    assert table.update({"id": 7}, "id = 2").rows_updated == 1
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 7]
