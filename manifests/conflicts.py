@@ -81,10 +81,12 @@ def has_landed(change: Change, head: Snapshot) -> bool:
 
     Raises ConflictError when some are and others are not.
     """
+    # A table that is dropped and made again takes its own batches along.
+    dropped = {op.table for op in change.ops if isinstance(op, DropTable)}
     landed = {
         (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
         for op in change.ops
-        if isinstance(op, Txn)
+        if isinstance(op, Txn) and op.table not in dropped
     }
     if any(landed.values()) and not all(landed.values()):
         there = sorted(

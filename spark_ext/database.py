@@ -120,8 +120,9 @@ class Database:
     def restoreToVersion(self, version: int | str) -> int:
         """Make all tables again what they were at an epoch or tag; returns the new epoch.
 
-        Tables that came since are dropped. Raises NotFoundError for what was never or is gone,
-        InvalidInputError where a table was dropped since, ConflictError.
+        Tables that came since are dropped, and those that were dropped since are made again. Raises
+        NotFoundError for what was never or is gone, ConflictError, AlreadyExistsError where a
+        table that stays has got the name of another.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         if isinstance(version, str):

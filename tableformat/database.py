@@ -131,7 +131,7 @@ class Database:
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
         self._snapshot = commit_write(
-            plan_write(location, base, "append", create=design), (), self._log, base
+            plan_write(location, base, "append", create=design), (), self._log, base, fresh=True
         )
         return ArrowTable(location, self._log, self._snapshot)
 
@@ -148,6 +148,7 @@ class Database:
             operation="drop_table",
             parameters={"name": table.name},
             ops=(DropTable(table=table.id),),
+            fresh=True,
         )
         self._snapshot = self._log.commit(change, base)
         return self._snapshot.epoch
@@ -219,9 +220,9 @@ class Database:
     ) -> int:
         """Make all tables again what they were at an epoch, time or tag; returns the new epoch.
 
-        Tables that came since are dropped. Raises NotFoundError for what was never or is gone,
-        InvalidInputError where a table was dropped since, ConflictError when another writer
-        changed a table meanwhile.
+        Tables that came since are dropped, and those that were dropped since are made again. Raises
+        NotFoundError for what was never or is gone, ConflictError when another writer changed a
+        table meanwhile, AlreadyExistsError where a table that stays has got the name of another.
         """
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)

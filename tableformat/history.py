@@ -40,6 +40,10 @@ class HistoryEntry:
     metrics: dict[str, int]
 
 
+RESTORE = "restore"
+"""The operation of epochs that make tables again what they were."""
+
+
 def table_history(epochs: Iterable[Epoch], table: str) -> Iterator[HistoryEntry]:
     """The epochs, newest first, that changed a table, and vacuums of its database.
 
@@ -49,6 +53,8 @@ def table_history(epochs: Iterable[Epoch], table: str) -> Iterator[HistoryEntry]
         if any(isinstance(op, Vacuum) or getattr(op, "table", None) == table for op in epoch.ops):
             yield _history_entry(epoch, table)
         if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
+            if epoch.operation == RESTORE:
+                continue  # the table was dropped before, and is made again under its own id
             replaced = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)
             if replaced is None:
                 return

@@ -97,7 +97,7 @@ class Location:
         """
         now = None if head is None else self.find(head)
         known = self if now is None else self._pinned(now)
-        if snapshot.epoch < known.created_epoch:
+        if snapshot.epoch < known.created_epoch and known.find(snapshot) is None:
             known = replace(known, id=None)
         return known.require(snapshot)
 

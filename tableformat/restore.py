@@ -2,22 +2,35 @@
 
 Rows and columns are again what they were; RowSets that come back get new ids, and no file is
 touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
-a column follow it.
+a column follow it. A table that was dropped since is made again under its own id, which is the name
+of the folder that its files are in.
 Spec: docs/spec/operations.md#restoring-tables
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from manifests.bloom_columns import follow_columns
 from manifests.change import Change, TableRead
+from manifests.conflicts import has_landed
 from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import new_transaction_id
+from manifests.ids import TableId, new_transaction_id
 from manifests.log import Log
-from manifests.operations import AddRowSet, DropRowSet, DropTable, Operation, Restore, SetProperties
+from manifests.operations import (
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Operation,
+    Restore,
+    SetPartitionLayout,
+    SetProperties,
+    Txn,
+)
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from tableformat.history import RESTORE
 from tableformat.write_settings import CommitSettings
 
 
@@ -29,12 +42,19 @@ def restore_table(
     Raises NotFoundError where it was not there yet, ConflictError when another writer changed it
     since the base.
     """
-    if table.id not in then.tables:
+    before = then.tables.get(table.id)
+    if before is None:
         raise NotFoundError(
             f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
             f" {table.created_epoch}."
         )
-    return _commit(log, base, "restore", (table,), then, (), commit)
+    commit = commit or CommitSettings()
+    if _is_same(table, before):
+        return _commit(log, base, then, commit, (table,))
+    if _has_landed(commit, base, (table.id,)):
+        return base
+    ops = (*_drop(table), *_made_again(log, table, before, commit))
+    return _commit(log, base, then, commit, ops=ops)
 
 
 def restore_database(
@@ -42,45 +62,128 @@ def restore_database(
 ) -> Snapshot:
     """Make all tables again what they were in `then`, in one epoch; newer ones are dropped.
 
-    Raises InvalidInputError where a table was dropped since, for its id is not given again;
-    ConflictError when another writer changed one of them since the base.
+    Those that were dropped since are made again. Raises InvalidInputError where one of these has
+    RowSets in partitions by a column that it did not have any more, ConflictError when another
+    writer changed a table since the base, AlreadyExistsError where another one has its name.
     """
-    lost = [then.tables[each].name for each in then.tables.keys() - base.tables.keys()]
-    if lost:
+    commit = commit or CommitSettings()
+    kept = [table for key, table in base.tables.items() if _is_same(table, then.tables.get(key))]
+    stay = {table.id for table in kept}
+    ops: list[Operation] = []
+    for table in base.tables.values():
+        ops += () if table.id in stay else _drop(table)
+    lost = {key: table for key, table in then.tables.items() if key not in stay}
+    if _has_landed(commit, base, lost):
+        return base
+    last = _last_states(log, base, then, lost)
+    for key, table in lost.items():
+        ops += _made_again(log, last[key], table, commit)
+    return _commit(log, base, then, commit, kept, ops)
+
+
+def _is_same(now: TableState, then: TableState | None) -> bool:
+    """Whether a table was there all the time, and not dropped and made again in between."""
+    return then is not None and now.created_epoch == then.created_epoch
+
+
+def _has_landed(commit: CommitSettings, base: Snapshot, tables: Iterable[TableId]) -> bool:
+    """Whether tables that would be made again have been, by the same batch."""
+    ops = tuple(op for table in tables for op in commit.operations(table))
+    return has_landed(Change("", RESTORE, ops), base)
+
+
+def _drop(table: TableState) -> tuple[Operation, ...]:
+    # The first refuses, as any overwrite does, what would lose rows added since the base.
+    return DropRowSet(table=table.id, rowsets=()), DropTable(table=table.id)
+
+
+def _last_states(
+    log: Log, base: Snapshot, then: Snapshot, lost: Mapping[TableId, TableState]
+) -> dict[TableId, TableState]:
+    """What tables were right before they were dropped; as in `then` where nobody knows any more."""
+    found = {key: base.tables[key] for key in lost if key in base.tables}
+    if len(found) == len(lost):
+        return found
+    for epoch in log.read_epochs(base.epoch, base.epoch - then.epoch):
+        dropped = {TableId(op.table) for op in epoch.ops if isinstance(op, DropTable)}
+        if wanted := (dropped & lost.keys()) - found.keys():
+            before = log.read_at(epoch.epoch - 1, head=base)
+            found.update((key, before.tables[key]) for key in wanted)
+        if len(found) == len(lost):
+            break
+    return {**lost, **found}
+
+
+def _made_again(
+    log: Log, last: TableState, then: TableState, commit: CommitSettings
+) -> list[Operation]:
+    """Create a table as it was `last`, with the rows and columns that it had `then`."""
+    moved, gone = follow_columns(last.properties, last.schema, then.schema)
+    kept = {key: text for key, text in last.properties.items() if key not in gone}
+    columns = {field.id for field in then.schema.fields}
+    if any(f.column not in columns for layout in then.partition_layouts for f in layout):
         raise InvalidInputError(
-            f"Tables that were dropped after epoch {then.epoch} cannot be restored:"
-            f" {', '.join(sorted(lost))}; read them at that epoch and write them anew."
+            f"Table {then.name!r}, which was dropped, cannot be made again: it had partitions by a"
+            " column that it had dropped; read it at that epoch and write it anew."
         )
-    kept = [table for table in base.tables.values() if table.id in then.tables]
-    drops = [DropTable(table=each) for each in base.tables if each not in then.tables]
-    return _commit(log, base, "restore", kept, then, drops, commit)
+    batches = dict(last.batches)
+    if commit.batch is not None:
+        app, version = commit.batch
+        batches[app] = max(version, batches.get(app, 0))
+    return [
+        CreateTable(
+            table=then.id,
+            name=last.name,
+            table_schema=then.schema,
+            next_column_id=max(last.next_column_id, then.next_column_id),
+            sort_key=then.sort_key,
+            properties={**kept, **moved},
+            comment=last.comment,
+            partition_fields=then.partition_layout(1) if then.partition_layouts else None,
+        ),
+        *_layouts(then),
+        *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
+        *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
+    ]
+
+
+def _layouts(table: TableState) -> list[Operation]:
+    """What brings the layouts after the first, and then the one that was current."""
+    count = len(table.partition_layouts)
+    numbers = [*range(2, count + 1)]
+    if table.partition_layout_id != count:
+        numbers.append(table.partition_layout_id)
+    return [
+        SetPartitionLayout(table=table.id, layout_id=n, fields=table.partition_layout(n))
+        for n in numbers
+    ]
 
 
 def _commit(
     log: Log,
     base: Snapshot,
-    operation: str,
-    tables: Iterable[TableState],
     then: Snapshot,
-    drops: Iterable[DropTable],
-    commit: CommitSettings | None,
+    commit: CommitSettings,
+    tables: Iterable[TableState] = (),
+    ops: Iterable[Operation] = (),
 ) -> Snapshot:
-    chosen = commit or CommitSettings()
+    """Commit the restore of `tables` that were there all the time, and other operations."""
     changed = [table for table in tables if table.changed_epoch > then.epoch]
-    ops: list[Operation] = list(drops)
+    operations = [*ops]
     for table in changed:
-        ops += _operations(log, table, then.tables[table.id], then.epoch)
-        ops += chosen.operations(table.id)
-    if not ops:
-        log.expect(operation, chosen.expect_epoch, base)
+        operations += _operations(log, table, then.tables[table.id], then.epoch)
+        operations += commit.operations(table.id)
+    if not operations:
+        log.expect(RESTORE, commit.expect_epoch, base)
         return base
     change = Change(
         new_transaction_id(),
-        operation,
-        tuple(ops),
-        {"epoch": str(then.epoch), **chosen.parameters()},
+        RESTORE,
+        tuple(operations),
+        {"epoch": str(then.epoch), **commit.parameters()},
         reads=tuple(TableRead(table.id, replaces=True) for table in changed),
-        expect_epoch=chosen.expect_epoch,
+        expect_epoch=commit.expect_epoch,
+        fresh=True,
     )
     return log.commit(change, base)
 

@@ -165,9 +165,56 @@ def test_a_whole_database_goes_back_in_one_epoch() -> None:
     assert db.tables() == ["a", "b"]
     assert len(read(db.table("a"))) == 10
     assert read(db.table("b")) == [(100, "x")]
+
+
+@pytest.mark.parametrize("with_vacuum", [False, True])
+def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
+    db = database()
+    table = db.table("b")
+    table.alter(AddColumn(SchemaField(id=0, name="w", type="long")))
+    table.append(
+        pa.table({"id": [101], "v": ["y"], "w": [1]}), commit=CommitSettings(batch=("j", 4))
+    )
+    table.partition_by("v")
+    table.append(pa.table({"id": [102], "v": ["z"], "w": [2]}))
+    table.partition_by("id")
+    table.partition_by()
+    table.delete("id = 101")
+    wanted, layouts = read(table), table.state.partition_layouts
+    db.tag("start")
+    table.partition_by("v")
+    table.alter(AddColumn(SchemaField(id=0, name="late", type="long")), AlterProperties({"a": "b"}))
+    last = table.state
     db.drop_table("b")
-    with pytest.raises(InvalidInputError, match="dropped after epoch 4 cannot be restored: b"):
-        db.restore(tag="start")
+    db.create_table("b", SCHEMA).append(rows(7))
+    if with_vacuum:
+        db.vacuum(0)
+    head = db.refresh().epoch
+    assert db.restore(tag="start") == head + 1
+    assert db.tables() == ["a", "b"]
+    again = db.table("b")
+    assert read(again) == read(table) == wanted
+    state = again.state
+    assert (state.id, state.batches) == (last.id, {"j": 4})
+    assert (state.partition_layouts, state.partition_layout_id) == (layouts, 0)
+    if not with_vacuum:
+        assert state.properties == {"a": "b"}
+        assert state.next_column_id == last.next_column_id
+        assert read(again, epoch=4) == [(100, "x")]
+    shown = [entry.operation for entry in again.history(2)]
+    assert shown == ["restore", "vacuum" if with_vacuum else "drop_table"]
+    again.append(pa.table({"id": [103], "v": ["z"], "w": [2]}))
+    again.optimize().option("min-rowsets", 2).executeCompaction()
+    after = read(again)
+    assert len(after) == len(wanted) + 1
+    batch = CommitSettings(batch=("restores", 1))
+    restored = again.restore(tag="start", commit=batch)
+    assert read(db.table("b")) == wanted
+    assert again.restore(tag="start", commit=batch) == db.restore(tag="start", commit=batch)
+    assert db.refresh().epoch == restored
+    if not with_vacuum:
+        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+    assert not db.verify(4).findings
 
 
 def test_tags_name_epochs_until_they_are_removed() -> None:
