@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,8 @@ from numpy.typing import NDArray
 
 from manifests.bloom_columns import bloom_columns
 from manifests.change import RowsGone, TableRead
+from manifests.codec import EPOCH_LIMIT
+from manifests.deletion_vector import INLINE_LIMIT as VECTOR_INLINE_LIMIT
 from manifests.entries import SortField
 from manifests.log import Log
 from manifests.operations import ReplaceColumn
@@ -39,8 +40,12 @@ from tableformat.write_settings import WriteSettings
 IN_PLACE_BYTES = 16_384
 """What a replacement must save: its footer and operation, and one more file for readers to open."""
 
-IN_PLACE_LIMIT = 8192
-"""RowSets whose columns one statement replaces at most, so that its epoch stays below its cap."""
+IN_PLACE_ROOM = EPOCH_LIMIT // 2
+"""Bytes of its epoch up to which a statement replaces columns; further RowSets change otherwise."""
+
+_OPERATION_BYTES = 512
+_COLUMN_BYTES = 256
+"""What a replacement takes in an epoch at most, and each of its columns."""
 
 INLINE_LIMIT = 64
 """Replacements that one statement stores in the log at most; more go to files however small."""
@@ -100,8 +105,21 @@ def in_place(
     columns = [field.id for field in targets.fields]
     if not replaceable(table).issuperset(columns):
         return frozenset()
-    chosen = (r.id for r, count in changed if _is_cheaper(store, table, r, count, columns))
-    return frozenset(islice(chosen, IN_PLACE_LIMIT))
+    chosen = set[int]()
+    room = IN_PLACE_ROOM
+    for rowset, count in changed:
+        room_needed = _log_bytes(rowset, count, columns)
+        if room_needed <= room and _is_cheaper(store, table, rowset, count, columns):
+            chosen.add(rowset.id)
+            room -= room_needed
+    return frozenset(chosen)
+
+
+def _log_bytes(rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
+    """What a replacement takes in its epoch at most."""
+    every = count == rowset.entry.rows
+    bitmap = 0 if every else min(VECTOR_INLINE_LIMIT, 2 * count + 64) * 4 // 3
+    return _OPERATION_BYTES + _COLUMN_BYTES * len(columns) + bitmap
 
 
 def _is_cheaper(

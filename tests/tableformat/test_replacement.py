@@ -214,7 +214,7 @@ def test_many_replacements_go_to_files_and_no_further_ones_in_place(
     table = made()
     table.update({"c1": 0.5})
     assert {r.place for each in live(table) for r in each.entry.replacements or ()} == {"packed"}
-    monkeypatch.setattr(update, "IN_PLACE_LIMIT", 1)
+    monkeypatch.setattr(update, "IN_PLACE_ROOM", 1000)
     counts = table.update({"c1": 0.25})
     assert (counts.rowsets_touched, counts.rowsets_in_place) == (2, 1)
     assert set(column(table, "c1")) == {0.25}
