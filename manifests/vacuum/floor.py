@@ -37,7 +37,7 @@ def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, set[str]]:
     stored, ref = store_snapshot(log.store, state)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
     read_back, objects = read_anchor(log, anchor)
-    lists = _segments(state) | _segments(stored) | {ref.root}
+    lists = segments_of(state) | segments_of(stored) | {ref.root}
     if objects - lists != read_state_objects(log, state) - lists or _counts(read_back) != _counts(
         state
     ):
@@ -73,8 +73,14 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
                 state = root_snapshot(read_root(store, ref))
             except (NotFoundError, CorruptionError):
                 continue
-            found |= {ref.root} | _segments(state)
+            found |= {ref.root} | segments_of(state)
     return found
+
+
+def segments_of(state: Snapshot) -> set[str]:
+    """The objects that list the RowSets of a state."""
+    tables = state.tables.values()
+    return {ref.segment.object for table in tables for ref in table.rowsets.segments}
 
 
 def put_stubs(store: ObjectStore, head: Snapshot, threads: int) -> None:
@@ -137,7 +143,7 @@ def _is_sound(store: ObjectStore, floor: int) -> bool:
     if found is None or found[0].epoch < floor:
         return False
     try:
-        for segment in _segments(root_snapshot(found[1])):
+        for segment in segments_of(root_snapshot(found[1])):
             store.get_range(checkpoint_name(segment), 0, 1)
     except UNUSABLE:
         return False
@@ -146,11 +152,6 @@ def _is_sound(store: ObjectStore, floor: int) -> bool:
 
 def _of(epoch: int, head: Snapshot) -> Anchor:
     return next(anchor for anchor in head.anchors if anchor.epoch == epoch)
-
-
-def _segments(state: Snapshot) -> set[str]:
-    tables = state.tables.values()
-    return {ref.segment.object for table in tables for ref in table.rowsets.segments}
 
 
 def _counts(state: Snapshot) -> Mapping[str, Sequence[int | None]]:

@@ -23,6 +23,7 @@ from manifests.vacuum.floor import (
     cached_objects,
     put_stubs,
     read_anchor,
+    segments_of,
     settle_hint,
     write_anchor,
 )
@@ -57,7 +58,11 @@ class VacuumRequest:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a run found, and means to do. `lowest` is the state at the floor."""
+    """What a run found, and means to do. `lowest` is the state at the floor.
+
+    `used` are objects that must stay. An anchor of `lowest` may share segments with it, so before
+    one is stored nobody knows which of these may go.
+    """
 
     head: Snapshot
     stored: tuple[Stored, ...]
@@ -106,6 +111,17 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     """What a vacuum would do; writes nothing, so a store may be read-only. Raises as `vacuum`."""
     return _persist(log, replace(request, dry_run=True))
+
+
+def read_used_objects(log: Log) -> set[str]:
+    """Every object that a kept epoch names, or a checkpoint that readers may begin at.
+
+    Reads the epochs and segments that a vacuum would. Raises CorruptionError where the log cannot
+    be read, StoreError.
+    """
+    head = log.read_head()
+    kept = kept_below(head, head.floor, log.now_ms())
+    return _used(log, head, log.read_from_log(head.floor), kept)
 
 
 def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
@@ -159,8 +175,9 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     kept = kept_below(head, floor.epoch, now_ms)
     lowest = log.read_from_log(floor.epoch)
     used = _used(log, head, lowest, kept)
+    objects = used | segments_of(lowest)
     leases = {lease.job for lease in head.leases.values() if lease.until_ms > now_ms}
-    removal = plan_removal(stored, used, leases, cutoff_ms, head.epoch)
+    removal = plan_removal(stored, objects, leases, cutoff_ms, head.epoch)
     return _Found(head, stored, floor, retention, now_ms, kept, lowest, used, removal)
 
 
@@ -180,9 +197,13 @@ def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
 
 
 def _used(log: Log, head: Snapshot, lowest: Snapshot, kept: Iterable[int]) -> set[str]:
-    """Every object that a kept epoch names, read from the log itself and never from a cache."""
+    """Every object that a kept epoch names, read from the log itself and never from a cache.
+
+    Of the floor, the segments of its anchor, where there is one.
+    """
     anchors, floor = {anchor.epoch: anchor for anchor in head.anchors}, lowest.epoch
-    used = read_state_objects(log, lowest) | read_later_objects(log, lowest, head.epoch)
+    used = read_state_objects(log, lowest) - segments_of(lowest)
+    used |= read_later_objects(log, lowest, head.epoch)
     for epoch in kept:
         if epoch in anchors:
             used |= read_anchor(log, anchors[epoch])[1]

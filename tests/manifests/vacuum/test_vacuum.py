@@ -10,9 +10,17 @@ import pytest
 from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
 from manifests.ids import new_job_id
 from manifests.log import Log, create_database
-from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
+from manifests.names import (
+    CHECKPOINTS,
+    HINT,
+    checkpoint_name,
+    deletion_vector_name,
+    epoch_name,
+    packed_name,
+)
 from manifests.operations import (
     AddDeletionVector,
+    Anchor,
     DropTable,
     Lease,
     Pin,
@@ -23,7 +31,7 @@ from manifests.operations import (
 )
 from manifests.store import LocalStore
 from manifests.vacuum import plan
-from manifests.vacuum.floor import read_anchor
+from manifests.vacuum.floor import read_anchor, segments_of
 from manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, TRIPS, append, change, table, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, World
@@ -225,6 +233,23 @@ def test_a_dry_run_says_what_the_run_does_and_writes_nothing() -> None:
     assert done.epoch == world.log.read_head().epoch
     assert str(planned).startswith("Would remove")
     assert planned.to_json()["bytes_removed"] == done.bytes_removed
+
+
+def test_lists_that_an_anchor_replaces_go_in_the_run_that_stores_it() -> None:
+    world = World(64)
+    for _ in range(3):
+        world.append(2)
+        world.overwrite()
+        result = world.vacuum()
+        assert result.epoch is not None
+        lists = {i.name for i in world.store.list(f"{CHECKPOINTS}/")}
+        [anchor] = world.check().anchors
+        assert lists == {*map(checkpoint_name, read_lists(world, anchor))}
+        assert world.vacuum().files == ()
+
+
+def read_lists(world: World, anchor: Anchor) -> set[str]:
+    return segments_of(read_anchor(world.log, anchor)[0]) | {anchor.root}
 
 
 def test_many_victims_take_several_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
