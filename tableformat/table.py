@@ -352,10 +352,11 @@ class ArrowTable(RowMethods):
 
         `rowsets` are ids, as `verify` reports them. Rows stay where every column of their stretch
         (at most 65,536 rows) can be read; what can be read of the others is written to the new
-        Parquet file `rescue`. Deletes no file: earlier epochs still name the old ones. `dry_run`
-        only says what would be lost. Raises NotFoundError for a RowSet that is not there,
-        InvalidInputError where all can be read, AlreadyExistsError for a `rescue` that exists,
-        ConflictError when another writer changed one of them meanwhile; StoreError.
+        Parquet file `rescue`, which is not made where no row is lost. Deletes no file: earlier
+        epochs still name the old ones. `dry_run` only says what would be lost. Raises NotFoundError
+        for a RowSet that is not there, InvalidInputError where nothing is damaged,
+        AlreadyExistsError for a `rescue` that exists, ConflictError when another writer changed one
+        of them meanwhile; StoreError.
         """
         base = self.refresh()
         snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)

@@ -51,9 +51,10 @@ def repair(
     table, ids = open_place(path).table, _ids(rowsets)
     result = table.repair(ids, rescue=rescue, dry_run=True)
     if not dry_run:
-        if not yes:
-            output.notes.print(Text(str(result)))
-        require_yes(f"Part with {result.rows_lost:,} rows of {table.path}?", yes)
+        if result.rows_lost:
+            if not yes:
+                output.notes.print(Text(str(result)))
+            require_yes(f"Part with {result.rows_lost:,} rows of {table.path}?", yes)
         result = table.repair(ids, rescue=rescue)
     output.show(result.to_json(), Text(str(result)))
 

@@ -52,7 +52,10 @@ def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Take RowSets out, one row for each stretch that is lost; or make checkpoints anew."""
+    """Take RowSets out, one row for each stretch that is lost; or make checkpoints anew.
+
+    Where nothing is lost there is a row that names the epoch.
+    """
     TRANSACTIONS.refuse(locate_existing(arguments["table"]), "repaired")
     table = ArrowTable.open(arguments["table"])
     text, rescue = arguments["rowsets"], arguments["rescue"]
@@ -75,7 +78,7 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
             each.certain,
         )
         for each in done.lost
-    ]
+    ] or [(done.epoch, None, None, None, 0, None, None)]
 
 
 def _numbers(text: str) -> list[int]:

@@ -77,7 +77,8 @@ class DamagedRowSet:
             return None
         try:
             [(_, batch)] = self._reader.read([field], [(first, end)])
-        except CorruptionError:
+            batch.validate(full=True)
+        except (CorruptionError, pa.ArrowInvalid):
             return None
         return batch.column(0)
 

@@ -1,7 +1,9 @@
 """Damaged RowSets replaced by what is left of them, in one epoch, when told to.
 
 The rows of a stretch between two cuts stay when all their columns can be read; the others are lost
-to the table. No file is deleted: earlier epochs still name the old ones.
+to the table. Where all can be read the RowSet is written anew, with what is damaged: Bloom filters,
+what is said of values, columns that nobody reads any more. No file is deleted: earlier epochs still
+name the old ones.
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from tableformat.arrow_types import arrow_schema
 from tableformat.partition.writer import open_writer
 from tableformat.repair.reading import DamagedRowSet, Stretch
 from tableformat.repair.rescue import Rescue
+from tableformat.verify.run import find_damage
 from tableformat.write_job import stamped, write_options
 from tableformat.write_settings import WriteSettings
 
@@ -69,10 +72,14 @@ class RepairResult:
         return {**asdict(self), "rows_lost": self.rows_lost}
 
     def __str__(self) -> str:
+        ids = ", ".join(map(str, self.rowsets))
+        if not self.lost:
+            done = "Would rewrite" if self.epoch is None else f"Epoch {self.epoch} rewrites"
+            return f"{done} RowSets {ids}; all {self.rows_kept} rows of them stay."
         done = "Would take" if self.epoch is None else f"Epoch {self.epoch} takes"
         said = [
-            f"{done} {self.rows_lost} rows out of RowSets"
-            f" {', '.join(map(str, self.rowsets))}; {self.rows_kept} rows of them stay."
+            f"{done} {self.rows_lost} rows out of RowSets {ids}; {self.rows_kept} rows of them"
+            " stay."
         ]
         for each in self.lost:
             doubt = "" if each.certain else ", deleted ones among them"
@@ -116,17 +123,19 @@ def take_out(
             elif len(stretch.rows):
                 lost.append(_lost(rowset, stretch))
                 file.write(rowset, stretch)
-        if not lost:
+        if not lost and not find_damage(log, table, chosen):
             raise InvalidInputError(
-                f"RowSets {sorted(rowsets)} of table {table.name!r} can be read whole: there is"
-                " nothing to take out."
+                f"RowSets {sorted(rowsets)} of table {table.name!r} are sound: there is nothing to"
+                " take out."
             )
         if dry_run:
             return base, RepairResult(None, _ids(chosen), kept, tuple(lost), None)
         entries = out.close()
-        file.keep()
+        if lost:
+            file.keep()
         snapshot = log.commit(_change(table, chosen, entries, lost, job), base)
-    return snapshot, RepairResult(snapshot.epoch, _ids(chosen), kept, tuple(lost), file.path)
+    rescued = file.path if lost else None
+    return snapshot, RepairResult(snapshot.epoch, _ids(chosen), kept, tuple(lost), rescued)
 
 
 def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
@@ -177,15 +186,12 @@ def _change(
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
     written = [stamped(entry, table) for entry in entries]
+    said = "; ".join(f"RowSet {e.rowset} rows {e.first} to {e.last}" for e in [*lost][:100])
     return Change(
         new_transaction_id(),
         "repair",
         (dropped, *(AddRowSet(table=table.id, rowset=each) for each in written)),
-        {
-            "lost": "; ".join(
-                f"RowSet {each.rowset} rows {each.first} to {each.last}" for each in [*lost][:100]
-            )
-        },
+        {"lost": said} if lost else {},
         reads=(TableRead(table.id, _nothing, replaces=True),),
         metrics={"rows_lost": sum(each.count for each in lost), "rowsets_touched": len(rowsets)},
         job=job,

@@ -6,6 +6,7 @@ Spec: docs/verify.md
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -15,9 +16,9 @@ from functools import partial
 
 from manifests.errors import ColonnadeError, CorruptionError, InvalidInputError
 from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
+from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store import ObjectStore, open_store
-from manifests.vacuum.run import VacuumRequest, plan_vacuum
+from manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
 from tableformat.location import StorageOptions, locate_existing
 from tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
@@ -29,6 +30,9 @@ Progress = Callable[[int, int], None]
 
 _JOBS_A_WORKER = 4
 """So that none waits long for the last one, and progress moves."""
+
+_TRIES = 5
+"""How often the log is looked at again because vacuum let epochs go meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +60,12 @@ def verify(
             f" {depth!r}."
         )
     start = time.monotonic()
-    check = LogCheck(log).run()
-    findings = check.findings
-    state = check.state if epoch is None else log.read_at(epoch)
-    chosen = _chosen(state, tables)
-    sizes, folders = _sizes(log.store)
-    units = [unit for table in chosen for unit in _units(check, table)]
-    if state is not None and epoch is None:
-        units += _older(check, state, units, None if tables is None else chosen)
-    missing = [f for table, rowset in units for f in check_files(table, rowset, sizes, folders)]
-    findings += missing
+    seen = _look(log, tables, epoch)
+    findings = seen.findings
     read = 0
     if depth > 1:
-        gone = {(each.table, each.rowset) for each in missing}
-        there = [unit for unit in units if (unit[0].name, unit[1].id) not in gone]
+        gone = {(each.table, each.rowset) for each in findings}
+        there = [unit for unit in seen.units if (unit[0].name, unit[1].id) not in gone]
         if elsewhere is None:
             run = partial(check_job, store=log.store)
             elsewhere = Elsewhere(run, threads or os.cpu_count() or 1)
@@ -77,11 +73,11 @@ def verify(
         findings += found
     return VerifyReport(
         depth=depth,
-        epoch=None if state is None else state.epoch,
-        findings=tuple(findings),
-        tables=len(chosen),
-        rowsets=len(units),
-        rows=sum(rowset.entry.rows for _, rowset in units),
+        epoch=None if seen.state is None else seen.state.epoch,
+        findings=tuple(_still_named(log, seen.newest, findings)),
+        tables=len(seen.tables),
+        rowsets=len(seen.units),
+        rows=sum(rowset.entry.rows for _, rowset in seen.units),
         bytes=read,
         seconds=time.monotonic() - start,
         leftovers=_leftovers(log),
@@ -109,6 +105,73 @@ def verify_path(
     return verify(
         Log(store), depth, tables=tables, threads=threads, progress=progress, elsewhere=elsewhere
     )
+
+
+def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[Finding]:
+    """All that is wrong with some RowSets of a table, at every depth. Reads all of them."""
+    sizes, folders = _sizes(log.store)
+    units = [(table, rowset) for rowset in rowsets]
+    here = Elsewhere(partial(check_job, store=log.store), 1)
+    found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), here, None)
+    return [*found, *(f for rowset in rowsets for f in check_files(table, rowset, sizes, folders))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the log and a listing say: `state` is the one to verify, `units` its RowSets."""
+
+    newest: Snapshot | None
+    state: Snapshot | None
+    tables: Sequence[TableState]
+    units: list[Unit]
+    findings: list[Finding]
+
+
+def _look(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+    """Look at the log and for files; again where vacuum removed some that were looked for."""
+    for _ in range(_TRIES):
+        seen = _look_once(log, tables, epoch)
+        if not seen.findings or not _has_let_go(log, seen.newest):
+            break
+    return seen
+
+
+def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
+    check = LogCheck(log).run()
+    state = check.state if epoch is None else log.read_at(epoch)
+    chosen = _chosen(state, tables)
+    sizes, folders = _sizes(log.store)
+    units = [unit for table in chosen for unit in _units(check, table)]
+    if state is not None and epoch is None:
+        units += _older(check, state, units, None if tables is None else chosen)
+    missing = [f for table, rowset in units for f in check_files(table, rowset, sizes, folders)]
+    return _Seen(check.state, state, chosen, units, [*check.findings, *missing])
+
+
+def _has_let_go(log: Log, state: Snapshot | None) -> bool:
+    """Whether vacuum has let epochs go since a state."""
+    if state is None:
+        return False
+    try:
+        head = log.refresh(state)
+    except ColonnadeError:
+        return False
+    return (head.floor, head.anchors) != (state.floor, state.anchors)
+
+
+def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> list[Finding]:
+    """Without those of RowSets that vacuum was free to remove while they were looked at."""
+    if not findings or not _has_let_go(log, newest):
+        return findings
+    try:
+        used = read_used_objects(log)
+    except ColonnadeError:
+        return findings
+    return [
+        each
+        for each in findings
+        if each.rowset is None or not used.isdisjoint(re.split("[/.]", each.file or ""))
+    ]
 
 
 def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[TableState]:

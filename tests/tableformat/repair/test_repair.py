@@ -21,7 +21,9 @@ from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
 from manifests.store import MemoryStore
 from tableformat import write_job
+from tableformat.alteration import AlterProperties
 from tableformat.database import Database
+from tableformat.statements import update
 from tableformat.table import ArrowTable
 from tableformat.write_options import WriteOptions
 from tests.manifests.vacuum.world import Hooked
@@ -126,6 +128,70 @@ def test_without_its_vector_nobody_knows_which_rows_of_a_rowset_live(
     found = pq.read_table(tmp_path / "lost.parquet")
     assert found["id"].to_pylist() == [*range(300)]
     assert not any(found["_certain"].to_pylist())
+
+
+def test_a_damaged_filter_costs_no_row(tmp_path: Path) -> None:
+    store = MemoryStore()
+    db = make(store)
+    table = db.table("a")
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    table.append(rows(600))
+    before = table.scan(["id", "s"]).to_arrow()
+    flip(store, file_of(db, 2, "1.idx"), 5)
+    rowsets = db.verify(3).damaged_rowsets("a")
+    planned = table.repair(rowsets, rescue=tmp_path / "lost.parquet", dry_run=True)
+    result = table.repair(rowsets, rescue=tmp_path / "lost.parquet")
+    assert (planned.lost, planned.rows_kept) == (result.lost, result.rows_kept) == ((), 300)
+    assert (result.rows_lost, result.rescued) == (0, None)
+    assert str(result) == f"Epoch {table.epoch} rewrites RowSets 2; all 300 rows of them stay."
+    assert list(tmp_path.iterdir()) == []
+    assert table.scan(["id", "s"]).to_arrow().equals(before)
+    assert db.verify(4).is_sound
+    assert table.history(1)[0].parameters == {}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_damaged_replacement_costs_the_rows_whose_columns_it_has(
+    whole: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(update, "IN_PLACE_BYTES", -(2**20))
+    store = MemoryStore()
+    db = make(store)
+    table = db.table("a")
+    assert table.update({"x": 0.5}, "id >= 10 AND id < 300").rowsets_in_place == 1
+    [rowset, _] = db._log.read_rowsets(table.state)
+    [replacement] = rowset.entry.replacements or ()
+    folder = f"{table.state.prefix}{replacement.object}"
+    store.delete(f"{folder}/rowset.json") if whole else flip(store, f"{folder}/2.col", 10)
+    rowsets = db.verify(3).damaged_rowsets("a")
+    assert rowsets == [0]
+    result = table.repair(rowsets, rescue=tmp_path / "lost.parquet")
+    end = 300 if whole else 100
+    assert {each.columns for each in result.lost} == {("x",)}
+    assert ids(table) == [i for i in range(end, 600) if i != 250]
+    assert table.scan(["x"], "id = 299").to_arrow()["x"].to_pylist() == [0.5][whole:]
+    assert db.verify(4).is_sound
+    found = pq.read_table(tmp_path / "lost.parquet").select(["id", "x", "s"])
+    assert found["id"].to_pylist() == [i for i in range(end) if i not in (7, 250)]
+    assert found["x"].null_count == len(found)
+    assert found["s"].to_pylist()[:8] == rows()["s"].to_pylist()[:7] + rows()["s"].to_pylist()[8:9]
+
+
+def test_damage_of_a_column_that_was_replaced_since_costs_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(update, "IN_PLACE_BYTES", -(2**20))
+    store = MemoryStore()
+    db = make(store)
+    table = db.table("a")
+    table.update({"x": 0.5}, "id < 300")
+    before = table.scan(["id", "s"]).to_arrow()
+    store.delete(file_of(db, 0, "2.col"))
+    assert db.verify(1).damaged_rowsets("a") == [0]
+    assert table.repair([0], rescue=tmp_path / "lost.parquet").rows_lost == 0
+    assert table.scan(["id", "s"]).to_arrow().sort_by("id").equals(before.sort_by("id"))
+    assert set(table.scan(["x"], "id < 300").to_arrow()["x"].to_pylist()) == {0.5}
+    assert db.verify(4, epoch=table.epoch).is_sound
 
 
 def test_what_is_sound_unknown_or_in_the_way_is_refused(tmp_path: Path) -> None:

@@ -27,7 +27,9 @@ from tableformat.column import Column
 from tableformat.database import Database
 from tableformat.partition import writer
 from tableformat.partition.divide import divide
+from tableformat.verify import run
 from tableformat.verify.findings import VerifyReport
+from tableformat.verify.run import verify
 from tableformat.write_options import WriteOptions
 from tests.strategies import PRIMITIVES, make_batch
 
@@ -295,6 +297,32 @@ def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) 
     found = {each.file for each in db.verify(3).findings}
     assert found <= {*old}
     assert len(found) == (0 if place == "inline" else 2)
+
+
+@pytest.mark.parametrize("step", ["_sizes", "_check_rowsets"])
+def test_what_vacuum_removes_meanwhile_is_not_called_damaged(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    store = MemoryStore()
+    db = make(store)
+    db.vacuum(0)  # so that the next one replaces an anchor
+    [*_, name] = sorted(n for n in data_files(store) if n.startswith(db.table("a").state.prefix))
+    flip(store, name, len(store.get(name)) // 2)
+    damaged = [each.file for each in db.verify(3).findings]
+    assert set(damaged) == {name}
+    real = getattr(run, step)
+
+    def late(*given: Any) -> Any:
+        if db.snapshot.epoch == 9:
+            db.table("b").overwrite(rows(ROWS))
+            db.vacuum(0)
+        return real(*given)
+
+    monkeypatch.setattr(run, step, late)
+    assert [each.file for each in verify(Log(store), 3).findings] == damaged
+    assert db.snapshot.floor == 10
 
 
 @pytest.mark.parametrize("at", [99, 100, 101, 250])
