@@ -29,7 +29,7 @@ from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.read_rows import live_rows
-from manifests.errors import InvalidInputError
+from manifests.errors import InvalidInputError, NotFoundError
 from tableformat.arrow_scan import Scan
 from tableformat.scan import read_plan_parallel
 
@@ -75,6 +75,8 @@ def export(
     place, path, by_spark = open_place(table), Path(target), target.endswith("/")
     chosen = file_format or _format_of(path, by_spark)
     scan = place.table.scan(split_names(columns), where, epoch=epoch, timestamp=timestamp, tag=tag)
+    if not by_spark:
+        _require_file(path)
     if path.exists():
         require_yes(f"Replace {target}?", yes)
     if by_spark:
@@ -113,6 +115,14 @@ def _format_of(path: Path, is_folder: bool) -> ExportFormat:
     if is_folder:
         return "parquet"
     raise InvalidInputError(f"{path} ends neither in .parquet nor in .csv; give --format.")
+
+
+def _require_file(path: Path) -> None:
+    """Raises InvalidInputError, NotFoundError for what can be no file that is to be written."""
+    if path.is_dir():
+        raise InvalidInputError(f"{path} is a folder; one that Spark shall fill ends in a slash.")
+    if not path.parent.is_dir():
+        raise NotFoundError(f"{path.parent} is no folder that {path.name} could be written to.")
 
 
 def _export_here(place: Place, scan: Scan, path: Path, chosen: ExportFormat, output: Output) -> int:

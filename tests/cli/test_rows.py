@@ -177,6 +177,11 @@ def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(
     assert run("export", shop / "orders", file, answer="y\n").code == 0
     assert run("export", shop / "orders", file, "--yes").code == 0
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["orders.csv"]
+    folder = run("export", shop / "orders", tmp_path, "--format", "csv", "--yes")
+    assert (folder.code, folder.err.count("\n")) == (2, 1)
+    nowhere = run("export", shop / "orders", tmp_path / "no" / "a.csv")
+    assert nowhere.code == 3
+    assert f"{tmp_path / 'no'} is no folder that a.csv could be written to." in nowhere.err
 
 
 def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
