@@ -96,9 +96,14 @@ class Changes:
 
         deletes = [partial(delete, part=part, of=20) for part in range(20)]
         merges = [partial(self._merge, turn=part, table="rivals") for part in range(4)]
+        apart = [partial(self._merge, turn=part, table="rivals") for part in range(10, 14)]
         appends = [partial(append, part=part) for part in range(5)]
         yield self._refused("20 DELETEs of disjoint rows", deletes)
         yield self._refused("10 DELETEs beside a compaction", [self._compact, *deletes[:10]])
+        yield self._refused(
+            "10 DELETEs and 4 MERGEs beside a compaction",
+            [self._compact, *deletes[:10], *apart],
+        )
         yield self._refused("5 DELETEs beside 5 appends", [*deletes[:5], *appends])
         yield self._refused("4 MERGEs on disjoint keys", merges)
 
@@ -154,7 +159,7 @@ class Changes:
 
     def _merge(self, engine: Engine, turn: int, table: str = "keyed") -> object:
         count = int(MERGED_ROWS * self.scale) if table == "keyed" else 1_000
-        step = 97 if table == "keyed" else 4
+        step = 97 if table == "keyed" else 20
         # Half of the keys are there, the others are new in every turn.
         old = f"SELECT id * {step} + {turn} AS id, 'm' AS name, id * 1.0D AS amount"
         new = f"SELECT id + {10**8 + turn * count} AS id, 'n' AS name, id * 1.0D AS amount"

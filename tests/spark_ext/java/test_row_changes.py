@@ -208,6 +208,33 @@ def test_statements_on_other_rows_of_one_rowset_both_stay(spark: SparkShell) -> 
     assert last(spark) == ("delete", {"rows_deleted": 1, "rowsets_touched": 1})
 
 
+def test_ten_deletes_and_four_merges_beside_compactions_all_commit(spark: SparkShell) -> None:
+    for first in range(0, 4000, 1000):
+        spark.sql(f"INSERT INTO {TABLE} SELECT id, 'x', 0 FROM range({first + 20}, {first + 1020})")
+    deletes = [f"DELETE FROM {TABLE} WHERE id % 20 = {part}" for part in range(10)]
+    merges = [
+        f"""MERGE INTO {TABLE} t USING (
+            SELECT id * 20 + {part} id FROM range(100)
+            UNION ALL SELECT id + {10_000 * part} FROM range(100)) s
+        ON t.id = s.id WHEN MATCHED THEN UPDATE SET v = {part}
+        WHEN NOT MATCHED THEN INSERT (id, name, v) VALUES (s.id, 'new', {part})"""
+        for part in range(10, 14)
+    ]
+    module = "__import__('tests.spark_ext.java.rivals', fromlist=['rivals'])"
+    arguments = f"spark, {str(path(spark))!r}, {[*deletes, *merges]!r}"
+    assert spark.run(f"{module}.run_beside_compactions({arguments})") == []
+    done = [entry.operation for entry in table(spark).history()]
+    assert (done.count("delete"), done.count("merge")) == (10, 4)
+    assert done.count("compact") > 1
+    left = {n for n in range(4020) if n % 20 >= 10}
+    new = {n + 10_000 * part for n in range(100) for part in range(10, 14)}
+    assert set(ids(spark)) == left | new
+    changed = spark.sql(
+        f"SELECT count(*), count(DISTINCT id) FROM {TABLE} WHERE v BETWEEN 10 AND 13"
+    )
+    assert changed == [[800, 800]]
+
+
 def test_a_row_that_another_statement_took_is_a_conflict_that_names_it(spark: SparkShell) -> None:
     rival = meddle(spark, "update({'v': '-5'}, 'id = 3')")
     text = spark.refusal(f"UPDATE {TABLE} SET v = -1 WHERE id = 3 AND {rival}(id)")
