@@ -115,6 +115,18 @@ def test_blocks_are_divided_and_statistics_cut_as_in_python(
     assert entry.bytes < 1.02 * expected.bytes
 
 
+def test_a_row_that_is_wider_than_a_block_is_held_alone(
+    writer: WriteTool, folders: Iterator[Path]
+) -> None:
+    texts = ["a", "x" * 200_000, "b", "c", "y" * 300_000]
+    rows = pa.record_batch({"id": pa.array(range(5)), "text": pa.array(texts)})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    url = next(folders)
+    (entry,) = writer.write(url, schema, rows, unsafe=True, options={"block_bytes": 150_000})
+    assert entry.cuts == (1, 2, 4, 5)
+    assert identical(read(url, schema, (entry,)), rows)
+
+
 def test_columns_are_found_by_name_in_any_order_and_case(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:

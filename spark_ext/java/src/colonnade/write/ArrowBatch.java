@@ -10,6 +10,8 @@ import java.util.List;
  */
 final class ArrowBatch {
   private final List<byte[]> pool = new ArrayList<>();
+  private byte[][] sources = new byte[8][];
+  private int[] starts = new int[8];
   private int[] lengths = new int[8];
   private int bufferCount;
   private long[] nodes = new long[8];
@@ -32,10 +34,7 @@ final class ArrowBatch {
 
   /** Add a buffer and get it to be filled: all of its first {@code length} bytes, any content. */
   byte[] buffer(int length) {
-    if (bufferCount == lengths.length) {
-      lengths = Arrays.copyOf(lengths, 2 * bufferCount);
-    }
-    if (bufferCount == pool.size()) {
+    while (bufferCount >= pool.size()) {
       pool.add(new byte[0]);
     }
     byte[] buffer = pool.get(bufferCount);
@@ -43,8 +42,20 @@ final class ArrowBatch {
       buffer = new byte[Math.max(length, (int) Math.min(2L * buffer.length, 1 << 20))];
       pool.set(bufferCount, buffer);
     }
-    lengths[bufferCount++] = length;
+    lend(buffer, 0, length);
     return buffer;
+  }
+
+  /** Add a buffer that is part of an array, which must stay as it is until the batch is written. */
+  void lend(byte[] source, int start, int length) {
+    if (bufferCount == lengths.length) {
+      sources = Arrays.copyOf(sources, 2 * bufferCount);
+      starts = Arrays.copyOf(starts, 2 * bufferCount);
+      lengths = Arrays.copyOf(lengths, 2 * bufferCount);
+    }
+    sources[bufferCount] = source;
+    starts[bufferCount] = start;
+    lengths[bufferCount++] = length;
   }
 
   /** Add a buffer without bytes, such as the validity of an array without NULL. */
@@ -57,7 +68,12 @@ final class ArrowBatch {
   }
 
   byte[] bytes(int index) {
-    return pool.get(index);
+    return sources[index];
+  }
+
+  /** Where in {@link #bytes} a buffer begins. */
+  int start(int index) {
+    return starts[index];
   }
 
   int length(int index) {

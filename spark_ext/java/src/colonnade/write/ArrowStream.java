@@ -115,7 +115,7 @@ final class ArrowStream implements AutoCloseable {
     }
     for (int i = 0; i < batch.bufferCount(); i++) {
       int offset = body.size;
-      appendBuffer(batch.bytes(i), batch.length(i), compressed);
+      appendBuffer(batch.bytes(i), batch.start(i), batch.length(i), compressed);
       extents[2 * i] = offset - start;
       extents[2 * i + 1] = body.size - offset;
       body.pad();
@@ -128,9 +128,9 @@ final class ArrowStream implements AutoCloseable {
     return message(kind, header, body.size - start);
   }
 
-  private void appendBuffer(byte[] source, int length, boolean compressed) {
+  private void appendBuffer(byte[] source, int from, int length, boolean compressed) {
     if (!compressed || length == 0) {
-      body.write(source, length);
+      body.write(source, from, length);
       return;
     }
     // Arrow puts the decoded size first, or -1 before a buffer that is kept as it is.
@@ -138,11 +138,11 @@ final class ArrowStream implements AutoCloseable {
     int start = body.size + 8;
     int size =
         zstd.compressByteArray(
-            body.bytes, start, body.bytes.length - start, source, 0, length);
+            body.bytes, start, body.bytes.length - start, source, from, length);
     boolean shorter = size < length;
     Bits.putLong(body.bytes, body.size, shorter ? length : -1);
     if (!shorter) {
-      System.arraycopy(source, 0, body.bytes, start, length);
+      System.arraycopy(source, from, body.bytes, start, length);
     }
     body.size = start + (shorter ? size : length);
   }

@@ -19,9 +19,9 @@ final class ByteOutput {
     }
   }
 
-  void write(byte[] source, int length) {
+  void write(byte[] source, int from, int length) {
     reserve(length);
-    System.arraycopy(source, 0, bytes, size, length);
+    System.arraycopy(source, from, bytes, size, length);
     size += length;
   }
 

@@ -12,7 +12,8 @@ import org.apache.spark.sql.types.StructType;
  * Rows in, RowSets out: what one task of a write does.
  *
  * <p>Rows are staged up to the next cut, encoded column by column and forgotten. Holds about one
- * block of every column, and what a packed RowSet may take.
+ * block of every column, and what a packed RowSet may take. A row that is wider than a block is held
+ * alone, between two cuts.
  */
 final class RowSetWriter implements RowWriter {
   private final WriteJob job;
@@ -81,7 +82,7 @@ final class RowSetWriter implements RowWriter {
       if (!buffer.add(unsafe)) {
         takeBuffered();
         if (!buffer.add(unsafe)) {
-          stage(row);
+          stageWide(unsafe);
         }
       }
       if (buffer.rows() >= room) {
@@ -112,6 +113,17 @@ final class RowSetWriter implements RowWriter {
       rows += buffer.rows();
       buffer.clear();
       cutIfFull();
+    }
+  }
+
+  private void stageWide(UnsafeRow row) throws IOException {
+    boolean fillsBlock = row.getSizeInBytes() > options.blockBytes();
+    if (fillsBlock) {
+      cut();
+    }
+    stage(row);
+    if (fillsBlock) {
+      cut();
     }
   }
 
@@ -182,6 +194,7 @@ final class RowSetWriter implements RowWriter {
     if (output.byteCount() >= options.targetBytes() || output.rows() == options.maxRecords()) {
       endRowSet();
     }
+    room = cutRows();
   }
 
   private void endRowSet() throws IOException {

@@ -153,8 +153,7 @@ final class StagedTexts extends StagedBlobs {
 
   /** Add the bytes of all values, back to back. */
   void addBytes(ArrowBatch batch, int from, int to) {
-    int length = offsets[to] - offsets[from];
-    System.arraycopy(bytes, offsets[from], batch.buffer(length), 0, length);
+    batch.lend(bytes, offsets[from], offsets[to] - offsets[from]);
   }
 
   @Override
