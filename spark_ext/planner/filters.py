@@ -80,6 +80,17 @@ def exact_predicate(filters: Sequence[Tree]) -> Predicate:
         ) from None
 
 
+def replaced(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
+    """The predicate of an overwrite, and whether it is true exactly where all filters are.
+
+    Where it is not, only the engine can tell, and it is FALSE, so that nothing goes by it.
+    """
+    try:
+        return exact_predicate(filters), True
+    except InvalidInputError:
+        return FALSE, False
+
+
 def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
     """A predicate that is true wherever the filter is, and fits the columns; None for none."""
     predicate = _weaker(tree)

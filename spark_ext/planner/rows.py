@@ -7,6 +7,7 @@ wrote, and one commit makes both visible. Sent again, it lands once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from manifests.change import TableRead
@@ -24,9 +25,14 @@ from tableformat.keys import can_be_key
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import judge
 from tableformat.statements.delete import evaluate_delete
-from tableformat.statements.reported import TaskReport, decode_report, reported_statement
+from tableformat.statements.reported import (
+    TaskReport,
+    decode_report,
+    found_replacement,
+    reported_statement,
+)
 from tableformat.statements.statement import Statement, is_done, make_change
-from tableformat.write_job import WriteJob
+from tableformat.write_job import WriteJob, decode_entries
 
 
 def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -59,6 +65,22 @@ def commit_reports(
         # Fewer columns guard more rows.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
     return _commit(log, base, job, reported_statement(log, table, kind, reports, read, keys))
+
+
+def commit_replacement(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Commit what the tasks of a `job` wrote in place of rows that the caller found at its base.
+
+    `messages` are the entries of what was written, `replaced` reports of the rows that go, and
+    `filters` the condition that these meet, as far as it is a filter.
+    """
+    job, base = _planned(args)
+    entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
+    gone = [decode_report(message) for message in args["replaced"]]
+    log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
+    keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
+    read = TableRead(table.id, keep, replaces=True)
+    statement = found_replacement(log, table, gone, entries, read, job.parameters)
+    return _commit(log, base, job, statement)
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,9 +120,14 @@ def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> di
         return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}
     table = base.tables[TableId(job.target.table)]
     change = make_change(statement, table, job.job, job.commit, job.transaction)
-    after = log.commit(change, base)
+    after = log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 
 
-OPS = {"commit_rows": commit_rows, "can_delete": can_delete, "delete_where": delete_where}
+OPS = {
+    "commit_rows": commit_rows,
+    "commit_replacement": commit_replacement,
+    "can_delete": can_delete,
+    "delete_where": delete_where,
+}

@@ -17,7 +17,7 @@ from manifests.log import Log
 from manifests.snapshot import Snapshot
 from manifests.store import open_store
 from spark_ext.options import WriteOptions, parse_write_options, split_sort_key
-from spark_ext.planner.filters import exact_predicate
+from spark_ext.planner.filters import replaced
 from spark_ext.planner.partitions import described_layout, layout_texts
 from spark_ext.planner.rows import commit_reports
 from spark_ext.planner.snapshots import SNAPSHOTS
@@ -39,13 +39,15 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
     `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects; with
-    `dynamic` those of the partitions that the new rows are of.
+    `dynamic` those of the partitions that the new rows are of. Where `exact` is false in the reply,
+    only the caller can find the rows that `where` selects, for `commit_replacement`.
     `seen` is the state that the statement has read, None for whatever is there. `design` describes
     a table to create (`table_design`), `transaction` is an id to commit under, if there is one.
 
     Raises ConflictError where the path leads to another table than the one seen.
     """
-    design, where = args["design"], args["where"]
+    design, filters = args["design"], args["where"]
+    where, exact = (None, True) if filters is None else replaced(filters)
     location, base = _base(args["path"], args["seen"])
     options = parse_write_options({**args["options"], "path": args["path"]})
     if TRANSACTIONS.to_write(location) is not None:
@@ -57,7 +59,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         from_spark(StructType.fromJson(json.loads(args["schema"]))),
         args["overwrite"],
         design=None if design is None else table_design(design),
-        where=None if where is None else exact_predicate(where),
+        where=where,
         dynamic=args.get("dynamic", False),
     )
     if (transaction := args.get("transaction")) is not None:
@@ -66,6 +68,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
+        "exact": exact,
         "path": location.url,
         "database": None if base is None else base.database,
         "ordering": [

@@ -112,6 +112,29 @@ def reported_statement(
     )
 
 
+def found_replacement(
+    log: Log,
+    table: TableState,
+    found: Sequence[TaskReport],
+    added: Sequence[RowSetEntry],
+    read: TableRead,
+    parameters: Mapping[str, str],
+) -> Statement:
+    """RowSets that take the place of rows which tasks found where the condition was to `read`.
+
+    Raises InvalidInputError where a row is not the table's.
+    """
+    return row_statement(
+        "overwrite",
+        table,
+        rows_gone(log, table, "delete", _united(report.deleted for report in found)),
+        added,
+        reads=(read,),
+        inserted=sum(entry.rows for entry in added),
+        parameters=parameters,
+    )
+
+
 def _guard(
     store: ObjectStore, table: TableState, reports: Sequence[TaskReport], keys: Sequence[str]
 ) -> KeyGuard:

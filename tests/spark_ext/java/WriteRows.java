@@ -87,7 +87,7 @@ public final class WriteRows {
       return new RowChangeWriterFactory(json, schema).createWriter(0, 0);
     }
     if (given.isMissingNode()) {
-      return new ColonnadeWriterFactory(json, schema).createWriter(0, 0);
+      return new ColonnadeWriterFactory(json, schema, null).createWriter(0, 0);
     }
     WriteJob job = WriteJob.parse(json);
     WriteOptions now = job.options();

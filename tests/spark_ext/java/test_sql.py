@@ -56,6 +56,34 @@ def test_rows_are_replaced_where_a_condition_is_true(spark: SparkShell) -> None:
     assert epoch(spark) == before
 
 
+def test_rows_are_replaced_where_only_spark_can_tell(spark: SparkShell) -> None:
+    spark.sql("INSERT INTO colonnade.db.t SELECT id, concat('n', id) FROM range(5, 15)")
+    before = epoch(spark)
+    replace = "INSERT INTO colonnade.db.t REPLACE WHERE length(name) = 2 AND id % 2 = 1"
+    spark.sql(f"{replace} VALUES (21, 'n1'), (23, 'n3')")
+    kept = [[1, "a"], [2, None], [6, "n6"], [8, "n8"], *([i, f"n{i}"] for i in range(10, 15))]
+    assert rows(spark) == [*kept, [21, "n1"], [23, "n3"]]
+    assert epoch(spark) == before + 1
+    done = colonnade.open(spark.folder / "warehouse" / "db" / "t").history(1)[0]
+    counts = {name: n for name, n in done.metrics.items() if name.startswith("rows_")}
+    assert (done.operation, counts) == (
+        "overwrite",
+        {"rows_deleted": 3, "rows_updated": 0, "rows_inserted": 2},
+    )
+    outside = f"{replace} VALUES (25, 'n5'), (26, 'n6')"
+    assert "Some of the new rows do not meet the condition" in spark.ask({"sql": outside})["error"]
+    assert epoch(spark) == before + 1
+    condition = "(F.length('name') == 2) & (F.col('id') > 20)"
+    frame = "spark.sql('SELECT 27L AS id, \"n7\" AS name')"
+    spark.run(f"{frame}.writeTo('colonnade.db.t').overwrite({condition})")
+    assert rows(spark) == [*kept, [27, "n7"]]
+    spark.sql("CALL colonnade.system.begin('db')")
+    spark.sql("INSERT INTO colonnade.db.t REPLACE WHERE upper(name) = 'N7' VALUES (1, 'n7')")
+    assert rows(spark)[:2] == [[1, "a"], [1, "n7"]]
+    spark.sql("CALL colonnade.system.rollback()")
+    assert rows(spark) == [*kept, [27, "n7"]]
+
+
 def test_options_of_a_write_replace_rows_and_land_a_batch_once(spark: SparkShell) -> None:
     path = f"{spark.folder}/warehouse/db/t"
     write = "spark.sql('SELECT {}L AS id, \"w\" AS name').write.format('colonnade').mode('{}')"

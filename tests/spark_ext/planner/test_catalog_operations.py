@@ -8,12 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import colonnade
 from manifests.errors import AlreadyExistsError, ColonnadeError, ConflictError, InvalidInputError
-from spark_ext.planner import catalog, metadata, procedures, reads, writes
+from spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
+from tableformat.statements.reported import encode_rows
 from tableformat.write_job import WriteJob, encode_entries, write_rows
 
 SCHEMA = json.dumps(
@@ -161,9 +163,27 @@ def test_a_condition_chooses_what_is_overwritten(tmp_path: Path) -> None:
         writes.commit(written(plan, pa.table({"id": [8], "name": ["y"]})))
     writes.commit(written(plan, pa.table({"id": [7, 7], "name": ["y", "z"]})))
     assert ids(path) == [1, 2, 7, 7]
-    unknown = [{"op": "CAST", "args": []}]
-    with pytest.raises(InvalidInputError, match="compare columns with constants"):
-        planned(path, overwrite=True, where=unknown)
+    unknown = planned(path, overwrite=True, where=[{"op": "CAST", "args": []}])
+    assert (plan["exact"], unknown["exact"]) == (True, False)
+    with pytest.raises(InvalidInputError, match="2 of the new rows do not meet the condition"):
+        writes.commit(written(unknown))  # not by itself, which would find none to replace
+
+
+def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    writes.commit(written(planned(path)))
+    where = [{"op": "CAST", "args": []}]
+    arguments = written(planned(path, overwrite=True, where=where))
+    report: dict[str, Any] = {"rowsets": [], "moved": {}, "inserted": {}}
+    found = json.dumps({**report, "deleted": {"0": encode_rows(np.array([1]))}})
+    late = {**arguments, "replaced": [found], "filters": where}
+    assert rows.commit_replacement(late) == {"epoch": 2}
+    assert rows.commit_replacement(late) == {"epoch": 2}, "sent again it lands once"
+    assert ids(path) == [1, 1, 2]
+    other = written(planned(path, overwrite=True, where=where))
+    writes.commit(written(planned(path)))
+    with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 3"):
+        rows.commit_replacement({**other, "replaced": [], "filters": where})
 
 
 def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:

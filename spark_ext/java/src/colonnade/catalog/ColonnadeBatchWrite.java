@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.write.ColonnadeWriterFactory;
+import colonnade.write.RowCheck;
 import java.util.function.BiConsumer;
 import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
@@ -10,16 +11,19 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 /** Tasks write RowSets that nobody sees; the commit shows all of them in one epoch. */
 final class ColonnadeBatchWrite implements BatchWrite {
   private final PlannedWrite planned;
+  private final RowCheck check;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
 
-  ColonnadeBatchWrite(PlannedWrite planned, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+  ColonnadeBatchWrite(
+      PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
     this.planned = planned;
+    this.check = check;
     this.end = end;
   }
 
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new ColonnadeWriterFactory(planned.job(), planned.rows());
+    return new ColonnadeWriterFactory(planned.job(), planned.rows(), check);
   }
 
   @Override

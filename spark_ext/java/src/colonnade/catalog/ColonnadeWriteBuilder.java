@@ -22,7 +22,7 @@ public final class ColonnadeWriteBuilder
   private static final Set<String> CHOICES = Set.of("partitionoverwritemode", "replacewhere");
 
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
-  private final boolean partitioned;
+  private final ColonnadeTable seen;
   private WriteRequest request;
 
   /** Writes to a table as the statement has seen it, and to no other one. */
@@ -31,7 +31,7 @@ public final class ColonnadeWriteBuilder
     return new ColonnadeWriteBuilder(
         request(table.path(), info).basedOn(table),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
-        !table.layout().isEmpty());
+        table);
   }
 
   /** Removes, now and without tasks, the rows of a table as the statement has seen it. */
@@ -43,16 +43,16 @@ public final class ColonnadeWriteBuilder
   /** {@code end} is given the planned write and what all tasks report. */
   ColonnadeWriteBuilder(
       WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
-    this(request, end, false);
+    this(request, end, null);
   }
 
   private ColonnadeWriteBuilder(
       WriteRequest request,
       BiConsumer<PlannedWrite, WriterCommitMessage[]> end,
-      boolean partitioned) {
+      ColonnadeTable seen) {
     this.request = request;
     this.end = end;
-    this.partitioned = partitioned;
+    this.seen = seen;
   }
 
   static WriteRequest request(String path, LogicalWriteInfo info) {
@@ -72,7 +72,7 @@ public final class ColonnadeWriteBuilder
         request.options().keySet().stream()
             .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
     boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
-    return partitioned && dynamic && !chosen
+    return seen != null && !seen.layout().isEmpty() && dynamic && !chosen
         ? overwriteDynamicPartitions()
         : overwrite(new Predicate[0]);
   }
@@ -98,6 +98,15 @@ public final class ColonnadeWriteBuilder
 
   @Override
   public Write build() {
-    return new ColonnadeWrite(request.plan(), end);
+    PlannedWrite planned = request.plan();
+    if (planned.exact()) {
+      return new ColonnadeWrite(planned, null, end);
+    }
+    SparkCondition condition = SparkCondition.running(seen).orElseThrow();
+    List<Map<String, Object>> filters = request.where();
+    return new ColonnadeWrite(
+        planned,
+        condition.check(request.rows()),
+        (written, messages) -> written.replace(condition, filters, messages));
   }
 }

@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.expressions.And;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.Cast;
@@ -18,8 +17,6 @@ import org.apache.spark.sql.catalyst.plans.logical.Join;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.write.RowLevelOperationTable;
-import org.apache.spark.sql.execution.QueryExecution;
-import org.apache.spark.sql.execution.SQLExecution;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
 import org.apache.spark.sql.types.IntegralType;
 import scala.Option;
@@ -40,13 +37,7 @@ final class MergeJoin {
    * with {@code =}; nothing where the statement is another one, or no row of the table can match.
    */
   static Optional<List<String>> running(Table table) {
-    String execution =
-        SparkSession.active().sparkContext().getLocalProperty(SQLExecution.EXECUTION_ID_KEY());
-    if (execution == null) {
-      return Optional.empty();
-    }
-    QueryExecution query = SQLExecution.getQueryExecution(Long.parseLong(execution));
-    return query == null ? Optional.empty() : find(query.analyzed(), table);
+    return RunningStatement.plan().flatMap(plan -> find(plan, table));
   }
 
   private static Optional<List<String>> find(LogicalPlan plan, Table table) {

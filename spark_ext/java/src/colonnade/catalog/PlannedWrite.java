@@ -31,6 +31,7 @@ import org.apache.spark.sql.types.StructType;
  * @param rows the columns that Spark will give
  * @param sortKey a list of {"column", "descending"}
  * @param layout what the table is partitioned by
+ * @param exact whether the planner finds the rows that are overwritten; otherwise Spark must
  */
 record PlannedWrite(
     String job,
@@ -38,7 +39,8 @@ record PlannedWrite(
     String database,
     StructType rows,
     JsonNode sortKey,
-    PartitionLayout layout) {
+    PartitionLayout layout,
+    boolean exact) {
 
   /** Makes what the tasks report visible in one epoch; may be called again. */
   void commit(WriterCommitMessage[] messages) {
@@ -61,6 +63,18 @@ record PlannedWrite(
     more.put("keys", change.keys());
     more.put("messages", texts(messages));
     send("commit_rows", more);
+  }
+
+  /** The same of rows in place of those that meet a condition, which {@code filters} tell of. */
+  void replace(
+      SparkCondition condition,
+      List<Map<String, Object>> filters,
+      WriterCommitMessage[] messages) {
+    Map<String, Object> more = new HashMap<>();
+    more.put("filters", filters);
+    more.put("messages", texts(messages));
+    more.put("replaced", condition.rows());
+    send("commit_replacement", more);
   }
 
   /** Deletes the rows that filters select, without tasks. */

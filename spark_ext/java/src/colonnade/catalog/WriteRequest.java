@@ -73,6 +73,7 @@ record WriteRequest(
         planned.get("database").textValue(),
         rows,
         planned.get("ordering"),
-        PartitionLayout.of(planned.get("partitioning"), callable));
+        PartitionLayout.of(planned.get("partitioning"), callable),
+        planned.get("exact").asBoolean());
   }
 }

@@ -46,6 +46,9 @@ public final class ColonnadeTable
         SupportsRowLevelOperations,
         SupportsDeleteV2,
         ListsPartitions {
+  /** The metadata column that names each row. */
+  public static final String ROW_HANDLER = RowColumn.HANDLER;
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;

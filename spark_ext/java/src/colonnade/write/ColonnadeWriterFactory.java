@@ -10,21 +10,24 @@ import org.apache.spark.sql.types.StructType;
  *
  * <p>{@code jobJson} is the planned job as JSON, {@code rowSchema} that of the rows to come; its
  * columns are found by name, in any order and case. Where the table has a sort key, the rows of a
- * task must arrive in its order.
+ * task must arrive in its order. {@code check} is what every row must meet, or null.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
   private static final long serialVersionUID = 1L;
 
   private final String jobJson;
   private final StructType rowSchema;
+  private final RowCheck check;
 
-  public ColonnadeWriterFactory(String jobJson, StructType rowSchema) {
+  public ColonnadeWriterFactory(String jobJson, StructType rowSchema, RowCheck check) {
     this.jobJson = jobJson;
     this.rowSchema = rowSchema;
+    this.check = check;
   }
 
   @Override
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    return new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
+    TaskWriter writer = new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
+    return check == null ? writer : check.before(writer);
   }
 }

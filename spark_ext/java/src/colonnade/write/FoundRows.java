@@ -1,0 +1,30 @@
+package colonnade.write;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.spark.api.java.function.MapPartitionsFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+
+/** Rows of a table that a query finds, as tasks that delete rows report them. */
+public final class FoundRows {
+  private static final RowWriter.Written NOTHING =
+      new RowWriter.Written(List.of(), new RowNumbers(), List.of());
+
+  private FoundRows() {}
+
+  /** A report of each task of a query whose only column is the handlers of rows. */
+  public static List<String> of(Dataset<Row> handlers) {
+    MapPartitionsFunction<Row, String> report = rows -> List.of(report(rows)).iterator();
+    return handlers.mapPartitions(report, Encoders.STRING()).collectAsList();
+  }
+
+  private static String report(Iterator<Row> handlers) {
+    RowNumbers found = new RowNumbers();
+    handlers.forEachRemaining(row -> found.add(row.getLong(0)));
+    byte[] json = RowSetEntry.report(NOTHING, found, new RowNumbers());
+    return new String(json, StandardCharsets.UTF_8);
+  }
+}

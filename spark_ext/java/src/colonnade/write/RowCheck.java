@@ -1,0 +1,53 @@
+package colonnade.write;
+
+import java.io.IOException;
+import java.io.Serializable;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.BasePredicate;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Predicate;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/**
+ * A condition that every row of a write must meet.
+ *
+ * @param condition of Spark's, bound to the columns of the rows
+ * @param text that condition as people read it
+ */
+public record RowCheck(Expression condition, String text) implements Serializable {
+
+  /** A writer that refuses rows that do not meet the condition. */
+  DataWriter<InternalRow> before(DataWriter<InternalRow> writer) {
+    return new Checked(writer, Predicate.create(condition), text);
+  }
+
+  private record Checked(DataWriter<InternalRow> writer, BasePredicate met, String text)
+      implements DataWriter<InternalRow> {
+
+    @Override
+    public void write(InternalRow row) throws IOException {
+      if (!met.eval(row)) {
+        throw Refusal.invalid(
+            "Some of the new rows do not meet the condition " + text + " whose rows they replace;"
+                + " append them, or widen the condition.");
+      }
+      writer.write(row);
+    }
+
+    @Override
+    public WriterCommitMessage commit() throws IOException {
+      return writer.commit();
+    }
+
+    @Override
+    public void abort() throws IOException {
+      writer.abort();
+    }
+
+    @Override
+    public void close() throws IOException {
+      writer.close();
+    }
+  }
+}
