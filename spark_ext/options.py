@@ -26,6 +26,7 @@ _WRITING = (
     "partitionBy",
     "partitionOverwriteMode",
     "replaceWhere",
+    "overwriteSchema",
     "txnAppId",
     "txnVersion",
     "expectEpoch",
@@ -63,9 +64,9 @@ class WriteOptions:
     `sortKey` (`a, b desc`) says how a table that the write creates is sorted, `partitionBy`
     (`days(ts), bucket(16, id)`) how it is partitioned. `replaceWhere`, a predicate in SQL text, has
     an overwrite replace its rows alone, `partitionOverwriteMode` `dynamic` the partitions that the
-    new rows are of. `txnAppId` and `txnVersion` name
-    a batch that lands once; with `expectEpoch` nothing lands unless the database is at that epoch.
-    With `leaseHours` vacuum keeps so long what the write needs.
+    new rows are of; with `overwriteSchema` its rows bring the columns, too. `txnAppId` and
+    `txnVersion` name a batch that lands once; with `expectEpoch` nothing lands unless the database
+    is at that epoch. With `leaseHours` vacuum keeps so long what the write needs.
     """
 
     path: str
@@ -75,6 +76,7 @@ class WriteOptions:
     replace_where: str | None = None
     partition_by: tuple[str, ...] = ()
     partition_overwrite_mode: str | None = None
+    overwrite_schema: bool = False
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
@@ -111,7 +113,14 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
         given.get("replacewhere"),
         split_fields(given.get("partitionby", "")),
         _overwrite_mode(given.get("partitionoverwritemode")),
+        _truth("overwriteSchema", given.get("overwriteschema", "false")),
     )
+
+
+def _truth(name: str, text: str) -> bool:
+    if text.strip().lower() not in ("true", "false"):
+        raise InvalidInputError(f"Option {name} is true or false, not {text!r}.")
+    return text.strip().lower() == "true"
 
 
 def _overwrite_mode(text: str | None) -> str | None:
@@ -183,6 +192,11 @@ def _refuse_lost_folder(path: str) -> None:
 
 def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     known = ", ".join(allowed)
+    if key == "mergeschema" and purpose == "writing":
+        return (
+            "Option mergeSchema is unknown, because no write adds columns: add them before, as in"
+            " ALTER TABLE t ADD COLUMN c INT, or replace all with the option overwriteSchema."
+        )
     if key in _SPELLING:
         return f"Option {_SPELLING[key]} is not for {purpose}; the options for that are {known}."
     near = get_close_matches(key, [name.lower() for name in allowed], n=1)

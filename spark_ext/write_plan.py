@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.operations import CreateTable
-from manifests.partition_layout import parse_layout
+from manifests.partition_layout import field_text, parse_layout
 from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
@@ -51,7 +51,8 @@ def plan_spark_write(
     columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
     happens to guarantee today is no promise for later appends. An overwrite with `where`, or the
     option replaceWhere, replaces the rows that it selects; a `dynamic` one, which the option
-    partitionOverwriteMode asks for too, the partitions that its rows are of.
+    partitionOverwriteMode asks for too, the partitions that its rows are of. With the option
+    overwriteSchema an overwrite of all rows makes the table anew, with the columns of its rows.
 
     Raises InvalidInputError naming the column that does not fit the table, or the option that does
     not fit the statement, AlreadyExistsError where `design` is for a new table.
@@ -59,6 +60,9 @@ def plan_spark_write(
     where = _replaced(options, overwrite and design is None, where)
     mode = _mode(options, overwrite, dynamic, where)
     table = None if base is None else location.find(base)
+    if options.overwrite_schema:
+        _check_overwrites_all(mode, design, where)
+        design = None if table is None else _with_columns(table, nullable(given), options)
     create = _creation(options, given, design, location, table)
     if table is not None and create is None:
         check_columns(given, table.schema, location.url)
@@ -76,6 +80,45 @@ def plan_spark_write(
         settings=options.settings,
         commit=options.commit,
         parameters=_parameters(options, mode),
+    )
+
+
+def _check_overwrites_all(
+    mode: WriteMode, design: TableDesign | None, where: Predicate | None
+) -> None:
+    if mode != "overwrite" or design is not None or where is not None:
+        raise InvalidInputError(
+            "Option overwriteSchema is for writes of mode overwrite that replace all rows of a"
+            " table; leave it out."
+        )
+
+
+def _with_columns(table: TableState, columns: TableSchema, options: WriteOptions) -> TableDesign:
+    """The table as it is but for its columns; `options` may arrange its rows otherwise."""
+    key, layout = table.sort_key, table.partition_fields
+    kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
+    kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
+    names = {name.casefold() for name in columns.names}
+    for column, option in kept:
+        name = table.schema.by_id(column).name
+        if name.casefold() not in names:
+            raise InvalidInputError(
+                f"Table {table.name!r} is arranged by {name!r}, which the new columns lack; say"
+                f" by what instead with the option {option}, or use"
+                " df.writeTo(name).createOrReplace()."
+            )
+    directions = {True: "desc", False: "asc"}
+    return TableDesign(
+        columns,
+        options.sort_key
+        or tuple(
+            f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
+            for field in key
+        ),
+        dict(table.properties),
+        table.comment,
+        True,
+        options.partition_by or tuple(field_text(field, table.schema) for field in layout),
     )
 
 
@@ -150,6 +193,8 @@ def _parameters(options: WriteOptions, mode: WriteMode) -> dict[str, str]:
     parameters = {"mode": "Append" if mode == "append" else "Overwrite"}
     if mode == "overwrite_partitions":
         parameters["partitionOverwriteMode"] = "dynamic"
+    if options.overwrite_schema:
+        parameters["overwriteSchema"] = "true"
     if options.replace_where is not None:
         parameters["where"] = options.replace_where
     return parameters

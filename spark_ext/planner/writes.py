@@ -35,6 +35,12 @@ SORT_KEY = "sortKey"
 """The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
 
 
+def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Refuse options of a write before anything else of it is looked at."""
+    parse_write_options(args["options"])
+    return {}
+
+
 def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
@@ -162,4 +168,8 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     )
 
 
-OPS = {"plan_write": plan_write, "commit_write": commit}
+OPS = {
+    "check_write_options": check_write_options,
+    "plan_write": plan_write,
+    "commit_write": commit,
+}

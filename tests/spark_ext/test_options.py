@@ -62,7 +62,9 @@ def test_the_other_options_of_a_write() -> None:
         txnVersion="7",
         expectEpoch="3",
         replaceWhere="a > 1",
+        overwriteSchema="True",
     )
+    assert options.overwrite_schema
     assert (options.settings.max_records, options.settings.lease_hours) == (10, 1.5)
     assert options.commit == CommitSettings(batch=("job", 7), expect_epoch=3, metadata="nightly")
     assert options.replace_where == "a > 1"
@@ -101,6 +103,8 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"targetFileSize": "0"}, "Option targetFileSize must be a number of bytes"),
         ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
         ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
+        ({"mergeSchema": "true"}, "Option mergeSchema is unknown, because no write adds columns"),
+        ({"overwriteSchema": "yes"}, "Option overwriteSchema is true or false, not 'yes'"),
         ({"txnAppId": "job"}, "give both"),
         ({"txnVersion": "1"}, "give both"),
         ({"txnAppId": "job", "txnVersion": "-1"}, "txnVersion must be a whole number from 0"),

@@ -131,6 +131,54 @@ def test_a_table_is_saved_by_name(spark_shell: SparkShell) -> None:
         assert len(ids(spark_shell, "warehouse/default/saved")) == expected
 
 
+OTHER = FRAME + ".selectExpr('name AS ID', 'id AS n')"
+
+
+@pytest.mark.parametrize("save_by", ["save", "saveAsTable"])
+def test_overwriting_may_replace_the_columns_along_with_the_rows(
+    spark_shell: SparkShell, save_by: str
+) -> None:
+    spark, table = spark_shell, "colonnade.default.widened"
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT NOT NULL, name STRING) CLUSTER BY (id) COMMENT 'cm'"
+        " TBLPROPERTIES ('retention.hours' = '500')"
+    )
+    spark.run(f"{FRAME}.writeTo('{table}').append()")
+    path = f"{spark.folder}/warehouse/default/widened"
+
+    def overwrite(frame: str, options: str = ", overwriteSchema='TRUE'") -> str:
+        target = path if save_by == "save" else table
+        options = f".options(userMetadata='note'{options})"
+        return f"{frame}.write.format('colonnade').mode('overwrite'){options}.{save_by}('{target}')"
+
+    sentence = {"save": "Cannot", "saveAsTable": "Set option overwriteSchema"}[save_by]
+    assert sentence in spark.refused_run(overwrite(OTHER, ""))
+    lacking = spark.refused_run(overwrite(OTHER + ".drop('ID')"))
+    assert "is arranged by 'id', which the new columns lack" in lacking
+    before = colonnade.open(path).epoch
+    spark.run(overwrite(OTHER))
+    assert colonnade.open(path).epoch == before + 1
+    assert spark.sql(f"SELECT * FROM {table} ORDER BY n") == [["a", 1], ["b", 2]]
+    assert spark.sql(f"SELECT * FROM {table} VERSION AS OF {before} ORDER BY 1") == [
+        [1, "a"],
+        [2, "b"],
+    ]
+    [[created]] = spark.sql(f"SHOW CREATE TABLE {table}")
+    for part in ("(ID)", "COMMENT 'cm'", "'retention.hours' = '500'", "ID STRING"):
+        assert part in created
+    assert colonnade.open(path).state.sort_key[0].column == 1
+    append = overwrite(OTHER).replace("overwrite')", "append')", 1)
+    assert "overwriteSchema is for writes of mode overwrite" in spark.refused_run(append)
+    spark.sql(f"DROP TABLE {table}")
+
+
+def test_no_write_adds_columns(spark_shell: SparkShell) -> None:
+    spark_shell.run(save("merged"))
+    wider = save("merged", "append", FRAME + ".withColumn('x', F.lit(1))")
+    text = spark_shell.refused_run(wider.replace(".mode", ".option('mergeSchema', 'true').mode"))
+    assert "Option mergeSchema is unknown, because no write adds columns" in text
+
+
 @pytest.mark.parametrize(
     ("name", "using"), [("colonnade.default.kept", ""), ("kept", "USING colonnade")]
 )

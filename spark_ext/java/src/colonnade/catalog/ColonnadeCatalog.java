@@ -74,8 +74,13 @@ public final class ColonnadeCatalog
   @Override
   public Table loadTable(Identifier identifier) throws NoSuchTableException {
     TableName named = named(identifier);
-    if (identifier instanceof DataFramePath path && path.mayBeNew() && !Tables.exists(named)) {
-      return new NewTable(named.path());
+    if (identifier instanceof DataFramePath path && path.mayBeNew()) {
+      path.checkWrite();
+      if (!Tables.exists(named)) {
+        return new NewTable(named.path(), null);
+      } else if (path.takesAnyColumns()) {
+        return new NewTable(named.path(), ColonnadeTable.load(named.path(), Map.of()));
+      }
     }
     Table about = Tables.about(named);
     if (about != null) {

@@ -19,7 +19,8 @@ import org.apache.spark.sql.internal.SQLConf;
 /** A write to a table: an append until Spark says that it overwrites. */
 public final class ColonnadeWriteBuilder
     implements SupportsOverwriteV2, SupportsDynamicOverwrite {
-  private static final Set<String> CHOICES = Set.of("partitionoverwritemode", "replacewhere");
+  private static final Set<String> CHOICES =
+      Set.of("partitionoverwritemode", "replacewhere", "overwriteschema");
 
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
   private final ColonnadeTable seen;

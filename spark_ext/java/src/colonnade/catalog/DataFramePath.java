@@ -1,6 +1,10 @@
 package colonnade.catalog;
 
+import colonnade.planner.Planner;
+import colonnade.source.ColonnadeTable;
+import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
  * The path of {@code spark.read.load(path)} or {@code df.write.save(path)}, as an identifier.
@@ -11,10 +15,13 @@ import org.apache.spark.sql.connector.catalog.Identifier;
  */
 public final class DataFramePath implements Identifier {
   private final String path;
+  private final CaseInsensitiveStringMap options;
   private volatile boolean read;
 
-  public DataFramePath(String path) {
+  /** {@code options} are those of the read or write, the path among them. */
+  public DataFramePath(String path, CaseInsensitiveStringMap options) {
     this.path = path;
+    this.options = options;
   }
 
   /** From now on this is a table to read, which must be there. */
@@ -24,6 +31,19 @@ public final class DataFramePath implements Identifier {
 
   boolean mayBeNew() {
     return !read;
+  }
+
+  /** Refuses wrong options of a write before Spark compares its columns with the table's. */
+  void checkWrite() {
+    if (options.size() > 1) {
+      Map<String, String> given = options.asCaseSensitiveMap();
+      Planner.call("check_write_options", Map.of("options", given));
+    }
+  }
+
+  /** Whether a write replaces the columns of the table by those of its rows. */
+  boolean takesAnyColumns() {
+    return options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false);
   }
 
   @Override

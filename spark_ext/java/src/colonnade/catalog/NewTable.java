@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.source.ColonnadeTable;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -10,14 +11,17 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table that is not there: {@code df.write.mode("append").save(path)} creates it, with the
- * columns of the rows, by the epoch that adds them.
+ * A table that is not there, or whose columns will not be: {@code df.write.mode("append").save(path)}
+ * makes it, with the columns of the rows, by the epoch that adds them.
  */
 final class NewTable implements SupportsWrite {
   private final String path;
+  private final ColonnadeTable replaced;
 
-  NewTable(String path) {
+  /** {@code replaced} is the table that is there, or null. */
+  NewTable(String path, ColonnadeTable replaced) {
     this.path = path;
+    this.replaced = replaced;
   }
 
   @Override
@@ -43,6 +47,9 @@ final class NewTable implements SupportsWrite {
   /** Asked for only to be compared with a partitionBy() that is passed on nowhere else. */
   @Override
   public Transform[] partitioning() {
+    if (replaced != null) {
+      return replaced.partitioning();
+    }
     String sentence =
         String.format(
             "There is no table %s yet, and Spark does not say what partitionBy() names when it"
@@ -55,6 +62,7 @@ final class NewTable implements SupportsWrite {
   @Override
   public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
     WriteRequest request = ColonnadeWriteBuilder.request(path, info);
-    return new ColonnadeWriteBuilder(request, PlannedWrite::commit);
+    return new ColonnadeWriteBuilder(
+        replaced == null ? request : request.basedOn(replaced), PlannedWrite::commit);
   }
 }

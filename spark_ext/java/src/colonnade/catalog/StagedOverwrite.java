@@ -5,6 +5,7 @@ import colonnade.source.ColonnadeTable;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -14,6 +15,8 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.jdk.javaapi.CollectionConverters;
 
 /**
  * A table whose rows {@code df.write.mode("overwrite").saveAsTable(name)} replaces. For Spark that
@@ -41,7 +44,17 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
     if (!Tables.isLaidOut(table, info.partitions())) {
       throw refusal(table, "is partitioned or clustered otherwise");
     }
-    return new StagedOverwrite(table, columns(table, design.schema()));
+    StructType rows = design.schema();
+    return new StagedOverwrite(table, takesAnyColumns() ? rows : columns(table, rows));
+  }
+
+  /** Whether the options of the write say so, which Spark does not pass on before it is planned. */
+  private static boolean takesAnyColumns() {
+    return RunningStatement.find(ReplaceTableAsSelect.class)
+        .map(statement -> CollectionConverters.asJava(statement.writeOptions()))
+        .map(CaseInsensitiveStringMap::new)
+        .map(options -> options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false))
+        .orElse(false);
   }
 
   /** The table's columns in the order of the rows, as Spark matches them by position here. */
@@ -67,8 +80,9 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
   private static RuntimeException refusal(ColonnadeTable table, String reason) {
     String sentence =
         String.format(
-            "Table %s %s; overwriting keeps what it is. Use df.writeTo(name).createOrReplace() for"
-                + " another table in its place.",
+            "Table %s %s; overwriting keeps what it is. Set option overwriteSchema to true for other"
+                + " columns, or use df.writeTo(name).createOrReplace() for another table in its"
+                + " place.",
             table.path(), reason);
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }

@@ -50,7 +50,7 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     if (path == null || path.isEmpty()) {
       path = ReadOptions.check(options.asCaseSensitiveMap()).path();
     }
-    identifier = new DataFramePath(absolute(path));
+    identifier = new DataFramePath(absolute(path), options);
     return identifier;
   }
 

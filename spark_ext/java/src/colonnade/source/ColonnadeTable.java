@@ -49,6 +49,9 @@ public final class ColonnadeTable
   /** The metadata column that names each row. */
   public static final String ROW_HANDLER = RowColumn.HANDLER;
 
+  /** The option of a write that replaces the columns along with the rows. */
+  public static final String OVERWRITE_SCHEMA = "overwriteSchema";
+
   private static final String COMMENT = "comment";
 
   private final JsonNode loaded;
