@@ -17,7 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from manifests.change import TableRead
-from manifests.errors import NotFoundError
+from manifests.errors import ConflictError, NotFoundError
 from manifests.log import Log
 from manifests.replacement import replaceable
 from manifests.schema import TableSchema
@@ -35,6 +35,7 @@ from tableformat.statements.update_job import (
     ChangedRowSet,
     UpdateJob,
     UpdateReport,
+    other_rows_error,
     run_update,
 )
 from tableformat.table import ArrowTable
@@ -50,6 +51,9 @@ _CARRIED = (
     *(spark.TimestampType, spark.TimestampNTZType),
 )
 """Types whose values a Python task gets as they are; and texts without a collation of their own."""
+
+_COUNTS = 3
+"""How often the rows to change are counted, where what the condition reads elsewhere changes."""
 
 _SETTINGS = {"spark.sql.ansi.enabled": "TRUE", "spark.sql.storeAssignmentPolicy": "ANSI"}
 """Only with these, Spark's defaults, is CAST what UPDATE does to a value."""
@@ -209,16 +213,23 @@ class _Work:
 
     def evaluate(self, log: Log, base: Snapshot, state: TableState, job: str) -> Statement:
         """Have tasks write what the statement changes in a state."""
-        if self._planned is None or self._planned[0] != base.epoch:
-            self.plan(base)
-        assert self._planned is not None
         write = plan_write(self._table.location, base, "append")
-        update = UpdateJob(
-            write=write.model_copy(update={"job": job}),
-            columns=tuple(field.id for field in self._targets.fields),
-            rowsets=tuple(self._planned[1]),
-        )
-        reports = self._run(update, base.epoch)
+        for left in reversed(range(_COUNTS)):
+            if self._planned is None or self._planned[0] != base.epoch:
+                self.plan(base)
+            assert self._planned is not None
+            update = UpdateJob(
+                write=write.model_copy(update={"job": job}),
+                columns=tuple(field.id for field in self._targets.fields),
+                rowsets=tuple(self._planned[1]),
+            )
+            try:
+                reports = self._run(update, base.epoch)
+                break
+            except ConflictError:
+                self._planned = None  # other rows meet the condition by now
+                if not left:
+                    raise
         moved = {n: decode_rows(rows) for each in reports for n, rows in each.moved.items()}
         condition = self._update.condition
         return row_statement(
@@ -257,7 +268,14 @@ class _Work:
             if (conflict := conflict_of(error)) is not None:
                 raise conflict from error
             raise
-        return [UpdateReport.model_validate_json(row["report"]) for row in done]
+        reports = [UpdateReport.model_validate_json(row["report"]) for row in done]
+        met = {op.rowset for each in reports for op in each.replaced}.union(
+            *(each.moved for each in reports)
+        )
+        for rowset in job.rowsets:
+            if rowset.id not in met:
+                raise other_rows_error(job, rowset.id)
+        return reports
 
 
 class _Task:

@@ -148,7 +148,7 @@ class _Task:
         while (number := self._feed.next_rowset()) is not None:
             rowset = self._rowsets.get(number)
             if rowset is None:
-                raise self._changed(number)
+                raise other_rows_error(self._job, number)
             if rowset.in_place:
                 self._replace(rowset)
             else:
@@ -170,11 +170,11 @@ class _Task:
             if len(numbers) == end - first:
                 yield self._values(rows)
             elif old is None:
-                raise self._changed(rowset.id)
+                raise other_rows_error(self._job, rowset.id)
             else:
                 yield with_values(old, self._values(rows), numbers - first) if rows else old
         if len(changed) != rowset.count:
-            raise self._changed(rowset.id)
+            raise other_rows_error(self._job, rowset.id)
 
     def _old(self, rowset: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
         """Every stretch between two cuts, with the values that may stay."""
@@ -200,7 +200,7 @@ class _Task:
     def _move(self, rowset: ChangedRowSet) -> Iterator[pa.RecordBatch]:
         numbers, rows = self._feed.take(rowset.id, rowset.entry.rows)
         if len(numbers) != rowset.count:
-            raise self._changed(rowset.id)
+            raise other_rows_error(self._job, rowset.id)
         values = self._conformed(rows)
         schema = self._job.write.target.table_schema
         prefix = self._place.prefix
@@ -211,9 +211,10 @@ class _Task:
             yield pa.RecordBatch.from_arrays(columns, schema=batch.schema)
         self.moved[rowset.id] = encode_rows(numbers)
 
-    def _changed(self, rowset: int) -> ConflictError:
-        return ConflictError(
-            f"Other rows of RowSet {rowset} of table {self._job.write.target.name!r} met the"
-            " condition than when they were counted: what it reads beside the table has changed;"
-            " repeat the statement."
-        )
+
+def other_rows_error(job: UpdateJob, rowset: int) -> ConflictError:
+    """The error of a statement that evaluated its condition twice, and not to the same."""
+    return ConflictError(
+        f"Other rows of RowSet {rowset} of table {job.write.target.name!r} met the condition than"
+        " when they were counted: what it reads beside the table has changed; repeat the statement."
+    )

@@ -213,3 +213,31 @@ def test_an_update_in_place_that_met_another_one_runs_again(rows: Rows) -> None:
     done = rows.run("update('id > 2 AND (id <> 3 OR meddle(id))', {'v': 'v + 1'})")
     assert done["rows_updated"] == 5997
     assert rows.values()[3] == 6.0
+
+
+COUNTED_ANEW = """
+from unittest.mock import patch
+from spark_ext import update
+
+real, tries = update._Work._run, []
+
+def other_rows_at_first(self, job, epoch):
+    tries.append(epoch)
+    if len(tries) == 1:
+        raise update.other_rows_error(job, 0)
+    return real(self, job, epoch)
+
+with patch.object(update._Work, "_run", other_rows_at_first):
+    done = colonnade.Table.forName(spark, table).update("id > 2", {"v": "1"})
+assert (done.rows_updated, done.rowsets_in_place, len(tries)) == (5997, 1, 2), done
+"""
+
+
+def test_an_update_in_place_is_counted_again_where_other_rows_met_its_condition(
+    rows: Rows,
+) -> None:
+    rows.shell.sql(f"DROP TABLE {TABLE}")
+    rows.shell.sql(f"CREATE TABLE {TABLE} AS SELECT id, 0.0D AS v, {WIDE} FROM range(6000)")
+    names = f"{{'spark': spark, 'colonnade': colonnade, 'table': {TABLE!r}}}"
+    rows.shell.run(f"exec({COUNTED_ANEW!r}, {names})")
+    assert rows.shell.sql(f"SELECT sum(v) FROM {TABLE}") == [[5997.0]]
