@@ -24,7 +24,8 @@ from spark_ext.answer_rows import (
 )
 from spark_ext.optimize import OptimizeBuilder
 from spark_ext.row_methods import RowMethods
-from spark_ext.statements import refresh_cached, refuse_within
+from spark_ext.session import TRANSACTION
+from spark_ext.statements import refresh_cached, refuse_within, table_name
 from spark_ext.types import from_spark
 from spark_ext.verify import on_executors
 from tableformat.table import ArrowTable
@@ -85,7 +86,12 @@ class Table(RowMethods):
         return self._table.path
 
     def toDF(self) -> DataFrame:
-        """The rows of the newest epoch. The DataFrame stays at that epoch, on Spark Connect too."""
+        """The rows of the newest epoch. The DataFrame stays at that epoch, on Spark Connect too.
+
+        In a transaction of the session they are those that it sees now.
+        """
+        if self._spark.conf.get(TRANSACTION, None) is not None:
+            return self._spark.table(table_name(self.path))
         snapshot, _ = self._newest()
         reader = self._spark.read.format("colonnade")
         return reader.option("epoch", snapshot.epoch).load(self._table.path)

@@ -15,6 +15,8 @@ from manifests.partitions import PartitionKey, partition_of
 from manifests.schema import SchemaField, type_text
 from manifests.snapshot import LiveRowSet
 from spark_ext.answer_rows import HISTORY_SCHEMA, history_row
+from spark_ext.planner.snapshots import SNAPSHOTS
+from spark_ext.planner.transactions import is_state
 from tableformat.location import locate_existing
 from tableformat.partition.text import partition_text
 from tableformat.table import ArrowTable
@@ -40,7 +42,15 @@ _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 def metadata(args: Mapping[str, Any]) -> dict[str, Any]:
     """The table `name` about the table at `path`: schema and rows."""
     schema, rows = TABLES[args["name"]]
-    return {"schema": schema, "rows": plain_rows(rows(ArrowTable.open(args["path"])))}
+    return {"schema": schema, "rows": plain_rows(rows(_table(args["path"])))}
+
+
+def _table(path: str) -> ArrowTable:
+    """The table at a path as it is now, for the session's transaction as that left it."""
+    location, state = SNAPSHOTS.head(path)
+    if is_state(state.epoch):
+        return ArrowTable(location, Log(location.store), state)
+    return ArrowTable.open(path)
 
 
 def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +70,8 @@ def _plain(value: Any) -> Any:
 
 
 def _history(table: ArrowTable) -> Iterator[Row]:
-    return map(history_row, table.history())
+    # A transaction has none: that of the table shows what was committed.
+    return map(history_row, ArrowTable.open(table.path).history())
 
 
 def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:

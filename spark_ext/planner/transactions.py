@@ -35,7 +35,8 @@ IDLE_HOURS_MAX = 24
 """A transaction of which nothing was heard for so long is over."""
 
 _FIRST_STATE = 1 << 52
-_STATES = itertools.count(_FIRST_STATE)
+# What a DataFrame remembers of a planner that ended must be no state of the one that followed it.
+_STATES = itertools.count(_FIRST_STATE + secrets.randbelow(_FIRST_STATE - 2**32))
 
 
 def is_state(epoch: int) -> bool:
@@ -180,10 +181,7 @@ class Transactions:
             return None
         found = self._open.get(id_)
         if found is None:
-            raise InvalidInputError(
-                "The transaction of this session is over: it was ended, or its planner was; what"
-                f" was not committed before is lost. RESET {TRANSACTION} to go on."
-            )
+            raise _over_error()
         return found
 
     def of(self, location: Location) -> OpenTransaction | None:
@@ -191,6 +189,11 @@ class Transactions:
         found = self.current()
         here = found is not None and found.location.store.url == location.store.url
         return found if here else None
+
+    def is_own(self, location: Location, number: int) -> bool:
+        """Whether this request may base a write on a state: its transaction's, or an epoch."""
+        found = self.of(location)
+        return not is_state(number) if found is None else found.state(number) is not None
 
     def to_write(self, location: Location) -> OpenTransaction | None:
         """That of this request. Raises InvalidInputError for another database than its own."""
@@ -235,7 +238,8 @@ class Transactions:
         found = self.current()
         if found is None:
             raise InvalidInputError("This session is in no transaction; begin one first.")
-        self._open.pop(self._within.get() or "")
+        if self._open.pop(self._within.get() or "", None) is None:
+            raise _over_error()  # by another thread of the session, just now
         return finish(found)
 
     def any_open(self) -> bool:
@@ -245,6 +249,13 @@ class Transactions:
             if each.heard < oldest:
                 self._open.pop(id_, None)
         return bool(self._open)
+
+
+def _over_error() -> InvalidInputError:
+    return InvalidInputError(
+        "The transaction of this session is over: it was ended, or its planner was; what was not"
+        f" committed before is lost. RESET {TRANSACTION} to go on."
+    )
 
 
 TRANSACTIONS = Transactions()

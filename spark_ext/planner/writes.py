@@ -120,7 +120,10 @@ def _check_within(options: WriteOptions) -> None:
 def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
     """Where a path leads, and the state that a write is based on; None where no database is."""
     if seen is not None:
-        location, _ = require_seen(path, seen)
+        location, head = require_seen(path, seen)
+        if not TRANSACTIONS.is_own(location, seen["epoch"]):
+            # A DataFrame's writer loads its table while another session may be the active one.
+            return location, head
         return location, SNAPSHOTS.at(location.store.url, seen["database"], seen["epoch"])
     try:
         return SNAPSHOTS.head(path)

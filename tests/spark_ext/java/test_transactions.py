@@ -78,6 +78,24 @@ def test_all_statements_of_a_session_land_in_one_epoch(spark: SparkShell) -> Non
     assert ids(spark, "c") == [8, 9, 10]
 
 
+def test_tables_about_a_table_and_its_handle_show_what_the_transaction_sees(
+    spark: SparkShell,
+) -> None:
+    rowsets = "SELECT rows, deleted_rows FROM colonnade.db.a.rowsets ORDER BY rowset"
+    frame = f"colonnade.Table.forPath(spark, {str(folder(spark) / 'a')!r}).toDF().select('id')"
+    spark.sql(BEGIN)
+    spark.sql("INSERT INTO colonnade.db.a VALUES (10, 0)")
+    spark.sql("DELETE FROM colonnade.db.a WHERE id < 3")
+    spark.sql("CREATE TABLE colonnade.db.c AS SELECT 1 AS id")
+    assert spark.sql(rowsets) == [[10, 3], [1, 0]]
+    assert spark.sql("SELECT rows FROM colonnade.db.c.rowsets") == [[1]]
+    assert sorted(spark.run(frame)) == [[n] for n in range(3, 11)]
+    assert len(spark.sql("SELECT operation FROM colonnade.db.a.history")) == 1
+    spark.sql(ROLLBACK)
+    assert spark.sql(rowsets) == [[10, 0]]
+    assert len(spark.run(frame)) == 10
+
+
 def test_what_is_rolled_back_was_never_there(spark: SparkShell) -> None:
     before, base = committed(spark), epoch(spark)
     spark.sql(BEGIN)
@@ -153,6 +171,45 @@ def test_what_no_transaction_can_do_is_refused(
     assert committed(spark)["a"] == [0, 1, 2, *range(4, 10)]
 
 
+def test_writes_of_two_sessions_in_one_thread_are_kept_apart(spark: SparkShell) -> None:
+    path = str(folder(spark) / "b")
+    spark.run(f"globals().update(other=spark.newSession(), path={path!r})")
+    set_active = "spark._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession"
+    writes = (
+        "save(path)",
+        "saveAsTable('colonnade.db.b')",
+        "insertInto('colonnade.db.b')",
+    )
+    spark.sql(BEGIN)
+    for at, write in enumerate(writes):
+        for session, rival, row in (("spark", "other", 20 + at), ("other", "spark", 30 + at)):
+            rows = f"{session}.range({row}, {row + 1}).selectExpr('id', 'id v')"
+            mode = "" if "insert" in write else ".format('colonnade').mode('append')"
+            spark.run(f"{set_active}({rival}._jsparkSession)")
+            spark.run(f"{rows}.write{mode}.{write}")
+    assert committed(spark)["b"] == [*range(10), 30, 31, 32]
+    assert ids(spark, "b") == [*range(10), 20, 21, 22]
+    spark.sql(COMMIT)
+    assert committed(spark)["b"] == [*range(10), 20, 21, 22, 30, 31, 32]
+
+
+def test_what_sparks_own_catalog_would_keep_is_refused(spark: SparkShell) -> None:
+    name = "spark_catalog.default.own"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING colonnade")
+    spark.sql(BEGIN)
+    place = f"USING colonnade LOCATION '{folder(spark)}/c'"
+    for statement in (
+        f"DROP TABLE {name}",
+        f"CREATE TABLE spark_catalog.default.c (id BIGINT) {place}",
+        f"CREATE TABLE spark_catalog.default.c {place} AS SELECT 1 AS id",
+    ):
+        assert "own catalog, which takes nothing back" in spark.refusal(statement)
+    spark.sql(ROLLBACK)
+    assert spark.sql("SHOW TABLES IN spark_catalog.default") == [["default", "own", False]]
+    assert spark.sql(f"SELECT * FROM {name}") == []
+    spark.sql(f"DROP TABLE {name}")
+
+
 def test_options_of_a_commit_belong_to_the_whole_transaction(spark: SparkShell) -> None:
     spark.sql(BEGIN)
     write = "spark.range(1).selectExpr('id', 'id v').write.format('colonnade').mode('append')"
@@ -174,6 +231,17 @@ def test_a_transaction_that_is_over_is_named_as_such(spark: SparkShell) -> None:
     text = spark.refusal("SELECT * FROM colonnade.db.a")
     assert "The transaction of this session is over" in text
     assert "RESET spark.colonnade.transaction" in text
+
+
+def test_a_planner_that_ends_takes_its_transactions_along(spark: SparkShell) -> None:
+    before = committed(spark)
+    spark.sql(BEGIN)
+    spark.sql("INSERT INTO colonnade.db.b VALUES (30, 1)")
+    spark.run("__import__('os').kill(int(colonnade.doctor(spark).planner_pid), 9)")
+    for statement in ("SELECT * FROM colonnade.db.b", COMMIT):
+        assert "The transaction of this session is over" in spark.refusal(statement)
+    assert committed(spark) == before
+    assert ids(spark, "b") == [*range(10)]
 
 
 METHODS = """(lambda db: [

@@ -141,6 +141,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (!isOurs(info)) {
       return super.createTable(identifier, info);
     }
+    refuseWithin("created", identifier);
     TableDesign design = TableDesign.of(info);
     String path = newPath(identifier, design);
     boolean known = design.location() != null && Tables.exists(path);
@@ -270,11 +271,27 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     } catch (NoSuchTableException error) {
       return false;
     }
+    boolean owned = Boolean.parseBoolean(table.properties().get(OWNED));
+    if (owned) {
+      refuseWithin("dropped", identifier);
+    }
     boolean dropped = super.dropTable(identifier);
-    if (dropped && Boolean.parseBoolean(table.properties().get(OWNED))) {
+    if (dropped && owned) {
       Planner.callOnce("drop_table", Map.of("path", pathOf(table)));
     }
     return dropped;
+  }
+
+  /** Refuses what Spark's catalog would not take back with the session's transaction. */
+  private static void refuseWithin(String done, Identifier identifier) {
+    if (Planner.transaction() != null) {
+      String sentence =
+          String.format(
+              "Table %s of Spark's own catalog, which takes nothing back, cannot be %s within a"
+                  + " transaction; do it before or after, or in the catalog colonnade.",
+              identifier, done);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
   }
 
   @Override
@@ -293,6 +310,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     if (!isOurs(info)) {
       return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
     }
+    refuseWithin("created", identifier);
     TableDesign design = TableDesign.of(info);
     String path = newPath(identifier, design);
     return new StagedColonnadeTable(path, design, false)

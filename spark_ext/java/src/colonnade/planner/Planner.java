@@ -64,10 +64,15 @@ public final class Planner {
     return request(op, args, true);
   }
 
+  /** The transaction that the session is in, or null. */
+  public static String transaction() {
+    return SparkSession.active().conf().get(TRANSACTION, null);
+  }
+
   private static JsonNode request(String op, Map<String, ?> args, boolean repeatable)
       throws ColonnadeException {
     PlannerCommand command = PlannerCommand.configured();
-    String transaction = SparkSession.active().conf().get(TRANSACTION, null);
+    String transaction = transaction();
     for (int attempt = 1; ; attempt++) {
       PlannerProcess process = running(command);
       try {

@@ -53,7 +53,7 @@ final class DeletionVector {
     try {
       return store.read(name, 0, (int) length);
     } catch (NoSuchFileException error) {
-      throw StoreException.corruption(location + " is missing, though the log names it.", error);
+      throw StoreException.missing(location, error);
     }
   }
 

@@ -122,8 +122,7 @@ final class RowSetSource {
     try {
       return Slice.of(store.read(name, offset, (int) length));
     } catch (NoSuchFileException error) {
-      throw StoreException.corruption(
-          locate(name) + " is missing, though the log names it.", error);
+      throw StoreException.missing(locate(name), error);
     }
   }
 

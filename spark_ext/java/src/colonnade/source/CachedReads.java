@@ -50,7 +50,7 @@ public final class CachedReads {
         stale.add(cached.plan());
       }
     }
-    boolean within = session.conf().get(Planner.TRANSACTION, null) != null;
+    boolean within = Planner.transaction() != null;
     for (LogicalPlan relation : stale) {
       if (within) {
         manager.uncacheQuery(session, relation, true);

@@ -37,6 +37,15 @@ public final class StoreException {
     return new IOException("[COLONNADE_CORRUPTION] " + sentence, cause);
   }
 
+  /** An object is not there. Only the driver can tell damage from an epoch that is kept no more. */
+  public static IOException missing(String location, Throwable cause) {
+    return corruption(
+        location
+            + " is missing, though the log names it. Where a vacuum removed it while the query ran,"
+            + " run that again.",
+        cause);
+  }
+
   /** Written by a newer Colonnade. */
   public static IOException unsupported(String sentence) {
     return new IOException("[COLONNADE_UNSUPPORTED_FORMAT] " + sentence);
