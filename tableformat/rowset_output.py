@@ -143,9 +143,10 @@ class RowSetOutput:
     def _add_block(
         self, part: _Part, entry: BlockEntry, data: pa.Buffer | None, bloom: bytes
     ) -> None:
-        part.entries.append(
-            replace(entry, filter_length=len(bloom), filter_crc32c=crc32c(bloom) if bloom else 0)
-        )
+        if bloom or entry.filter_length:
+            found = crc32c(bloom) if bloom else 0
+            entry = replace(entry, filter_length=len(bloom), filter_crc32c=found)
+        part.entries.append(entry)
         if data is None:
             return
         part.waiting.append(data)
