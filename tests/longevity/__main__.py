@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -35,18 +36,19 @@ class Told:
     problems: list[str]
 
 
-def begin(folder: Path) -> tuple[Path, Path]:
+def begin(folder: Path, partition_by: Sequence[str] = ()) -> tuple[Path, Path]:
     """A new database in a folder, and a place for what becomes of it."""
     path, records = folder / "db", folder / "records"
     records.mkdir()
     properties = {"retention.hours": str(RETENTION_S / 3600), "compaction.min-rowsets": "4"}
-    colonnade.create_database(path).create_table(TABLE, SCHEMA, properties=properties)
+    database = colonnade.create_database(path)
+    database.create_table(TABLE, SCHEMA, properties=properties, partition_by=partition_by)
     return path, records
 
 
 def run(folder: Path, seconds: float, seed: int) -> Told:
-    """Work on a new database in a folder for some time."""
-    path, records = begin(folder)
+    """Work on a new database in a folder for some time; with an odd seed on partitions."""
+    path, records = begin(folder, ("bucket(3, batch)",) if seed % 2 else ())
     order = random.Random(seed)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.longevity.roles"])

@@ -15,7 +15,7 @@ from tests.longevity.referee import judge
 from tests.longevity.roles import rows_of
 
 
-@pytest.mark.parametrize("seconds", [8, pytest.param(60, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seconds", [9, pytest.param(60, marks=pytest.mark.long)])
 def test_nothing_is_lost_or_left_while_processes_are_killed(tmp_path: Path, seconds: int) -> None:
     told = run(tmp_path, seconds, seed=seconds)
     assert told.problems == [], told.text

@@ -11,23 +11,29 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
+from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 import manifests.log
 from manifests import checkpoint_writer, codec, conflicts
+from manifests.bounds import BoundsTable
 from manifests.change import Change
 from manifests.checkpoint_writer import _rewritten
 from manifests.codec import encode_epoch
+from manifests.compaction.facts import RowSetFacts
 from manifests.conflicts import check_head
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import ColumnStatistics
+from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.entry_block import EntryBlock
+from manifests.entry_table import Keep
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
 from manifests.log import Log
 from manifests.log_reader import LogReader
 from manifests.names import epoch_name
 from manifests.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub, Vacuum
+from manifests.partitions import PartitionKey
 from manifests.rebase import carried, reads, vector_writer
 from manifests.rebase.carried import Carried
 from manifests.rebase.compaction import OwnCompaction
@@ -44,9 +50,13 @@ from manifests.vacuum.references import read_state_objects
 from manifests.vacuum.removal import remove
 from tableformat import restore, rowset_output
 from tableformat.rowset_output import _for_log
+from tableformat.statements import replace_partitions
 from tests.faults import Fault
+from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.every import ACTORS
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.optimizer import Optimizer
+from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
@@ -234,6 +244,33 @@ def _unlike_replacements(own: OwnCompaction, theirs: Any, vectors: Any) -> OwnCo
 
 _real_follow = OwnCompaction.follow
 
+
+def _only_own_layout(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
+    own = table.partition_layout_id
+
+    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        assert bounds.partitions is not None
+        return bounds.partitions.where(lambda key: key[0] == own and key[1] in wanted)
+
+    return keep
+
+
+def _as_one_partition(facts: RowSetFacts) -> list[tuple[PartitionKey, RowSetFacts]]:
+    parts = _real_by_partition(facts)
+    return [(parts[0][0], facts)] if parts else parts
+
+
+_real_by_partition = RowSetFacts.by_partition
+
+PARTITIONED = (
+    Writer(mix=(6, 2, 2, 0, 0, 0, 6)),
+    Reader(3),
+    Partitioner(3),
+    Optimizer(3),
+)
+
+COMPACTED = (Writer(mix=(4, 4, 4, 0, 0, 0)), Reader(2), Compactor(6))
+
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
@@ -278,6 +315,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a compaction forgets what went meanwhile",
         lambda: patch.object(OwnCompaction, "taken", lambda own, vectors: {}),
+        actors=COMPACTED,
     ),
     Bug(
         "a compaction takes a newer base",
@@ -295,10 +333,22 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a compaction forgets columns that were replaced meanwhile",
         lambda: patch.object(OwnCompaction, "follow", _unlike_replacements),
+        actors=COMPACTED,
     ),
     Bug(
         "a checkpoint forgets replaced columns",
         lambda: patch.object(EntryBlock, "_replaced", lambda block, replaced: block),
+        actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(3)),
+    ),
+    Bug(
+        "what replaces partitions overlooks rows of other layouts",
+        lambda: patch.object(replace_partitions, "_may_be_replaced", _only_own_layout),
+        actors=PARTITIONED,
+    ),
+    Bug(
+        "a compaction puts partitions together",
+        lambda: patch.object(RowSetFacts, "by_partition", _as_one_partition),
+        actors=PARTITIONED,
     ),
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
     Bug(

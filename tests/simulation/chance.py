@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from tests.simulation.statements import Condition, Kind, Step, Test, Values
 
-KINDS: tuple[Kind, ...] = ("append", "delete", "update", "upsert", "replace", "overwrite")
-MIX = (5.0, 4.0, 4.0, 4.0, 1.0, 0.3)
+KINDS: tuple[Kind, ...] = (
+    "append", "delete", "update", "upsert", "replace", "overwrite", "replace_partitions"
+)  # fmt: skip
+MIX = (5.0, 4.0, 4.0, 4.0, 1.0, 0.3, 1.0)
 """How often each of them is chosen."""
 
 MOST_ROWS = 60
@@ -38,12 +40,12 @@ def random_step(
     table: str,
     known: Collection[int],
     new_ids: Callable[[int], list[int]],
-    mix: tuple[float, ...] = MIX,
+    mix: Sequence[float] = MIX,
 ) -> Step:
-    """A statement on a table that was seen with the rows `known`."""
+    """A statement on a table that was seen with the rows `known`; those after `mix` are not."""
     if len(known) > MOST_ROWS:
         return Step("delete", table, where=Condition("above", (1,)))
-    kind = order.choices(KINDS, mix)[0]
+    kind = order.choices(KINDS[: len(mix)], mix)[0]
     match kind:
         case "append" | "overwrite":
             return Step(kind, table, random_rows(order, new_ids(order.randint(2, 8))))
@@ -55,5 +57,7 @@ def random_step(
             value = order.randint(0, 4)
             new = tuple((row, value) for row in new_ids(order.randint(0, 2)))
             return Step("replace", table, new, Condition("is", (value,)))
+        case "replace_partitions":
+            return Step(kind, table, random_rows(order, new_ids(order.randint(1, 3))))
     where = random_condition(order, known)
     return Step(kind, table, where=where, value=order.randint(0, 4))

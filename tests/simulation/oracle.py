@@ -6,13 +6,25 @@ dicts. Readers compare what they saw with it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from manifests.codec import decode_slot
+from manifests.entries import PartitionField
 from manifests.errors import ColonnadeError
-from manifests.operations import Anchor, Epoch, Stub, Tag, Untag, Vacuum
+from manifests.operations import (
+    Anchor,
+    CreateTable,
+    Epoch,
+    Restore,
+    SetPartitionLayout,
+    Stub,
+    Tag,
+    Untag,
+    Vacuum,
+)
 from tests.simulation.statements import (
     Condition,
     Intent,
@@ -25,7 +37,9 @@ from tests.simulation.statements import (
 
 ALL = Condition()
 
-UNCHANGED = frozenset({"vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin"})
+UNCHANGED = frozenset(
+    {"vacuum", "compaction", "compact", "tag", "untag", "pin", "unpin", "alter_table"}
+)
 """Operations of epochs without a note: rows stay as they are."""
 
 
@@ -36,6 +50,8 @@ class Oracle:
     serializable: frozenset[str] = frozenset()
     epochs: list[Epoch] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
+    layouts: list[Mapping[str, int]] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
     tags: dict[str, int] = field(default_factory=dict)
     landed: dict[str, int] = field(default_factory=dict)
     batches: dict[str, int] = field(default_factory=dict)
@@ -63,6 +79,7 @@ class Oracle:
         )
         self.epochs.append(epoch)
         self.states.append(self._state(epoch))
+        self.layouts.append(self._layouts(epoch))
         for operation in epoch.ops:
             if isinstance(operation, Tag):
                 self.tags[operation.name] = operation.epoch
@@ -99,7 +116,23 @@ class Oracle:
             self.batches[app] = version
         then = self.states[intent.steps[0].epoch]
         base = self.states[epoch.base]
+        intent = intent.on_layouts(self.layouts[epoch.base])
         return intent.after(base, head, then, epoch.epoch, self.serializable)
+
+    def _layouts(self, epoch: Epoch) -> Mapping[str, int]:
+        """The width of each table's partitions after an epoch."""
+        found = dict(self.layouts[-1]) if self.layouts else {}
+        for op in epoch.ops:
+            match op:
+                case CreateTable():
+                    self.names[op.table] = op.name
+                    found[op.name] = _width(op.partition_fields or ())
+                case SetPartitionLayout():
+                    found[self.names[op.table]] = _width(op.fields)
+                case Restore() if op.partition_layout_id is not None:
+                    name = self.names[op.table]
+                    found[name] = self.layouts[op.epoch][name]
+        return found
 
     def tell(self, intent: Intent, error: ColonnadeError | None, epoch: int | None) -> None:
         """What the writer of an intent was told; nobody asks where it was killed."""
@@ -137,8 +170,14 @@ class Oracle:
             return
         assert epoch is not None
         state, then = self.states[epoch], self.states[intent.steps[0].epoch]
+        intent = intent.on_layouts(self.layouts[epoch])
         after = intent.after(state, state, then, epoch, self.serializable)
         same = {name: values(rows) for name, rows in after.items()}
         assert same == {name: values(rows) for name, rows in state.items()}, (
             f"{intent.name} was acknowledged and is lost"
         )
+
+
+def _width(fields: Sequence[PartitionField]) -> int:
+    """The width of the partitions of a layout: see `LAYOUTS`."""
+    return sum(field.argument or 1 for field in fields)

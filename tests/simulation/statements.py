@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
@@ -63,12 +63,26 @@ def plain(found: pa.Table) -> dict[int, int | None]:
     return {row["id"]: row["v"] for row in rows}
 
 
-Test = Literal["all", "ids", "is", "above", "not"]
+LAYOUTS: Mapping[tuple[str, ...], int] = {(): 0, ("v",): 1, ("truncate(2, v)",): 2}
+"""Partition layouts by what they are made of, and the `width` of the partitions of each."""
+
+
+def cell(v: int | None, width: int) -> int:
+    """The partition of a row with this value under the layout of a width."""
+    if not width:
+        return 0
+    return -1 if v is None else v // width
+
+
+Test = Literal["all", "ids", "is", "above", "not", "cells"]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that SQL and Python understand alike."""
+    """A condition that SQL and Python understand alike.
+
+    `cells`, whose values are a width and cells, is Python's alone: SQL does not know partitions.
+    """
 
     test: Test = "all"
     values: tuple[int, ...] = ()
@@ -101,10 +115,21 @@ class Condition:
                 return v is None or v > self.values[0]
             case "not":
                 return v is not None and v != self.values[0]
+            case "cells":
+                return cell(v, self.values[0]) in self.values[1:]
 
 
 Kind = Literal[
-    "append", "delete", "update", "upsert", "overwrite", "replace", "restore", "create", "drop"
+    "append",
+    "delete",
+    "update",
+    "upsert",
+    "overwrite",
+    "replace",
+    "replace_partitions",
+    "restore",
+    "create",
+    "drop",
 ]
 
 
@@ -128,6 +153,8 @@ class Step:
                 return table.overwrite(batch(self.rows), commit=commit)
             case "replace":
                 return table.overwrite(batch(self.rows), self.where.sql(), commit=commit)
+            case "replace_partitions":
+                return table.overwrite_partitions(batch(self.rows), commit=commit)
             case "restore":
                 return table.restore(epoch=self.epoch, commit=commit)
             case "delete":
@@ -182,8 +209,10 @@ class Step:
                 return dict(then)
         chosen, now = self.where.of(base), self.where.of(head)
         # It has not looked at what an update replaces in place, and may come before or after it.
-        blind = self.kind == "delete" and self.where.test in ("all", "ids")
-        if serializable or self.kind == "replace":
+        blind = self._is_blind()
+        if self.kind == "replace_partitions":
+            assert now.keys() <= chosen.keys(), "rows came into a partition that was replaced"
+        elif serializable or self.kind == "replace":
             same = chosen.keys() == now.keys() if blind else chosen == now
             assert same, f"{self.kind} is not as if it had run alone"
         met = {i for i, row in chosen.items() if i in head and head[i].born == row.born}
@@ -193,6 +222,19 @@ class Step:
             return {**head, **{i: Row(self.value, chosen[i].born, epoch) for i in met}}
         kept = {i: row for i, row in head.items() if i not in met}
         return {**kept, **self.written({}, epoch)}
+
+    def _is_blind(self) -> bool:
+        """Whether it takes rows without a look at what an update may replace in place."""
+        if self.kind == "replace_partitions":
+            return not self.where.values[0]
+        return self.kind == "delete" and self.where.test in ("all", "ids")
+
+    def on_layout(self, width: int) -> Step:
+        """The same on a table whose partitions have this width, which some steps depend on."""
+        if self.kind != "replace_partitions":
+            return self
+        cells = sorted({cell(v, width) for _, v in self.rows})
+        return replace(self, where=Condition("cells", (width, *cells)))
 
     def written(self, before: Rows, epoch: int) -> dict[int, Row]:
         """Its rows as an epoch writes them over others."""
@@ -224,6 +266,12 @@ class Intent:
     def note(self) -> str:
         """The text that history keeps."""
         return json.dumps(asdict(self))
+
+    def on_layouts(self, widths: Mapping[str, int]) -> Intent:
+        """The same on tables whose partitions have these widths."""
+        return replace(
+            self, steps=tuple(step.on_layout(widths.get(step.table, 0)) for step in self.steps)
+        )
 
     def after(
         self, base: State, head: State, then: State, epoch: int, serializable: frozenset[str]

@@ -27,7 +27,7 @@ from tableformat.write_job import write_options
 from tableformat.write_options import WriteOptions
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
-from tests.simulation.statements import SCHEMA, Condition, Intent, Step
+from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step
 from tests.simulation.store import Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
 
@@ -114,7 +114,8 @@ class World:
         made = Database(self.disk, log, base)
         for name in TABLES:
             strict = {"isolation": "serializable"} if name == "strict" else {}
-            made.create_table(name, SCHEMA, properties=strict)
+            layout = self.order.choice(list(LAYOUTS))
+            made.create_table(name, SCHEMA, properties=strict, partition_by=layout)
 
     def _clock(self) -> int:
         return self._now
@@ -209,7 +210,7 @@ class World:
                 with suppress(NotFoundError):
                     database.table("plain", epoch=epoch)
                     raise AssertionError(f"epoch {epoch} is gone and can be read")
-        report = database.verify(2, threads=1)
+        report = database.verify(4, threads=1)
         assert report.is_sound, str(report)
 
     def _finish(self, name: str) -> None:

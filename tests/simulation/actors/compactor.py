@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from manifests.entries import OriginEntry
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log
 from manifests.operations import Compaction, CompactionInput, CompactionOutput
+from manifests.partitions import partition_of
 from manifests.rebase.origin import write_origin
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema
@@ -40,8 +41,10 @@ class Compactor:
         rowsets = log.read_rowsets(table)
         if not rowsets:
             return
+        partition = partition_of(order.choice(rowsets).entry)
+        alike = [rowset for rowset in rowsets if partition_of(rowset.entry) == partition]
         chosen = sorted(
-            order.sample(rowsets, min(len(rowsets), order.randint(1, 3))), key=lambda r: r.id
+            order.sample(alike, min(len(alike), order.randint(1, 3))), key=lambda r: r.id
         )
         change = rewrite(log, base, table, chosen, order if order.random() < 0.5 else None)
         log.commit(change, base)
@@ -54,7 +57,10 @@ def rewrite(
     inputs: list[LiveRowSet],
     order: random.Random | None = None,
 ) -> Change:
-    """Write the rows of RowSets again, at most three to a RowSet; with `order` shuffled."""
+    """Write the rows of RowSets of one partition again, at most three to a RowSet.
+
+    With `order` they are shuffled.
+    """
     job = new_job_id()
     plan = plan_scan(table, base.epoch, inputs, None, None)
     rows = pa.Table.from_batches(read_plan(log.store, plan), arrow_schema(plan.output_schema))
@@ -65,16 +71,20 @@ def rewrite(
         rows = rows.take(places)
         sources = np.concatenate([(i << 32) + _live(log, table, r) for i, r in enumerate(inputs)])
         origin = write_origin(log.store, table.prefix, job, sources[places])
-    written = write_batches(log.store, table, job, rows.to_batches(), WriteSettings(max_records=3))
+    undivided = replace(table, partition_layout_id=0)
+    settings = WriteSettings(max_records=3)
+    written = write_batches(log.store, undivided, job, rows.to_batches(), settings)
+    kept = {
+        "schema_id": table.schema_id,
+        "partition_layout_id": inputs[0].entry.partition_layout_id,
+        "partition": inputs[0].entry.partition,
+    }
     op = Compaction(
         table=table.id,
         inputs=tuple(
             CompactionInput(rowset=r.id, rows=r.entry.rows, vector=r.vector) for r in inputs
         ),
-        outputs=tuple(
-            CompactionOutput(rowset=entry.model_copy(update={"schema_id": table.schema_id}))
-            for entry in written
-        ),
+        outputs=tuple(CompactionOutput(rowset=entry.model_copy(update=kept)) for entry in written),
         origin=origin,
     )
     return Change(new_transaction_id(), "compaction", (op,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.optimizer import Optimizer
+from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
 from tests.simulation.actors.streamer import Streamer
 from tests.simulation.actors.vacuumer import Vacuumer
@@ -18,6 +19,7 @@ ACTORS: tuple[Actor, ...] = (
     Keeper(),
     Compactor(),
     Optimizer(),
+    Partitioner(),
     Streamer(),
     Vandal(),
     Vacuumer(),

@@ -6,9 +6,12 @@ import random
 from dataclasses import dataclass
 
 from tableformat.database import Database
-from tests.simulation.chance import MIX, random_rows, random_step
+from tests.simulation.chance import KINDS, MIX, random_rows, random_step
 from tests.simulation.statements import State, Step
 from tests.simulation.world import World
+
+WITHIN = KINDS.index("replace_partitions")
+"""A transaction has the statements before this one."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Writer:
         state = world.oracle.states[database.snapshot.epoch]
         if order.random() < 0.12:
             steps = [
-                random_step(order, table, rows, world.new_ids, self.mix)
+                random_step(order, table, rows, world.new_ids, self.mix[:WITHIN])
                 for table, rows in state.items()
             ]
             world.ask(database, world.intend(*steps, self._other_table(world, order, state)))

@@ -1,0 +1,22 @@
+"""Changes what a table is partitioned by, while others write rows of the layout before."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from tableformat.database import Database
+from tests.simulation.statements import LAYOUTS
+from tests.simulation.world import TABLES, World
+
+
+@dataclass(frozen=True)
+class Partitioner:
+    """Gives a table another partition layout, or none, or one that it had before."""
+
+    weight: float = 0.5
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Change one table of those that are always there."""
+        table = database.table(order.choice(TABLES))
+        table.partition_by(*order.choice(list(LAYOUTS)))
