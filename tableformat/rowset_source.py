@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from manifests import names
@@ -80,13 +80,15 @@ class RowSetSource:
             for (part, start), (_, length) in zip(place, ranges, strict=True)
         ]
 
-    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
-        """Fill a buffer from an object. Raises as `read`."""
+    def read_windows(
+        self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
+    ) -> Iterator[memoryview]:
+        """Read ranges of an object in turn, as `ObjectStore.read_windows`. Raises as `read`."""
         if self._entry.place == "inline":
-            buffer[:] = self._fetch(name, [(offset, len(buffer))])[0]
+            yield from (memoryview(part) for part in self._fetch(name, windows))
             return
         try:
-            self._store.read_into(name, offset, buffer)
+            yield from self._store.read_windows(name, windows, buffer)
         except NotFoundError as error:
             raise CorruptionError(
                 f"{self.locate(name)} is missing, though the log names it."

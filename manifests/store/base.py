@@ -123,12 +123,18 @@ class ObjectStore(abc.ABC):
         Raises: NotFoundError; CorruptionError when the object ends before the end of one.
         """
 
-    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
-        """Fill a buffer with the bytes of an object from `offset` on; saves making new ones.
+    def read_windows(
+        self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
+    ) -> Iterator[memoryview]:
+        """Read (offset, length) ranges in turn, at the price of one open, all into one buffer.
 
-        Raises: NotFoundError; CorruptionError when the object ends before that.
+        Each is the beginning of the buffer, until the next one is asked for. Requires: none is
+        longer. Raises: NotFoundError; CorruptionError when the object ends before the end of one.
         """
-        buffer[:] = self.get_range(name, offset, len(buffer))
+        for offset, length in windows:
+            view = buffer[:length]
+            view[:] = self.get_range(name, offset, length)
+            yield view
 
     @abc.abstractmethod
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:

@@ -113,15 +113,19 @@ class LocalStore(ObjectStore):
                     raise truncated(self.locate(name), size, offset, length)
             return [self._read(name, file, offset, length) for offset, length in ranges]
 
-    def read_into(self, name: str, offset: int, buffer: memoryview) -> None:
-        check_ranges([(offset, len(buffer))])
+    def read_windows(
+        self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
+    ) -> Iterator[memoryview]:
+        check_ranges(windows)
         with self._reading(name) as (file, size):
-            done = 0
-            while done < len(buffer):  # one call reads 2 GiB at most
-                count = os.preadv(file, [buffer[done:]], offset + done)
-                if not count:
-                    raise truncated(self.locate(name), size, offset, len(buffer))
-                done += count
+            for offset, length in windows:
+                done = 0
+                while done < length:  # one call reads 2 GiB at most
+                    count = os.preadv(file, [buffer[done:length]], offset + done)
+                    if not count:
+                        raise truncated(self.locate(name), size, offset, length)
+                    done += count
+                yield buffer[:length]
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)

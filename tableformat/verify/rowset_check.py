@@ -5,7 +5,8 @@ Reads on after a damage, so that all of it is found. Spec: docs/spec/rowset.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -67,12 +68,12 @@ class RowSetCheck:
     columns: tuple[int, ...] = ()
     findings: list[Finding] = field(default_factory=list)
     bytes: int = 0
-    _buffer: pa.Buffer | None = None
+    _buffer: memoryview = field(default_factory=lambda: memoryview(b""))
 
-    def buffer(self, size: int) -> pa.Buffer:
+    def buffer(self, size: int) -> memoryview:
         """Memory for some bytes, the same each time while it is large enough: new costs more."""
-        if self._buffer is None or self._buffer.size < size:
-            self._buffer = pa.py_buffer(bytearray(max(size, WINDOW_BYTES)))
+        if len(self._buffer) < size:
+            self._buffer = memoryview(bytearray(max(size, WINDOW_BYTES)))
         return self._buffer
 
     def run(self) -> RowSetCheck:
@@ -244,54 +245,68 @@ class _ColumnCheck:
             self._note(f"what footer and log say of it: {problem}", rows=rows)
 
     def _check_blocks(self, index: SparseIndex) -> None:
-        name = self.source.segment_name(self.id)
-        for first, end in _windows(index):
-            start, stop = int(index.offsets[first]), int(index.offsets[end])
-            buffer = self.owner.buffer(stop - start)
+        left = deque(_windows(index))
+        while left:
             try:
-                if stop > start:  # a segment without bytes has no object
-                    view = memoryview(buffer).cast("B")[: stop - start]
-                    self.source.read_into(name, self.segment.offset + start, view)
+                for data in self._read_windows(index, tuple(left)):
+                    self.owner.bytes += len(data)
+                    self._check_window(index, *left.popleft(), pa.py_buffer(data))
             except ColonnadeError as error:
+                first, end = left.popleft()
                 rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
                 self._note(error.message.rstrip("."), block=first, rows=rows)
-                continue
-            self.owner.bytes += stop - start
-            self._check_window(index, first, end, buffer)
 
-    def _check_window(self, index: SparseIndex, first: int, end: int, buffer: pa.Buffer) -> None:
-        """Blocks `first` to `end` - 1, which a buffer begins with."""
-        column = self.column if self.owner.job.depth >= 4 else None
+    def _read_windows(
+        self, index: SparseIndex, windows: Sequence[tuple[int, int]]
+    ) -> Iterator[memoryview]:
+        if not self.segment.length:  # it has no object
+            yield from (memoryview(b"") for _ in windows)
+            return
+        at = [index.offsets[list(window)].tolist() for window in windows]
+        extents = [(self.segment.offset + start, stop - start) for start, stop in at]
+        buffer = self.owner.buffer(max(length for _, length in extents))
+        yield from self.source.read_windows(self.source.segment_name(self.id), extents, buffer)
+
+    def _check_window(self, index: SparseIndex, first: int, end: int, data: pa.Buffer) -> None:
+        """Blocks `first` to `end` - 1, whose bytes these are."""
         ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
-        for number, start, stop in zip(range(first, end), ends, ends[1:], strict=False):
-            data = buffer.slice(start, stop - start)
-            problem = None
-            bloom = self._read_filter(index, number)
-            if column is not None:
-                problem = check_block(data, index.entries[number], column, bloom)
-            elif stop > start and crc32c(data) != index.checksums[number]:
-                problem = "its bytes do not match their checksum"
+        blocks = zip(range(first, end), ends, np.diff(ends).tolist(), strict=False)
+        filters = self._read_filters(index, first, end)
+        if self.owner.job.depth < 4 or self.column is None:
+            for number, start, length in blocks:
+                # No call but this one: there are very many blocks, and nothing else takes long.
+                if length and crc32c(data.slice(start, length)) != index.checksums[number]:
+                    self._note_block(index, number, "its bytes do not match their checksum")
+            return
+        for number, start, length in blocks:
+            entry, bloom = index.entries[number], filters.get(number, memoryview(b""))
+            problem = check_block(data.slice(start, length), entry, self.column, bloom)
             if problem is not None:
                 self._note_block(index, number, problem)
 
-    def _read_filter(self, index: SparseIndex, number: int) -> memoryview:
-        """The Bloom filter of a block; empty where it has none that can be used."""
-        filters = self.segment.filters
-        start, end = index.filter_offsets[number : number + 2].tolist()
-        if filters is None or start == end:
-            return memoryview(b"")
-        extent = (filters.offset + start, end - start)
+    def _read_filters(self, index: SparseIndex, first: int, end: int) -> dict[int, memoryview]:
+        """The Bloom filters that can be used, of blocks `first` to `end` - 1."""
+        ends = index.filter_offsets[first : end + 1].tolist()
+        if self.segment.filters is None or ends[0] == ends[-1]:
+            return {}
+        extent = (self.segment.filters.offset + ends[0], ends[-1] - ends[0])
         try:
             [data] = self.source.read(self.source.index_name(self.id), [extent])
         except ColonnadeError as error:
-            self._note_block(index, number, error.message.rstrip("."), of_filter=True)
-            return memoryview(b"")
+            self._note_block(index, first, error.message.rstrip("."), of_filter=True)
+            return {}
         self.owner.bytes += len(data)
-        if crc32c(pa.py_buffer(data)) == index.entries[number].filter_crc32c:
-            return data
-        problem = "its Bloom filter does not match its checksum"
-        self._note_block(index, number, problem, of_filter=True)
-        return memoryview(b"")
+        found = {}
+        for number, start, stop in zip(range(first, end), ends, ends[1:], strict=False):
+            bloom = data[start - ends[0] : stop - ends[0]]
+            if not bloom:
+                continue
+            if crc32c(pa.py_buffer(bloom)) == index.entries[number].filter_crc32c:
+                found[number] = bloom
+            else:
+                problem = "its Bloom filter does not match its checksum"
+                self._note_block(index, number, problem, of_filter=True)
+        return found
 
     def _note_block(
         self, index: SparseIndex, number: int, problem: str, *, of_filter: bool = False

@@ -73,15 +73,16 @@ def names(store: ObjectStore, prefix: str = "") -> list[str]:
     return sorted(info.name for info in store.list(prefix))
 
 
-def test_a_buffer_is_filled_with_exactly_the_bytes_asked_for(store: ObjectStore) -> None:
+def test_windows_are_read_in_turn_into_one_buffer(store: ObjectStore) -> None:
     store.put("a/b", b"0123456789", sync=False)
     buffer = bytearray(b"....")
-    store.read_into("a/b", 3, memoryview(buffer))
-    assert buffer == b"3456"
+    windows = store.read_windows("a/b", [(3, 4), (0, 2), (5, 0), (7, 4)], memoryview(buffer))
+    assert [bytes(next(windows)) for _ in range(3)] == [b"3456", b"01", b""]
+    assert buffer == b"0156"
     with pytest.raises(CorruptionError, match="truncated"):
-        store.read_into("a/b", 7, memoryview(buffer))
+        next(windows)
     with pytest.raises(NotFoundError):
-        store.read_into("a/c", 0, memoryview(buffer))
+        list(store.read_windows("a/c", [(0, 1)], memoryview(buffer)))
 
 
 def test_no_object_is_called_unfinished(store: ObjectStore) -> None:
