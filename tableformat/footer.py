@@ -107,9 +107,11 @@ def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> Bl
     Raises CorruptionError for bounds that cannot be read or are of other kinds, and for a filter
     that cannot be.
     """
-    filters = segment.filters or Filters(offset=0, length=0, crc32c=0)
-    if filters.crc32c is None or not is_filter_length(np.array(filters.length)):
-        raise CorruptionError("what is said of its Bloom filter cannot be.")
+    filters, of_filter = segment.filters, (0, 0)
+    if filters is not None:
+        if filters.crc32c is None or not is_filter_length(np.array(filters.length)):
+            raise CorruptionError("what is said of its Bloom filter cannot be.")
+        of_filter = filters.length, filters.crc32c
     return BlockEntry(
         rows,
         segment.length,
@@ -118,6 +120,5 @@ def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> Bl
         block.encoding,
         block.base,
         from_log(segment.statistics, kinds),
-        filters.length,
-        filters.crc32c,
+        *of_filter,
     )

@@ -249,8 +249,11 @@ def _windows(
     """Divide stretches into groups that are read at once."""
     window: list[int] = []
     size = 0
-    for cut in chosen.tolist():
-        more = sum(each.piece(cut).extent[1] for each in blocks)
+    sizes = np.zeros(len(chosen), np.int64)
+    for each in blocks:
+        ends = each.index.offsets[each.at_cut]
+        sizes += (ends[1:] - ends[:-1])[chosen]
+    for cut, more in zip(chosen.tolist(), sizes.tolist(), strict=True):
         if window and size + more > limit:
             yield window
             window, size = [], 0

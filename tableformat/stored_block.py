@@ -70,15 +70,15 @@ class ColumnBlocks:
 
     def piece(self, cut: int) -> Piece:
         """Where the blocks between two cuts are."""
-        start, end = self.index.offsets[self.at_cut[cut : cut + 2]]
-        extent = (self.offset + int(start), int(end - start))
+        start, end = self.index.offsets[self.at_cut[cut : cut + 2]].tolist()
+        extent = (self.offset + start, end - start)
         name = self.source.segment_name(self.column.id)
         return Piece((self.column.id, cut), self.source, name, extent)
 
     def filter_piece(self, cut: int) -> Piece:
         """Where their filters are."""
-        start, end = self.index.filter_offsets[self.at_cut[cut : cut + 2]]
-        extent = (self.filter_offset + int(start), int(end - start))
+        start, end = self.index.filter_offsets[self.at_cut[cut : cut + 2]].tolist()
+        extent = (self.filter_offset + start, end - start)
         name = self.source.index_name(self.column.id)
         return Piece((self.column.id, cut), self.source, name, extent)
 
