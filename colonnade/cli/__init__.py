@@ -7,6 +7,9 @@ import sys
 
 _PACKAGES = ("jinja2", "rich", "typer")
 
+_INTERRUPTED = 130
+"""`ExitCode.INTERRUPTED`, before that can be imported."""
+
 
 def main() -> None:
     """Run the command that `sys.argv` names and end the process with its exit code.
@@ -20,4 +23,6 @@ def main() -> None:
         if package not in _PACKAGES:
             raise
         sys.exit(f"The command line needs {package}: install colonnade[cli].")
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
     app(prog_name="colonnade")

@@ -159,6 +159,18 @@ def test_a_reader_that_stops_early_is_no_error(shop: Path) -> None:
     assert ran.stderr == ""
 
 
+def test_an_interruption_while_the_command_is_loaded_has_the_same_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("colonnade.cli.importlib.import_module", interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == ExitCode.INTERRUPTED
+
+
 def test_without_its_packages_the_command_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
