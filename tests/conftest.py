@@ -6,8 +6,9 @@ import os
 
 from hypothesis import settings
 
+from tests.setup.class_archive import java_options
+
 settings.register_profile("colonnade", settings(), deadline=None)
 settings.load_profile("colonnade")
 
-# Every JVM of the tests lives for a minute or two, which the optimising compiler does not pay back.
-os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.spark
 
 Run = Callable[[str], Any]
 
-SCALE = "0.05"
+SCALE = "0.02"
 TABLES = ("region", "nation", "supplier", "customer", "part", "partsupp", "orders", "lineitem")
 QUERIES = dict(
     re.findall(
