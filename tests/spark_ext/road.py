@@ -81,6 +81,13 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
     rows.writeTo("colonnade.shop.frames").append()
     assert spark.table("colonnade.shop.frames").groupBy("id").count().count() == 100
     rows.write.saveAsTable("colonnade.shop.saved")
+    rows.write.format("colonnade").saveAsTable("named")
+    assert spark.table("named").count() == 100
+    with colonnade.Database.forPath(spark, f"{folder}/warehouse/shop").transaction() as tx:
+        tx.table("saved").delete("id < 50")
+        rows.writeTo("colonnade.shop.frames").append()
+    names = ("colonnade.shop.saved", "colonnade.shop.frames")
+    assert [spark.table(name).count() for name in names] == [50, 300]
     parquet = "CREATE TABLE colonnade.shop.other USING parquet AS SELECT 1 AS a"
     fails(lambda: spark.sql(parquet).collect(), "Colonnade tables only")
 

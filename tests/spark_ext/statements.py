@@ -5,9 +5,11 @@ Results are texts as spark-sql prints them: a line for a row, tabs between its v
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 ORDERS = "colonnade.shop.orders"
+ID = "an id"
 
 ROAD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("CREATE NAMESPACE colonnade.shop", ()),
@@ -37,6 +39,14 @@ ROAD: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("0\t2", "1\t2"),
     ),
     ("CALL colonnade.system.checkpoint(table => 'shop.copy')", ("6\t3",)),
+    ("CALL colonnade.system.begin('shop')", (ID,)),
+    ("DELETE FROM colonnade.shop.copy WHERE odd = 1", ()),
+    (f"INSERT INTO {ORDERS} REPLACE WHERE length(name) = 2 VALUES (8, 'n8', NULL)", ()),
+    ("CALL colonnade.system.commit()", ("7",)),
+    (
+        f"SELECT sum(id), count(*), (SELECT count(*) FROM colonnade.shop.copy) FROM {ORDERS}",
+        ("15\t2\t2",),
+    ),
     ("DROP TABLE colonnade.shop.copy", ()),
     (f"TRUNCATE TABLE {ORDERS}", ()),
     (f"SELECT count(*) FROM {ORDERS}", ("0",)),
@@ -57,5 +67,10 @@ REFUSAL = "[COLONNADE_NOT_FOUND] Epoch 99 of "
 
 
 def line(row: Any) -> str:
-    """A row as spark-sql prints it."""
-    return "\t".join("NULL" if value is None else str(value) for value in row)
+    """A row as spark-sql prints it, but for ids."""
+    return masked("\t".join("NULL" if value is None else str(value) for value in row))
+
+
+def masked(text: str) -> str:
+    """With `ID` for every id of a transaction."""
+    return re.sub(r"\b[0-9a-f]{32}\b", ID, text)

@@ -12,7 +12,7 @@ import pytest
 
 import colonnade
 from tests.spark_ext.processes import HOME, running, wait_for
-from tests.spark_ext.statements import REFUSAL, REFUSED, RESULT, ROAD
+from tests.spark_ext.statements import REFUSAL, REFUSED, RESULT, ROAD, masked
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -61,7 +61,7 @@ def thrift_server(tmp_path: Path) -> Iterator[str]:
 
 def lines(output: Path) -> list[str]:
     """What a shell printed, without its prompts."""
-    return [line for line in PROMPT.sub("", output.read_text()).splitlines() if line]
+    return [masked(line) for line in PROMPT.sub("", output.read_text()).splitlines() if line]
 
 
 def test_spark_sql_walks_the_whole_road(script: Path, tmp_path: Path) -> None:
