@@ -6,6 +6,8 @@ import java.util.function.Predicate;
 /** Who asks the catalog, where Spark passes on nothing that would tell. */
 final class Caller {
   private static final String FRAME_WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
+  private static final String CONNECT =
+      "org.apache.spark.sql.connect.execution.ExecuteThreadRunner";
 
   /** What carries out SQL texts: sessions, Spark Connect, and {@code spark-sql}. */
   private static final Set<String> STATEMENTS =
@@ -26,7 +28,8 @@ final class Caller {
 
   /** Whether it is {@code df.write}, which says CREATE OR REPLACE TABLE for an overwrite. */
   static boolean isFrameWriter() {
-    return any(frame -> frame.getClassName().equals(FRAME_WRITER));
+    return any(frame -> frame.getClassName().equals(FRAME_WRITER))
+        || any(frame -> frame.getClassName().equals(CONNECT)) && ConnectCall.isFrameWriter();
   }
 
   private static boolean any(Predicate<StackWalker.StackFrame> wanted) {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.SparkSession;
  * ({@code SparkSession.addTag}): by it the caller finds in the log what the statement did.
  */
 final class StatementTag {
-  private static final String TAGS = "spark.job.tags";
+  static final String TAGS = "spark.job.tags";
   private static final Pattern TAG = Pattern.compile("colonnade-transaction-([0-9a-f]{32})");
 
   private StatementTag() {}
