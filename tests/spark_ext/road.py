@@ -88,6 +88,11 @@ def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
         rows.writeTo("colonnade.shop.frames").append()
     names = ("colonnade.shop.saved", "colonnade.shop.frames")
     assert [spark.table(name).count() for name in names] == [50, 300]
+    ids = rows.select("id")
+    overwrite = ids.write.mode("overwrite")
+    fails(lambda: overwrite.saveAsTable("colonnade.shop.saved"), "overwriteSchema")
+    ids.writeTo("colonnade.shop.saved").createOrReplace()
+    assert spark.table("colonnade.shop.saved").columns == ["id"]
     parquet = "CREATE TABLE colonnade.shop.other USING parquet AS SELECT 1 AS a"
     fails(lambda: spark.sql(parquet).collect(), "Colonnade tables only")
 
