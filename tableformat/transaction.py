@@ -38,6 +38,7 @@ from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.append import evaluate_append
 from tableformat.statements.methods import Evaluate, RowMethods, Where
 from tableformat.statements.replace import evaluate_replace
+from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.statement import COUNTED, RowCounts, Statement
 from tableformat.table_design import new_table
 from tableformat.table_work import TableWork
@@ -331,6 +332,18 @@ class TransactionTable(RowMethods):
             self._table,
             lambda log, t, job: evaluate_replace(
                 log, t, batches_of(data), predicate, job, settings, text
+            ),
+        )
+
+    def overwrite_partitions(
+        self, data: Any, *, settings: WriteSettings | None = None
+    ) -> RowCounts:
+        """Replace the partitions that `data` is of; see `ArrowTable.overwrite_partitions`."""
+        check_settings(settings, None)
+        return self._transaction.run(
+            self._table,
+            lambda log, t, job: evaluate_replace_partitions(
+                log, t, batches_of(data), job, settings
             ),
         )
 

@@ -24,7 +24,7 @@ from manifests.log import Log
 from manifests.names import epoch_name
 from manifests.store import LocalStore
 from tableformat.database import Database
-from tests.simulation.chance import random_step
+from tests.simulation.chance import SHARED_ROWS, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step, parse_intent, plain
 
@@ -41,7 +41,7 @@ class Worker:
     def __init__(self, folder: Path, number: int) -> None:
         self._number = number
         self._order = random.Random(number)
-        self._rows = count(number * ROWS_OF_A_PROCESS)
+        self._rows = count(SHARED_ROWS.stop + number * ROWS_OF_A_PROCESS)
         self._database = Database.open(folder / "db")
         self._notes = os.open(folder / f"notes{number}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 

@@ -182,12 +182,16 @@ class Step:
                 table.overwrite(batch(self.rows))
             case "replace":
                 table.overwrite(batch(self.rows), self.where.sql())
+            case "replace_partitions":
+                table.overwrite_partitions(batch(self.rows))
             case "delete":
                 table.delete(self.where.sql())
             case "update":
                 table.update({"v": self.value}, self.where.sql())
             case "upsert":
                 table.upsert(batch(self.rows), "id")
+            case _:
+                raise AssertionError(self.kind)
 
     def after(
         self, base: Rows, head: Rows, then: Rows, epoch: int, *, serializable: bool

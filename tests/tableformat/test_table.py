@@ -311,7 +311,7 @@ def test_an_open_table_that_was_dropped_says_so(place: str, again: bool, tmp_pat
     if again:
         last = colonnade.create(tmp_path / place, SCHEMA).append(rows(7))
     for mine in (table, stale):
-        for write in (mine.append, mine.overwrite):
+        for write in (mine.overwrite, mine.append):
             with pytest.raises(colonnade.ConflictError, match="was dropped"):
                 write(rows(2))
         assert ids(mine.scan(epoch=before)) == [1]
