@@ -99,7 +99,8 @@ show_progress() { # says what pip is at: in place on a terminal, else a line for
 
 pip_install() { # pip_install LOCK [OPTION...]: exactly what the lock file names, by hash
     : >"$log"
-    "$python" -m pip install --disable-pip-version-check --no-input --progress-bar off \
+    # Not compiled: most of it is never imported, and Python keeps what it compiles.
+    "$python" -m pip install --disable-pip-version-check --no-input --progress-bar off --no-compile \
         --root-user-action ignore --require-hashes --use-pep517 --no-build-isolation \
         --requirement "$@" 2>&1 | show_progress ||
         die "pip could not install $(basename "$1"): $(reason_in_log '^ERROR:')"
