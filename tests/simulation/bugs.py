@@ -201,7 +201,7 @@ def _check_vacuum(of_vacuums: bool) -> Plant:
 class Bug:
     """A mistake, how to make it, and where it shows: how often outcomes get lost, who works.
 
-    `long`: finding it takes a minute.
+    `long`: finding it takes longer than each push should.
     """
 
     name: str
@@ -291,11 +291,13 @@ BUGS: tuple[Bug, ...] = (
         "a deletion of a row that moved is thought done",
         _after(lambda mine, k: mine.kind == "delete"),
         actors=(Writer(mix=(3, 5, 5, 0, 0, 0)), Reader(1)),
+        long=True,
     ),
     Bug(
         "a key is inserted twice",
         _check_reads(lambda change: replace(change, keys=())),
         actors=(Writer(mix=(1, 1, 0, 8, 0, 0)), Reader(1)),
+        long=True,
     ),
     Bug(
         "a replacement keeps what came since",
@@ -324,6 +326,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "rows keep their numbers through a compaction",
         lambda: patch.object(RowMap, "carry", lambda moves, index, rows: {0: rows}),
+        long=True,
     ),
     Bug(
         "the later of two replacements of a column undoes the earlier",
@@ -334,6 +337,7 @@ BUGS: tuple[Bug, ...] = (
         "a compaction forgets columns that were replaced meanwhile",
         lambda: patch.object(OwnCompaction, "follow", _unlike_replacements),
         actors=COMPACTED,
+        long=True,
     ),
     Bug(
         "a checkpoint forgets replaced columns",
