@@ -167,11 +167,14 @@ def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> 
         used = read_used_objects(log)
     except ColonnadeError:
         return findings
-    return [
-        each
-        for each in findings
-        if each.rowset is None or not used.isdisjoint(re.split("[/.]", each.file or ""))
-    ]
+    return [each for each in findings if _is_of_what_stays(each, used)]
+
+
+def _is_of_what_stays(finding: Finding, used: set[str]) -> bool:
+    """Whether a finding is about the log, which holds inline RowSets too, or an object in use."""
+    if finding.rowset is None or finding.file is None:
+        return True
+    return not used.isdisjoint(re.split("[/.]", finding.file))
 
 
 def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[TableState]:

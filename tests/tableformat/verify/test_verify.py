@@ -341,6 +341,27 @@ def test_rows_that_are_not_in_the_order_of_the_sort_key_are_found(
     assert f"row {at} belongs before row {at - 1}" in found.problem
 
 
+def test_what_is_wrong_with_an_inline_rowset_is_told_beside_a_vacuum(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStore()
+    db = make(store)
+    table = db.create_table("c", SCHEMA, sort_key=["id"])
+    monkeypatch.setattr(rowset_writer, "sort_indices", lambda *_: pa.array([0, 1]))
+    last = table.append(pa.table({"id": [2, 1], "x": [0.0] * 2, "s": ["x"] * 2}, SCHEMA))
+    real = run._check_rowsets
+
+    def late(*given: Any) -> Any:
+        db.table("b").append(rows(ROWS))
+        db.vacuum(0)
+        return real(*given)
+
+    monkeypatch.setattr(run, "_check_rowsets", late)
+    [found] = verify(Log(store), 4).findings
+    assert (found.file, found.table, found.rows) == (None, "c", (0, 1))
+    assert db.snapshot.floor > last
+
+
 def test_whole_columns_of_every_type_are_sound() -> None:
     db = make(MemoryStore())
     fields = [SchemaField(id=0, name=f"c{i}", type=each) for i, each in enumerate(PRIMITIVES)]
