@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from html import unescape
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 from tableformat.database import Database
 from tests.cli.runner import run_command
 
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 WIDTH = 500
 """The narrowest window that Chromium opens."""
 
@@ -34,7 +32,7 @@ addEventListener("load", () => {
 });
 </script>"""
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is on the PATH")
+pytestmark = pytest.mark.long  # for which `bash tests/run --long` installs the browser
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +58,7 @@ def browse(page: Path, *options: str) -> str:
     profile = page.parent / f"profile-{len(list(page.parent.iterdir()))}"
     quiet = ["--no-first-run", "--disable-background-networking", "--disable-component-update"]
     done = subprocess.run(
-        [str(CHROMIUM), "--headless", "--no-sandbox", "--disable-gpu", "--disable-sync", *quiet,
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-sync", *quiet,
          f"--user-data-dir={profile}", f"--window-size={WIDTH},900", *options, page.as_uri()],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
