@@ -100,21 +100,28 @@ class _Stored:
 
     def whole(self) -> Statistics:
         """The same as `merge` makes of the statistics of the entries."""
-        nulls, nans = (np.asarray(self.columns[name]) for name in ("nulls", "nans"))
+        nulls, nans = (self.columns[name].to_numpy() for name in ("nulls", "nans"))
         counts = int(nulls.sum()), int(nans.sum())
         if self.order not in _BOUND_TYPES:
             return Statistics(*counts, exact=False)
         low, high = self.columns["min"], self.columns["max"]
         if low.null_count or high.null_count:
             bounded = np.asarray(pc.and_(low.is_valid(), high.is_valid()))
-            if (~bounded & (nulls + nans < np.asarray(self.columns["rows"]))).any():
+            if (~bounded & (nulls + nans < self.columns["rows"].to_numpy())).any():
                 return Statistics(*counts, exact=False)
             low, high = low.filter(pa.array(bounded)), high.filter(pa.array(bounded))
-        exact = bool(pc.all(self.columns["exact"]).as_py())
-        least, most = pc.min(low).as_py(), pc.max(high).as_py()
-        if self.order is Order.DECIMAL and least is not None:
-            least, most = int(least), int(most)
-        return Statistics(*counts, least, most, exact)
+        exact = not self.columns["exact"].false_count
+        if not len(low):
+            return Statistics(*counts, exact=exact)
+        return Statistics(*counts, *_outermost(low, high, self.order), exact)
+
+
+def _outermost(low: pa.Array, high: pa.Array, order: Order) -> tuple[Bound, Bound]:
+    """The least and the largest bound of some blocks that all have bounds."""
+    if order is Order.INTEGER or order is Order.FLOAT:
+        return np.fmin.reduce(low.to_numpy()).item(), np.fmax.reduce(high.to_numpy()).item()
+    least, most = pc.min(low).as_py(), pc.max(high).as_py()
+    return (int(least), int(most)) if order is Order.DECIMAL else (least, most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,33 +204,32 @@ def decode_index(data: bytes, order: Order, filters: bool = False) -> SparseInde
     if batch.schema != _schema(order, filters):
         raise ValueError("its columns are not those of an index of this column type")
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
-    if any(columns[name].null_count for name in columns.keys() - _NULLABLE):
+    if any(column.null_count for name, column in columns.items() if name not in _NULLABLE):
         raise ValueError("it has NULL where a value must be")
-    rows, lengths = (np.asarray(columns[name]) for name in ("rows", "length"))
-    blooms = np.asarray(columns["filter_length"]) if filters else np.zeros_like(rows)
+    rows, lengths = columns["rows"].to_numpy(), columns["length"].to_numpy()
+    blooms = columns["filter_length"].to_numpy() if filters else None
     if (
         not len(rows)
         or not 1 <= rows.min() <= rows.max() < _LIMIT
         or not 0 <= lengths.min() <= lengths.max() < _LIMIT
-        or not is_filter_length(blooms).all()
+        or (blooms is not None and not is_filter_length(blooms).all())
         or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):
         raise ValueError("it describes a block that cannot be")
     first_rows, offsets = _running(rows), _running(lengths)
-    if not (
-        np.array_equal(first_rows[:-1], np.asarray(columns["first_row"]))
-        and np.array_equal(offsets[:-1], np.asarray(columns["offset"]))
-    ):
+    if (first_rows[:-1] != columns["first_row"].to_numpy()).any() or (
+        offsets[:-1] != columns["offset"].to_numpy()
+    ).any():
         raise ValueError("its blocks do not lie back to back")
-    checksums = np.asarray(columns["crc32c"]).tolist()
-    stored = _Stored(columns, order)
-    return SparseIndex(first_rows, offsets, _running(blooms), checksums, stored)
+    filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
+    checksums = columns["crc32c"].to_numpy().tolist()
+    return SparseIndex(first_rows, offsets, filter_offsets, checksums, _Stored(columns, order))
 
 
 def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:
     """0, and the sums of the parts up to each."""
     sums = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum(parts, out=sums[1:])
+    np.add.accumulate(parts, out=sums[1:])
     return sums
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -262,25 +263,26 @@ class _ColumnCheck:
         if not self.segment.length:  # it has no object
             yield from (memoryview(b"") for _ in windows)
             return
-        at = [index.offsets[list(window)].tolist() for window in windows]
-        extents = [(self.segment.offset + start, stop - start) for start, stop in at]
+        at, first = index.offsets.tolist(), self.segment.offset
+        extents = [(first + at[start], at[stop] - at[start]) for start, stop in windows]
         buffer = self.owner.buffer(max(length for _, length in extents))
         yield from self.source.read_windows(self.source.segment_name(self.id), extents, buffer)
 
     def _check_window(self, index: SparseIndex, first: int, end: int, data: pa.Buffer) -> None:
         """Blocks `first` to `end` - 1, whose bytes these are."""
         ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
-        blocks = zip(range(first, end), ends, np.diff(ends).tolist(), strict=False)
+        blocks = enumerate(pairwise(ends), first)
         filters = self._read_filters(index, first, end)
         if self.owner.job.depth < 4 or self.column is None:
-            for number, start, length in blocks:
+            for number, (start, stop) in blocks:
                 # No call but this one: there are very many blocks, and nothing else takes long.
+                length = stop - start
                 if length and crc32c(data.slice(start, length)) != index.checksums[number]:
                     self._note_block(index, number, "its bytes do not match their checksum")
             return
-        for number, start, length in blocks:
+        for number, (start, stop) in blocks:
             entry, bloom = index.entries[number], filters.get(number, memoryview(b""))
-            problem = check_block(data.slice(start, length), entry, self.column, bloom)
+            problem = check_block(data.slice(start, stop - start), entry, self.column, bloom)
             if problem is not None:
                 self._note_block(index, number, problem)
 
