@@ -7,16 +7,16 @@ too: starting a task, and a Python worker for it, would take longer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_ext.tasks import parallel_jobs, run_in_task
-from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.execute import CompactionReport, Run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.optimize import Optimize, Where
 from tableformat.compaction.run import run_job
+from tableformat.stop import Stop
 from tableformat.table import ArrowTable
 from tableformat.write_options import MIB
 
@@ -89,17 +89,18 @@ class OptimizeBuilder:
         return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
 
 
-def job_runner(spark: SparkSession) -> Callable[[CompactionJob], CompactionOutcome]:
-    """Runs a group as a Spark job of one task, or here; may be called by several threads."""
+def job_runner(spark: SparkSession) -> Run:
+    """Runs a group as a Spark job of one task, or here."""
     here = Lock()
 
-    def run(job: CompactionJob) -> CompactionOutcome:
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         if job.group.bytes_in <= DRIVER_BYTES and here.acquire(blocking=False):
             try:
-                return run_job(job)
+                return run_job(job, stop=stop)
             finally:
                 here.release()
-        return CompactionOutcome.model_validate_json(run_in_task(spark, _run_job, job.to_json()))
+        outcome = run_in_task(spark, _run_job, job.to_json(), stop)
+        return CompactionOutcome.model_validate_json(outcome)
 
     return run
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from spark_ext.tasks import parallel_jobs, run_in_task
+from tableformat.stop import Stop
 from tableformat.verify.job import VerifyJob, VerifyOutcome
 from tableformat.verify.rowset_check import check_job
 from tableformat.verify.run import Elsewhere
@@ -13,8 +14,8 @@ from tableformat.verify.run import Elsewhere
 def on_executors(spark: SparkSession) -> Elsewhere:
     """Where `verify` looks at RowSets: in tasks of a session, as many at once as it has cores."""
 
-    def run(job: VerifyJob) -> VerifyOutcome:
-        outcome = run_in_task(spark, _check_job, job.model_dump_json())
+    def run(job: VerifyJob, stop: Stop) -> VerifyOutcome:
+        outcome = run_in_task(spark, _check_job, job.model_dump_json(), stop)
         return VerifyOutcome.model_validate_json(outcome)
 
     return Elsewhere(run, parallel_jobs(spark))

@@ -13,6 +13,6 @@ Imports `manifests` and Arrow, never Spark. From the ground up:
     rows of a table, read               scan_plan scan arrow_scan selection keys
     tables made and written to          table_design alteration write_settings write_job
     rows changed                        assignments replacement statements/
-    RowSets rewritten, checked, mended  compaction/ verify/ repair/
+    RowSets rewritten, checked, mended  compaction/ verify/ repair/ stop
     what users hold in their hands      table database table_work transaction
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -28,11 +28,12 @@ from colonnade.cli.progress import Advance, progress
 from colonnade.maintain.round import Compact
 from manifests.compaction.plan import CompactionPlan
 from manifests.errors import InvalidInputError
-from tableformat.compaction.execute import CompactionReport
+from tableformat.compaction.execute import CompactionReport, Run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.optimize import Optimize
 from tableformat.compaction.run import run_job
 from tableformat.database import Database
+from tableformat.stop import Stop
 
 
 def compact(
@@ -100,14 +101,14 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
 class _Runner:
     """Where the groups of a compaction run, and how many at once (None: as it sees fit)."""
 
-    run: Callable[[CompactionJob], CompactionOutcome]
+    run: Run
     workers: int | None = None
 
     def given_to(self, begun: Optimize, advance: Advance) -> Optimize:
         """The same compaction, run here; `advance` is told the stored bytes of each group."""
 
-        def run(job: CompactionJob) -> CompactionOutcome:
-            outcome = self.run(job)
+        def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
+            outcome = self.run(job, stop)
             advance(job.group.bytes_in)
             return outcome
 
@@ -119,7 +120,7 @@ def _runner(place: Place, engine: Engine, output: Output) -> _Runner:
         session = start_spark(engine, output)
         run = importlib.import_module("spark_ext.optimize").job_runner(session)
         return _Runner(run, importlib.import_module("spark_ext.tasks").parallel_jobs(session))
-    return _Runner(lambda job: run_job(job, place.location.store))
+    return _Runner(lambda job, stop: run_job(job, place.location.store, stop))
 
 
 def _described(place: Place, where: str | None, options: Sequence[str]) -> Optimize:

@@ -56,7 +56,8 @@ _KIND_IN_TEXT = re.compile(r"\[?COLONNADE_([A-Z_]+)\]?:? *")
 def explain(error: BaseException) -> tuple[ExitCode, str]:
     """The exit code of an error, and one sentence about it for people."""
     if isinstance(error, KeyboardInterrupt):
-        return ExitCode.INTERRUPTED, "Interrupted; what was not committed has not happened."
+        kept = str(error) or "Interrupted; what was not committed has not happened."
+        return ExitCode.INTERRUPTED, kept
     if isinstance(error, ColonnadeError):
         return code_of(error.kind), error.message
     if isinstance(error, OSError) and error.strerror:

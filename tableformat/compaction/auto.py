@@ -6,7 +6,6 @@ Guide: docs/compaction.md#after-a-commit
 from __future__ import annotations
 
 import logging
-from functools import partial
 
 from manifests.compaction.policy import MIB, parse_policy
 from manifests.errors import ColonnadeError
@@ -50,5 +49,7 @@ def _compact(log: Log, head: Snapshot, table: TableState) -> Snapshot:
     if not small:
         return head
     first = plan.model_copy(update={"groups": tuple(small[:1])})
-    after, _ = execute_plan(log, head, first, run=partial(run_job, store=log.store), workers=1)
+    after, _ = execute_plan(
+        log, head, first, run=lambda job, stop: run_job(job, log.store, stop), workers=1
+    )
     return after

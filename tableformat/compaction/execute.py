@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -19,11 +19,13 @@ from manifests.snapshot import Snapshot
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
 from tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
+from tableformat.stop import Stop
 
 TRIES = 3
 """How often a group is run of which others take RowSets while it is."""
 
-Run = Callable[[CompactionJob], CompactionOutcome]
+Run = Callable[[CompactionJob, Stop], CompactionOutcome]
+"""Runs a job, and ends soon by an error once a stop is requested; called by several threads."""
 
 
 class CompactionReport(Model):
@@ -74,27 +76,18 @@ def execute_plan(
     Each is planned on the state as it is when its turn comes, and committed when it is done, so
     that a run that is killed keeps what it has finished. One of whose RowSets others rewrote or
     emptied some is tried again with the others, and dropped where none is left. Where one fails,
-    those that are running are still committed, then its error is raised.
+    those that are running are still committed, then its error is raised. On KeyboardInterrupt they
+    are stopped, those that are done all the same are committed, and it is raised again, saying
+    what was kept.
     """
     begin = time.monotonic()
-    report = CompactionReport(table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting))
-    head, failure = base, None
     queue = _Queue(log, base, plan, order_by)
-    for turn, done in _results(queue, run, workers):
-        try:
-            head, epoch = commit_job(log, turn.base, turn.job, done.result())
-            report = _counted(report, head, epoch)
-        except ConflictError as conflict:
-            give_up_lease(log, turn.base, turn.job)
-            queue.try_again(turn, conflict)
-        except Exception as error:
-            give_up_lease(log, turn.base, turn.job)
-            failure = failure or error
-    if failure is not None:
-        raise failure
+    execution = _Execution(log, queue, run, workers, base, plan)
+    execution.run()
     seconds = round(time.monotonic() - begin, 3)
     conflicts = tuple(map(str, queue.dropped))
-    return head, report.model_copy(update={"seconds": seconds, "conflicts": conflicts})
+    report = execution.report.model_copy(update={"seconds": seconds, "conflicts": conflicts})
+    return execution.head, report
 
 
 def _counted(report: CompactionReport, head: Snapshot, epoch: Epoch | None) -> CompactionReport:
@@ -150,21 +143,75 @@ class _Queue:
             self.dropped.append(conflict)
 
 
-def _results(
-    queue: _Queue, run: Run, workers: int
-) -> Iterator[tuple[_Turn, Future[CompactionOutcome]]]:
-    """Yield groups as they end; the next begins when one has been dealt with.
+class _Execution:
+    """Groups that run beside each other. `head` and `report` are as of the last commit."""
 
-    After a failure none begins any more.
-    """
-    with ThreadPoolExecutor(workers, thread_name_prefix="compaction") as pool:
-        running: dict[Future[CompactionOutcome], _Turn] = {}
-        failed = False
+    def __init__(
+        self,
+        log: Log,
+        queue: _Queue,
+        run: Run,
+        workers: int,
+        base: Snapshot,
+        plan: CompactionPlan,
+    ) -> None:
+        self.head = base
+        self.report = CompactionReport(
+            table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting)
+        )
+        self._log, self._queue, self._run, self._workers = log, queue, run, workers
+        self._group_count = len(plan.groups)
+        self._running: dict[Future[CompactionOutcome], _Turn] = {}
+        self._stop = Stop()
+        self._failure: BaseException | None = None
+
+    def run(self) -> None:
+        """Run and commit all groups, or those that were begun before one failed."""
+        with ThreadPoolExecutor(self._workers, thread_name_prefix="compaction") as pool:
+            try:
+                self._go_on(pool)
+            except KeyboardInterrupt as interrupt:
+                self._failure = interrupt
+                self._stop.request()
+                self._go_on(pool)
+        if isinstance(self._failure, KeyboardInterrupt):
+            raise KeyboardInterrupt(self._kept()) from self._failure
+        if self._failure is not None:
+            raise self._failure
+
+    def _go_on(self, pool: ThreadPoolExecutor) -> None:
+        """Until no group runs; the next begins when one has been dealt with, none after a failure.
+
+        Called again after an interruption, it commits at most once more what was being committed.
+        """
         while True:
-            while not failed and len(running) < workers and (turn := queue.next()):
-                running[pool.submit(run, turn.job)] = turn
-            if not running:
+            while self._may_begin() and (turn := self._queue.next()):
+                self._running[pool.submit(self._run, turn.job, self._stop)] = turn
+            if not self._running:
                 return
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                failed = failed or done.exception() is not None
-                yield running.pop(done), done
+            for done in wait(self._running, return_when=FIRST_COMPLETED).done:
+                self._commit(self._running[done], done)
+                del self._running[done]
+
+    def _may_begin(self) -> bool:
+        return self._failure is None and len(self._running) < self._workers
+
+    def _commit(self, turn: _Turn, done: Future[CompactionOutcome]) -> None:
+        try:
+            self.head, epoch = commit_job(self._log, turn.base, turn.job, done.result())
+            self.report = _counted(self.report, self.head, epoch)
+        except ConflictError as conflict:
+            give_up_lease(self._log, turn.base, turn.job)
+            self._queue.try_again(turn, conflict)
+        except Exception as error:
+            give_up_lease(self._log, turn.base, turn.job)
+            self._failure = self._failure or error
+
+    def _kept(self) -> str:
+        name = repr(self.report.table)
+        if not self.report.groups:
+            return f"Interrupted: table {name} is as it was; no group of RowSets was done."
+        return (
+            f"Interrupted: {self.report.groups} of {self._group_count} groups of RowSets of table"
+            f" {name} are compacted and stay so; the others are as they were."
+        )

@@ -15,6 +15,7 @@ from manifests.store import ObjectStore
 from tableformat.compaction.job import CompactionJob, SourceRowSet
 from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import cut_rows
+from tableformat.stop import Stop
 from tableformat.stored_block import Stretch
 from tableformat.write_options import MIB
 
@@ -38,6 +39,7 @@ class Source:
     gone: Rows
     cuts: Rows
     deleted: Rows
+    stop: Stop
 
     @property
     def rows(self) -> Rows:
@@ -50,12 +52,17 @@ class Source:
         window_bytes: int = WINDOW_BYTES,
         bloom_columns: Sequence[int] = (),
     ) -> Iterator[Stretch]:
-        """The stretches that are wanted, undecoded, with the Bloom filters of some columns."""
+        """The stretches that are wanted, undecoded, with the Bloom filters of some columns.
+
+        Raises CancelledError between two of them once a stop is requested.
+        """
         ranges = None
         if not wanted.all():
             numbers = np.flatnonzero(wanted)
             ranges = [(int(self.cuts[i]), int(self.cuts[i + 1])) for i in numbers]
-        return self.reader.read_stored(self.fields, ranges, window_bytes, bloom_columns)
+        for each in self.reader.read_stored(self.fields, ranges, window_bytes, bloom_columns):
+            self.stop.check()
+            yield each
 
     def live_rows(self, stretch: Stretch) -> Rows:
         """The rows of a stretch that are left, by number in the RowSet."""
@@ -89,7 +96,7 @@ class Source:
         return (self.index << 32) + rows
 
 
-def open_sources(job: CompactionJob, store: ObjectStore) -> Iterator[Source]:
+def open_sources(job: CompactionJob, store: ObjectStore, stop: Stop) -> Iterator[Source]:
     """The RowSets of a job in the order of its group; each is opened when it is its turn.
 
     Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
@@ -103,4 +110,4 @@ def open_sources(job: CompactionJob, store: ObjectStore) -> Iterator[Source]:
         cuts = np.array(cut_rows(rowset.entry), np.int64)
         before = np.searchsorted(gone, cuts)
         deleted = before[1:] - before[:-1]
-        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts, deleted)
+        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts, deleted, stop)

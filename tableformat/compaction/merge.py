@@ -20,9 +20,10 @@ from tableformat.compaction.inputs import WINDOW_BYTES, Rows, Source, open_sourc
 from tableformat.compaction.job import CompactionJob
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.sort import sort_indices
+from tableformat.stop import Stop
 
 
-def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> Rows:
+def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, stop: Stop) -> Rows:
     """Write what is left of the RowSets of a job in order; where each row comes from.
 
     Holds a stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError also where
@@ -30,7 +31,8 @@ def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter) -> Rows:
     """
     merging = _Merge(job)
     window = max(1, WINDOW_BYTES // len(job.sources))
-    runs = [run for s in open_sources(job, store) if (run := _Run.of(s, window)).load()]
+    sources = open_sources(job, store, stop)
+    runs = [run for source in sources if (run := _Run.of(source, window)).load()]
     origins: list[Rows] = [np.zeros(0, np.int64)]
     while runs:
         rows, columns = merging.next(runs)

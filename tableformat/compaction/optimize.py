@@ -97,7 +97,7 @@ class Optimize:
         self._log = log
         self._newest = newest
         self._see = see
-        self._run = run or (lambda job: run_job(job, log.store))
+        self._run = run or (lambda job, stop: run_job(job, log.store, stop))
         self._workers = workers or min(_THREADS, os.cpu_count() or 1)
         self._chosen = chosen or Chosen()
 
@@ -129,7 +129,8 @@ class Optimize:
         Each group becomes an epoch when it is done. Never makes another writer fail; a group
         whose RowSets another compaction rewrote first is dropped. Takes memory for a few stretches
         a thread. Raises InvalidInputError or NotFoundError naming what does not fit the table,
-        CorruptionError, StoreError; groups that were done stay.
+        CorruptionError, StoreError; groups that were done stay. Interrupted from the keyboard it
+        stops soon, and what KeyboardInterrupt says tells how many these are.
         """
         return self._execute(())
 

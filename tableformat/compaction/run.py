@@ -12,32 +12,37 @@ from tableformat.compaction.merge import merge
 from tableformat.compaction.zorder import zorder
 from tableformat.partition.writer import PartitionedWriter
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from tableformat.stop import Stop
 from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
 
 
-def run_job(job: CompactionJob, store: ObjectStore | None = None) -> CompactionOutcome:
+def run_job(
+    job: CompactionJob, store: ObjectStore | None = None, stop: Stop | None = None
+) -> CompactionOutcome:
     """Write the RowSets that shall replace those of a job; `commit_job` makes them visible.
 
     Every stored byte is read once, but for a sample of the columns of a z-order. What was written
-    is removed when it fails. Raises CorruptionError naming file, column and block; StoreError.
+    is removed when it fails. Raises CorruptionError naming file, column and block; StoreError;
+    CancelledError soon after a stop is requested.
     """
-    store = store or open_store(job.url)
-    return _divide(job, store) if job.group.kind == "repartition" else _write(job, store)
+    store, stop = store or open_store(job.url), stop or Stop()
+    divided = job.group.kind == "repartition"
+    return _divide(job, store, stop) if divided else _write(job, store, stop)
 
 
-def _write(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
     """All rows into RowSets of the partition that they are of."""
     rows: Rows | None = None
     copied = 0
     # No sort key: the rows come in their order.
     with RowSetWriter(store, job.prefix, job.job, job.table_schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
-            rows = merge(job, store, writer)
+            rows = merge(job, store, writer, stop)
         elif job.group.kind == "zorder":
-            rows = zorder(job, store, writer)
+            rows = zorder(job, store, writer, stop)
         else:
-            copied = concatenate(job, store, writer)
+            copied = concatenate(job, store, writer, stop)
         origin = _origin(job, store, rows)
         entries = writer.close()
     # A table that is not partitioned any more forgets of what partition its rows were.
@@ -48,14 +53,14 @@ def _write(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
     return _outcome(job, entries, group.partition_layout_id, origin, copied, partition)
 
 
-def _divide(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+def _divide(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
     """Rows of an earlier layout into RowSets of the partitions that they are of by now."""
     fields, options = job.partition_fields, _options(job)
     writer = PartitionedWriter(
         store, job.prefix, job.job, job.table_schema, fields, job.sort_key, options
     )
     try:
-        for source in open_sources(job, store):
+        for source in open_sources(job, store, stop):
             for rows, columns in source.batches():
                 writer.write_storage(columns, source.origin(rows))
         entries = writer.close()

@@ -27,6 +27,7 @@ from tableformat.footer import Footer, Segment, entry_of
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import SparseIndex, decode_index, index_of
+from tableformat.stop import Stop
 from tableformat.verify.block_check import check_block, contradiction
 from tableformat.verify.findings import Finding
 from tableformat.verify.job import CheckedRowSet, VerifyJob, VerifyOutcome
@@ -37,23 +38,31 @@ WINDOW_BYTES = 2**21
 """About so many stored bytes are read at once: what a processor's cache still holds."""
 
 
-def check_job(job: VerifyJob, store: ObjectStore | None = None) -> VerifyOutcome:
-    """Look at the RowSets of a job, on whatever machine. Damage is no error, but what it finds."""
+def check_job(
+    job: VerifyJob, store: ObjectStore | None = None, stop: Stop | None = None
+) -> VerifyOutcome:
+    """Look at the RowSets of a job, on whatever machine. Damage is no error, but what it finds.
+
+    Raises CancelledError soon after a stop is requested.
+    """
     findings: list[Finding] = []
     read = 0
     for rowset in job.rowsets:
-        for check in _checks(store or job.open_store(), job, rowset):
+        for check in _checks(store or job.open_store(), job, rowset, stop or Stop()):
             findings += check.run().findings
             read += check.bytes
     return VerifyOutcome(findings=tuple(findings), bytes=read)
 
 
-def _checks(store: ObjectStore, job: VerifyJob, rowset: CheckedRowSet) -> Iterator[RowSetCheck]:
+def _checks(
+    store: ObjectStore, job: VerifyJob, rowset: CheckedRowSet, stop: Stop
+) -> Iterator[RowSetCheck]:
     """Checks of a RowSet, and of each one that replaces columns of it."""
     own, *others = stored_parts(rowset.entry)
-    yield RowSetCheck(store, job, rowset.model_copy(update={"entry": own}))
+    yield RowSetCheck(store, job, rowset.model_copy(update={"entry": own}), stop)
     for part, replacement in zip(others, rowset.entry.replacements or (), strict=True):
-        yield RowSetCheck(store, job, CheckedRowSet(id=rowset.id, entry=part), replacement.columns)
+        checked = CheckedRowSet(id=rowset.id, entry=part)
+        yield RowSetCheck(store, job, checked, stop, replacement.columns)
 
 
 @dataclass(slots=True)
@@ -66,6 +75,7 @@ class RowSetCheck:
     store: ObjectStore
     job: VerifyJob
     rowset: CheckedRowSet
+    stop: Stop
     columns: tuple[int, ...] = ()
     findings: list[Finding] = field(default_factory=list)
     bytes: int = 0
@@ -98,6 +108,7 @@ class RowSetCheck:
             )
         columns = {f.id: column_of(f) for f in self.job.table_schema.fields}
         for column_id, segment in footer.columns.items():
+            self.stop.check()
             _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
         whole = not self.columns and not self.findings
         if self.job.depth >= 4 and self.job.sort_key and whole:

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 from manifests.errors import ColonnadeError, CorruptionError, InvalidInputError
 from manifests.log import Log
@@ -20,6 +19,7 @@ from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
 from tableformat.location import StorageOptions, locate_existing
+from tableformat.stop import Stop
 from tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
 from tableformat.verify.log_check import LogCheck, check_files
@@ -37,9 +37,12 @@ _TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Elsewhere:
-    """Another place than this process to look at RowSets: `run` does a job, `workers` at once."""
+    """Another place than this process to look at RowSets: `run` does a job, `workers` at once.
 
-    run: Callable[[VerifyJob], VerifyOutcome]
+    Once a stop is requested it ends soon, by an error.
+    """
+
+    run: Callable[[VerifyJob, Stop], VerifyOutcome]
     workers: int
 
 
@@ -67,8 +70,7 @@ def verify(
         gone = {(each.table, each.rowset) for each in findings}
         there = [unit for unit in seen.units if (unit[0].name, unit[1].id) not in gone]
         if elsewhere is None:
-            run = partial(check_job, store=log.store)
-            elsewhere = Elsewhere(run, threads or os.cpu_count() or 1)
+            elsewhere = _here(log, threads or os.cpu_count() or 1)
         found, read = _check_rowsets(log.store.url, there, depth, elsewhere, progress)
         findings += found
     return VerifyReport(
@@ -111,8 +113,7 @@ def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> l
     """All that is wrong with some RowSets of a table, at every depth. Reads all of them."""
     sizes, folders = _sizes(log.store)
     units = [(table, rowset) for rowset in rowsets]
-    here = Elsewhere(partial(check_job, store=log.store), 1)
-    found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), here, None)
+    found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), _here(log, 1), None)
     return [*found, *(f for rowset in rowsets for f in check_files(table, rowset, sizes, folders))]
 
 
@@ -231,14 +232,26 @@ def _check_rowsets(
     read = done = 0
     total = sum(rowset.entry.bytes for _, rowset in units)
     jobs = list(plan_jobs(url, depth, units, _JOBS_A_WORKER * place.workers))
+    stop = Stop()
     with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:
-        for job, outcome in zip(jobs, pool.map(place.run, jobs), strict=True):
-            findings += outcome.findings
-            read += outcome.bytes
-            done += job.bytes
-            if progress is not None:
-                progress(done, total)
+        try:
+            for job, outcome in zip(
+                jobs, pool.map(lambda each: place.run(each, stop), jobs), strict=True
+            ):
+                findings += outcome.findings
+                read += outcome.bytes
+                done += job.bytes
+                if progress is not None:
+                    progress(done, total)
+        except BaseException:
+            # Leaving the pool waits for all that was begun.
+            stop.request()
+            raise
     return findings, read
+
+
+def _here(log: Log, workers: int) -> Elsewhere:
+    return Elsewhere(lambda job, stop: check_job(job, log.store, stop), workers)
 
 
 def _leftovers(log: Log) -> dict[str, int] | None:

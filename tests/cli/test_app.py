@@ -53,6 +53,11 @@ def test_every_error_has_an_exit_code_and_keeps_its_sentence(
     assert sentence == "The sentence."
 
 
+def test_an_interruption_that_says_what_was_kept_is_believed() -> None:
+    assert explain(KeyboardInterrupt("2 of 3 groups.")) == (ExitCode.INTERRUPTED, "2 of 3 groups.")
+    assert "what was not committed" in explain(KeyboardInterrupt())[1]
+
+
 def test_an_error_that_spark_hands_on_keeps_its_code() -> None:
     error = RuntimeError("[COLONNADE_NOT_FOUND] No such table.\nJVM stacktrace: ...")
     assert explain(error) == (ExitCode.NOT_FOUND, "No such table.")

@@ -26,6 +26,7 @@ from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat.compaction import run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
+from tableformat.stop import Stop
 from tests.cli.runner import run_command
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -191,10 +192,10 @@ def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
         zones.append(pa.table({"id": [number]}))
     from_spark = type("Py4JError", (Exception,), {"__module__": "py4j.protocol"})
 
-    def run_job(job: CompactionJob, store: ObjectStore) -> CompactionOutcome:
+    def run_job(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
         if job.name == "trips":
             raise from_spark("[COLONNADE_CORRUPTION] Block 3 is damaged.")
-        return run.run_job(job, store)
+        return run.run_job(job, store, stop)
 
     monkeypatch.setattr(compact, "run_job", run_job)
     done = one_round(lake)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable
-from functools import partial
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,7 @@ from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.run import run_job
 from tableformat.location import Location
+from tableformat.stop import Stop
 from tableformat.table import ArrowTable
 from tests.compaction_tables import another, jobs, live, new
 from tests.faults import Fault, FaultyStore, Stopped
@@ -53,6 +57,10 @@ def filled(
     for i in range(rowsets):
         table.append(rows(i * count, count))
     return table
+
+
+def here(table: ArrowTable) -> execute.Run:
+    return lambda job, stop: run_job(job, table._location.store, stop)
 
 
 def numbers(step: int, first: int = 0) -> str:
@@ -183,7 +191,7 @@ def run_beside(
     plan = plan.model_copy(update={"groups": tuple(job.group for job in planned)})
     runs: list[int] = []
 
-    def run(job: CompactionJob) -> CompactionOutcome:
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         outcome = run_job(job, table._location.store)
         runs.append(len(job.sources))
         if len(runs) <= times:
@@ -263,8 +271,7 @@ def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
     other.overwrite(rows(0, 3))
-    run = partial(run_job, store=table._location.store)
-    head, report = execute.execute_plan(table._log, base, plan, run=run, workers=1)
+    head, report = execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
     assert (head.epoch, report.groups) == (base.epoch, 0)
     assert "that were to be compacted are gone at epoch" in str(report)
 
@@ -274,8 +281,7 @@ def test_a_group_is_planned_on_what_others_left_when_its_turn_comes() -> None:
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
     other.delete("id < 5")
-    run = partial(run_job, store=table._location.store)
-    execute.execute_plan(table._log, base, plan, run=run, workers=1)
+    execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
     [rowset] = live(table)
     assert (rowset.entry.rows, rowset.vector) == (85, None)
 
@@ -316,7 +322,7 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
     base, planned = jobs(table, "copy", groups=4)
     groups = tuple(job.group for job in planned)
 
-    def run(job: Any) -> Any:
+    def run(job: Any, stop: Stop) -> Any:
         if job.group == groups[1]:
             raise CorruptionError("one block is damaged")
         return run_job(job, table._location.store)
@@ -326,6 +332,56 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
         execute.execute_plan(table._log, base, plan, run=run, workers=2)
     assert content(table) == before
     assert len(live(table)) < 12
+
+
+def test_an_interruption_stops_what_runs_and_keeps_what_is_done() -> None:
+    table = filled(12)
+    before = content(table)
+    base, planned = jobs(table, "copy", groups=3)
+    groups = tuple(job.group for job in planned)
+
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
+        outcome = run_job(job, table._location.store, stop)
+        if job.group == groups[0]:
+            os.kill(os.getpid(), signal.SIGINT)
+            with pytest.raises(CancelledError):
+                until_stopped(stop)
+            return outcome
+        until_stopped(stop)
+        raise AssertionError
+
+    plan = table.optimize().plan().model_copy(update={"groups": groups})
+    with pytest.raises(KeyboardInterrupt, match="1 of 3 groups of RowSets of table 't' are"):
+        execute.execute_plan(table._log, base, plan, run=run, workers=2)
+    assert content(table) == before
+    assert len(live(table)) == 9
+    assert table.refresh().epoch == base.epoch + 1
+
+
+def until_stopped(stop: Stop) -> None:
+    while True:
+        stop.check()
+        time.sleep(0.01)
+
+
+def test_an_interruption_while_a_group_is_committed_commits_it_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = filled(12)
+    base, planned = jobs(table, "copy", groups=3)
+    groups = tuple(job.group for job in planned)
+    committing = table._log.commit_change
+
+    def interrupted(change: Any, at: Any) -> Any:
+        committing(change, at)
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(table._log, "commit_change", interrupted)
+    plan = table.optimize().plan().model_copy(update={"groups": groups})
+    with pytest.raises(KeyboardInterrupt, match="1 of 3 groups"):
+        execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
+    assert table.refresh().epoch == base.epoch + 1
 
 
 def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_one_goes_on() -> None:

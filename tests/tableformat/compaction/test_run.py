@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import random
+from concurrent.futures import CancelledError
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from tableformat.compaction.run import run_job
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.sort import sort_indices
+from tableformat.stop import Stop
 from tableformat.table import ArrowTable
 from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
@@ -267,6 +269,43 @@ def test_damage_is_reported_and_never_written_on(kind: GroupKind) -> None:
     with pytest.raises(CorruptionError, match=r"Column 'id' .* block 0 \(rows 0 to 999\)"):
         run_job(job, store)
     assert {item.name for item in store.list("")} == names
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "repartition"])
+def test_a_job_that_is_stopped_ends_between_two_stretches_and_leaves_no_file(
+    kind: GroupKind,
+) -> None:
+    table = new(
+        TableSchema(fields=(SchemaField(name="id", type="long"),)),
+        ["id"] if kind == "merge" else (),
+    )
+    for start in (0, 5_000):
+        ids = np.random.default_rng(1).permutation(5_000) + start
+        add(table, pa.record_batch({"id": np.sort(ids) if kind == "merge" else ids}), 500)
+    if kind == "repartition":
+        table.partition_by("truncate(1000, id)")
+    store = table._location.store
+    names = {item.name for item in store.list("")}
+    _, [job] = jobs(table, kind, (1,) if kind == "zorder" else ())
+    stop = _StopAfter(15)
+    with pytest.raises(CancelledError):
+        run_job(job.model_copy(update={"target_bytes": 4_000}), store, stop)
+    assert stop.left == 0
+    assert {item.name for item in store.list("")} == names
+
+
+class _StopAfter(Stop):
+    """Is requested by the n-th look at it."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.left = looks
+
+    def check(self) -> None:
+        super().check()
+        self.left -= 1
+        if not self.left:
+            self.request()
 
 
 def test_a_rowset_that_is_not_in_order_is_refused_rather_than_mixed_up() -> None:

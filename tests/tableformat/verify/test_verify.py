@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,9 +29,12 @@ from tableformat.column import Column
 from tableformat.database import Database
 from tableformat.partition import writer
 from tableformat.partition.divide import divide
+from tableformat.stop import Stop
 from tableformat.verify import run
 from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import verify
+from tableformat.verify.job import VerifyJob, VerifyOutcome
+from tableformat.verify.rowset_check import check_job
+from tableformat.verify.run import Elsewhere, verify
 from tableformat.write_options import WriteOptions
 from tests.strategies import PRIMITIVES, make_batch
 
@@ -280,6 +285,35 @@ def test_tables_depths_and_epochs_are_chosen(place: str) -> None:
         db.verify(5)
     with pytest.raises(NotFoundError, match="the tables are"):
         db.verify(1, tables=["c"])
+
+
+def test_an_interruption_ends_what_is_looked_at_on_other_threads() -> None:
+    begun: list[VerifyJob] = []
+
+    def look(job: VerifyJob, stop: Stop) -> VerifyOutcome:
+        begun.append(job)
+        while job is not begun[0]:
+            stop.check()
+            time.sleep(0.01)
+        return VerifyOutcome(findings=(), bytes=1)
+
+    def interrupt(done: int, total: int) -> None:
+        while len(begun) == 1:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(MemoryStore()).verify(progress=interrupt, elsewhere=Elsewhere(look, 1))
+
+
+def test_a_stopped_check_ends_before_the_next_column() -> None:
+    def look(job: VerifyJob, stop: Stop) -> VerifyOutcome:
+        stop.request()
+        return check_job(job, db._log.store, stop)
+
+    db = make(MemoryStore())
+    with pytest.raises(CancelledError):
+        db.verify(elsewhere=Elsewhere(look, 1))
 
 
 @pytest.mark.parametrize("keep", ["tag", "pin"])
