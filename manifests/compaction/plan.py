@@ -18,8 +18,9 @@ class CompactionGroup(Model):
     another and takes full blocks as they are stored; `rewrite` does the same and has to encode
     most rows anew; `merge` reads sorted ones side by side; `zorder` puts all rows in a new order;
     `repartition` divides those of an earlier partition layout by the current one. All of them are
-    of one partition, `partition` of the layout `partition_layout_id`. `bytes_in`
-    are stored, `bytes_out` a guess from the rows that are left.
+    of one partition, `partition` of the layout `partition_layout_id`, which people read as
+    `partition_text` (None: no partition). `bytes_in` are stored, `bytes_out` a guess from the rows
+    that are left.
     """
 
     kind: GroupKind
@@ -31,6 +32,7 @@ class CompactionGroup(Model):
     bytes_out: Count
     partition_layout_id: Count = 0
     partition: PartitionValues = ()
+    partition_text: str | None = None
 
 
 class CompactionPlan(Model):
@@ -61,11 +63,19 @@ class CompactionPlan(Model):
             f"{self.name} at epoch {self.epoch}: {rowsets} of {self.rowset_count} RowSets in"
             f" {len(self.groups)} groups, {size_text(self.bytes_in)} to read"
         )
-        text = [title, "", *_aligned([_HEADER, *map(_cells, self.groups)])]
+        text = [title, "", *_aligned(self._lines())]
         if self.waiting:
             size = size_text(sum(group.bytes_in for group in self.waiting))
             text += ["", f"{len(self.waiting)} more groups ({size}) wait for the next run: budget."]
         return "\n".join(text)
+
+    def _lines(self) -> list[tuple[str, ...]]:
+        lines = [_HEADER, *map(_cells, self.groups)]
+        partitions = [group.partition_text for group in self.groups]
+        if not any(partitions):
+            return lines
+        names = ["partition", *(_printable(each or "") for each in partitions)]
+        return [(name, *line) for name, line in zip(names, lines, strict=True)]
 
 
 def size_text(count: int) -> str:
@@ -94,12 +104,18 @@ def _cells(group: CompactionGroup) -> tuple[str, ...]:
     )
 
 
+def _printable(text: str) -> str:
+    """Text of others on one line, and without orders to a terminal."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
     """Columns side by side: words to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    numbers = {lines[0].index(name) for name in _HEADER[1:-1]}
     return [
         "  ".join(
-            cell.ljust(width) if i in (0, len(widths) - 1) else cell.rjust(width)
+            cell.rjust(width) if i in numbers else cell.ljust(width)
             for i, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.compaction.facts import facts_of
 from manifests.compaction.picker import plan_compaction, plan_order
-from manifests.compaction.plan import CompactionPlan
+from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.compaction.policy import parse_policy
 from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.log import Log
@@ -19,6 +19,7 @@ from manifests.snapshot import Snapshot, TableState
 from tableformat.column import Order, check_names, column_of
 from tableformat.compaction.execute import CompactionReport, Run, execute_plan
 from tableformat.compaction.run import run_job
+from tableformat.partition.text import key_text
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
 from tableformat.predicate.expressions import conjunction
 from tableformat.scan_plan import rowset_filter
@@ -49,10 +50,25 @@ def plan_table(
     policy = parse_policy(table.properties, dict(chosen.options))
     facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
-        return plan_compaction(table, base.epoch, facts, policy), ()
+        return _with_partitions(plan_compaction(table, base.epoch, facts, policy), table), ()
     ids = _order_columns(table, order_by)
     names = ", ".join(table.schema.by_id(column).name for column in ids)
-    return plan_order(table, base.epoch, facts, policy, names), ids
+    return _with_partitions(plan_order(table, base.epoch, facts, policy, names), table), ids
+
+
+def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:
+    """The plan with the partitions of its groups as people read them."""
+    if not table.partition_layouts:
+        return plan
+
+    def told(groups: tuple[CompactionGroup, ...]) -> tuple[CompactionGroup, ...]:
+        texts = (key_text(table, (each.partition_layout_id, each.partition)) for each in groups)
+        return tuple(
+            group.model_copy(update={"partition_text": text})
+            for group, text in zip(groups, texts, strict=True)
+        )
+
+    return plan.model_copy(update={"groups": told(plan.groups), "waiting": told(plan.waiting)})
 
 
 def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:

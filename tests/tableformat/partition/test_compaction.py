@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,6 +50,23 @@ def compact(table: ArrowTable) -> None:
     for name, value in SOON.items():
         optimize = optimize.option(name, value)
     optimize.executeCompaction()
+
+
+def test_a_plan_names_the_partition_of_each_group() -> None:
+    order = random.Random(7)
+    table = in_memory(("region",))
+    regions = ["a", "line\n\x1b[2J"]
+    for _ in range(2):
+        new = rows(order, 2)
+        place = new.schema.get_field_index("region")
+        table.append(new.set_column(place, "region", pa.array(regions)))
+    plan = table.optimize().option("min-rowsets", 2).plan()
+    assert {group.partition_text for group in plan.groups} == {f"region={r}" for r in regions}
+    _, _, header, *lines = str(plan).splitlines()
+    assert header.split()[:2] == ["partition", "kind"]
+    assert {line.split("  ")[0] for line in lines} == {"region=a", r"region=line\n\x1b[2J"}
+    column = header.index("kind")
+    assert {line[column:].split()[0] for line in lines} == {"rewrite"}
 
 
 @settings(max_examples=6, deadline=None)
