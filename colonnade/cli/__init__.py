@@ -17,7 +17,7 @@ def main() -> None:
     Where the packages of the command line are missing, one sentence says what to install.
     """
     try:
-        app = importlib.import_module("colonnade.cli.app").app
+        run = importlib.import_module("colonnade.cli.app").run
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _PACKAGES:
@@ -25,4 +25,4 @@ def main() -> None:
         sys.exit(f"The command line needs {package}: install colonnade[cli].")
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-    app(prog_name="colonnade")
+    run(sys.argv[1:])

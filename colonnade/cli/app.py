@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from colonnade.cli.compact import compact
 from colonnade.cli.create import create
 from colonnade.cli.doctor import doctor
 from colonnade.cli.epochs import restore, tag
-from colonnade.cli.exit_codes import explain
+from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.export_rows import export
 from colonnade.cli.import_rows import import_
 from colonnade.cli.maintain import maintain
@@ -27,6 +28,9 @@ from colonnade.cli.write_report import report
 from manifests.version import VERSION
 
 Command = Callable[..., None]
+
+_UsageError: Any = typer.BadParameter.__base__
+"""A wrong option or argument of any kind: typer has no name of its own for it."""
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
@@ -70,6 +74,23 @@ def guarded(command: Command) -> Command:
             raise typer.Exit(int(code)) from error
 
     return run
+
+
+def run(line: list[str]) -> None:
+    """Run the command of a line and end the process with its exit code.
+
+    What is wrong with a line that asks for JSON is said in JSON, as every other error.
+    """
+    if "--json" not in line:
+        app(line, prog_name="colonnade")
+        return
+    try:
+        code = app(line, prog_name="colonnade", standalone_mode=False)
+    except _UsageError as error:
+        sentence = error.format_message().rstrip(".") + "."
+        Output(as_json=True).fail(ExitCode.INVALID_INPUT.name, sentence)
+        code = ExitCode.INVALID_INPUT
+    sys.exit(int(code or ExitCode.OK))
 
 
 def _print_version(wanted: bool) -> None:

@@ -102,6 +102,42 @@ def test_an_error_is_json_where_results_are(run: Run, tmp_path: Path) -> None:
     assert str(tmp_path) in error["message"]
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("ls --nonsense --json", "--nonsense"),
+        ("ls --json", "'DATABASE'"),
+        ("verify --json x --depth 9", "'--depth'"),
+        ("rowsets x --by size --json", "'size'"),
+        ("nonsense x --json", "'nonsense'"),
+        ("ls x y --json", "(y)"),
+    ],
+)
+def test_a_line_that_is_wrong_and_asks_for_json_gets_its_error_in_json(
+    line: str, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["colonnade", *line.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == ExitCode.INVALID_INPUT
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    error = orjson.loads(printed.err)["error"]
+    assert error["kind"] == "INVALID_INPUT"
+    assert told in error["message"]
+    assert error["message"].endswith(".")
+
+
+@pytest.mark.parametrize(("path", "code"), [("", 0), ("nothing", 3)])
+def test_a_line_that_asks_for_json_ends_with_the_code_of_its_command(
+    path: str, code: int, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["colonnade", "show", str(shop / path), "--json"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == code
+
+
 def test_a_wrong_option_is_bad_input(run: Run) -> None:
     assert run("ls", "--nonsense").code == ExitCode.INVALID_INPUT
 
