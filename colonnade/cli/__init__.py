@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 
 _PACKAGES = ("jinja2", "rich", "typer")
 
@@ -12,12 +13,18 @@ _INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run the command that `sys.argv` names and end the process with its exit code.
+    """Run the command that `sys.argv` names and end the process with its exit code."""
+    load()(sys.argv[1:])
 
-    Where the packages of the command line are missing, one sentence says what to install.
+
+def load() -> Callable[[list[str]], None]:
+    """What runs the command of a line; loading it takes a moment.
+
+    Ends the process where packages of the command line are missing, with one sentence that says
+    what to install, and where it is interrupted.
     """
     try:
-        run = importlib.import_module("colonnade.cli.app").run
+        run: Callable[[list[str]], None] = importlib.import_module("colonnade.cli.app").run
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         if package not in _PACKAGES:
@@ -25,4 +32,4 @@ def main() -> None:
         sys.exit(f"The command line needs {package}: install colonnade[cli].")
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
-    run(sys.argv[1:])
+    return run

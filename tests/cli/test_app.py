@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import orjson
 import pytest
 from typer.testing import CliRunner
 
+import colonnade_command
 import manifests.errors as errors
 from colonnade.cli import (
     doctor,
@@ -210,6 +212,42 @@ def test_an_interruption_while_the_command_is_loaded_has_the_same_code(
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code == ExitCode.INTERRUPTED
+
+
+def test_an_interruption_while_the_script_loads_all_packages_shows_no_traceback() -> None:
+    program = """
+import os, signal, sys, time, colonnade_command
+assert not {"colonnade", "pyarrow", "typer"} & set(sys.modules)
+
+def load(name):
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+    except BaseException:
+        raise ImportError(name)
+
+colonnade_command.import_module = load
+colonnade_command.main()
+"""
+    command = [sys.executable, "-c", program]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (ExitCode.INTERRUPTED, "", "")
+
+
+def test_the_script_runs_the_command_and_is_interrupted_as_usual_from_then_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines: list[list[str]] = []
+    handler = signal.getsignal(signal.SIGINT)
+
+    def run(line: list[str]) -> None:
+        assert signal.getsignal(signal.SIGINT) is handler
+        lines.append(line)
+
+    monkeypatch.setattr("colonnade.cli.load", lambda: run)
+    monkeypatch.setattr(sys, "argv", ["colonnade", "ls", "lake"])
+    colonnade_command.main()
+    assert lines == [["ls", "lake"]]
 
 
 def test_without_its_packages_the_command_says_what_to_install(
