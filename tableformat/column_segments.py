@@ -24,7 +24,7 @@ from tableformat.block import BlockEntry
 from tableformat.column import Column
 from tableformat.footer import Filters, Segment, entry_of
 from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex, decode_index, index_of
+from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stored_block import ColumnBlocks
 
 _NO_FILTERS = Filters(offset=0, length=0)
@@ -129,7 +129,7 @@ class ColumnSegments:
         if (extent is None) == (segment.block is None):
             self.damaged(column, "the footer must name either an index or a block")
         if extent is None:
-            return index_of([self._lone_block(column, segment)])
+            return index_of_one(self._lone_block(column, segment))
         name = source.index_name(column.id)
         data = bytes(source.read(name, [(extent.offset, extent.length)])[0])
         if crc32c(data) != extent.crc32c:
@@ -149,6 +149,8 @@ class ColumnSegments:
 
 def _cuts_of(entry: RowSetEntry) -> NDArray[np.int64]:
     rows, cuts = entry.rows, entry.cuts
+    if isinstance(cuts, int) and cuts >= rows:
+        return np.array((0, rows), np.int64)
     inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
     found = np.array([0, *inner, rows], np.int64)
     if (np.diff(found) < 1).any() or (not isinstance(cuts, int) and cuts[-1] != rows):

@@ -10,7 +10,7 @@ Spec: docs/spec/rowset.md#block
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -24,7 +24,12 @@ _WORTH_IT = 0.95
 _SLACK_BYTES = 4096
 """Buffers are padded, and bitmaps may come and go, so sizes agree only roughly."""
 
-_SCHEMA, _RECORD_BATCH, _DICTIONARY = 1, 3, 2
+_SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
+
+_Read = Callable[[memoryview, int], tuple[int, ...]]
+_BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
+    struct.Struct(layout).unpack_from for layout in ("<B", "<H", "<i", "<I", "<q", "<iI", "<qq")
+)
 
 
 def encode_batch(batch: pa.RecordBatch, size_bytes: int) -> pa.Buffer:
@@ -51,61 +56,63 @@ def decode_batch(data: pa.Buffer, limit_bytes: int) -> pa.RecordBatch:
     does not survive every wrong byte.
     """
     try:
-        size = sum(_message_sizes(memoryview(data)))
+        size = _decoded_size(memoryview(data))
     except struct.error as error:
         raise ValueError("the Arrow stream ends inside a message") from error
     if size > limit_bytes + _SLACK_BYTES:
         raise ValueError(f"it would take {size} bytes decoded where {limit_bytes} are stated")
     try:
-        with pa.ipc.open_stream(data, options=_READ) as reader:
-            batch = reader.read_next_batch()
-            batch.validate()
-            _expect_end(reader)
+        batch = pa.ipc.open_stream(data, options=_READ).read_next_batch()
+        batch.validate()
     except (pa.ArrowException, StopIteration, OSError) as error:
         raise ValueError(f"the Arrow stream cannot be read: {error}") from error
     return batch
 
 
-def _expect_end(reader: pa.RecordBatchReader) -> None:
-    try:
-        reader.read_next_batch()
-    except StopIteration:
-        return
-    raise ValueError("the Arrow stream holds more than one batch")
+def _decoded_size(data: memoryview) -> int:
+    """What the buffers of all messages of a stream take decoded.
 
-
-def _message_sizes(data: memoryview) -> Iterator[int]:
-    """The decoded size of the buffers of each message of a stream."""
-    position = 0
+    Raises ValueError for a second record batch, and for messages that no reader may skip.
+    """
+    position = size = batches = 0
     while position < len(data):
-        marker, length = struct.unpack_from("<iI", data, position)
+        marker, length = _PREFIX(data, position)
         if marker != -1:
             raise ValueError("the Arrow stream is malformed")
         if length == 0:
-            return
+            break
         body = position + 8 + length
         message = _Table.root(data, position + 8)
-        kind, header = message.scalar(1, "<B"), message.table(2)
-        if kind != _SCHEMA:
-            batch = header.table(1) if kind == _DICTIONARY else header
-            yield sum(_buffer_sizes(batch, data, body))
-        position = body + message.scalar(3, "<q")
+        kind = message.scalar(1, _BYTE)
+        if kind == _RECORD_BATCH:
+            batches += 1
+            size += _buffers_size(message.table(2), data, body)
+        elif kind == _DICTIONARY:
+            size += _buffers_size(message.table(2).table(1), data, body)
+        elif kind != _SCHEMA:
+            raise ValueError("the Arrow stream is malformed")
+        position = body + message.scalar(3, _LONG)
         if not body <= position <= len(data):
             raise ValueError("the Arrow stream ends inside a message")
+    if batches > 1:
+        raise ValueError("the Arrow stream holds more than one batch")
+    return size
 
 
-def _buffer_sizes(batch: _Table, data: memoryview, body: int) -> Iterator[int]:
+def _buffers_size(batch: _Table, data: memoryview, body: int) -> int:
     start = batch.vector(2)
     compressed = batch.position_of(3) is not None
-    for index in range(struct.unpack_from("<I", data, start)[0]):
-        offset, length = struct.unpack_from("<qq", data, start + 4 + 16 * index)
+    size = 0
+    for index in range(_UINT(data, start)[0]):
+        offset, length = _EXTENT(data, start + 4 + 16 * index)
         if not (0 <= offset <= len(data) and 0 <= length <= len(data)):
             raise ValueError("a buffer of the Arrow stream lies outside it")
         # A compressed buffer begins with its decoded size, or -1 when it is kept as it is.
-        decoded = struct.unpack_from("<q", data, body + offset)[0] if compressed and length else -1
+        decoded = _LONG(data, body + offset)[0] if compressed and length else -1
         if decoded < -1:
             raise ValueError("a buffer of the Arrow stream has a negative size")
-        yield length if decoded == -1 else decoded
+        size += length if decoded == -1 else decoded
+    return size
 
 
 class _Table:
@@ -116,30 +123,30 @@ class _Table:
     def __init__(self, data: memoryview, start: int) -> None:
         self._data = data
         self._start = start
-        self._vtable = start - int(struct.unpack_from("<i", data, start)[0])
+        self._vtable = start - int(_INT(data, start)[0])
         if self._vtable < 0:
             raise ValueError("the Arrow stream is malformed")
-        self._vtable_size = int(struct.unpack_from("<H", data, self._vtable)[0])
+        self._vtable_size = int(_SHORT(data, self._vtable)[0])
 
     @classmethod
     def root(cls, data: memoryview, start: int) -> _Table:
-        return cls(data, start + int(struct.unpack_from("<I", data, start)[0]))
+        return cls(data, start + int(_UINT(data, start)[0]))
 
     def position_of(self, field: int) -> int | None:
         if 4 + 2 * field >= self._vtable_size:
             return None
-        offset = int(struct.unpack_from("<H", self._data, self._vtable + 4 + 2 * field)[0])
+        offset = int(_SHORT(self._data, self._vtable + 4 + 2 * field)[0])
         return self._start + offset if offset else None
 
-    def scalar(self, field: int, layout: str) -> int:
+    def scalar(self, field: int, read: _Read) -> int:
         position = self.position_of(field)
-        return 0 if position is None else int(struct.unpack_from(layout, self._data, position)[0])
+        return 0 if position is None else int(read(self._data, position)[0])
 
     def vector(self, field: int) -> int:
         position = self.position_of(field)
         if position is None:
             raise ValueError("the Arrow stream lacks a part")
-        return position + int(struct.unpack_from("<I", self._data, position)[0])
+        return position + int(_UINT(self._data, position)[0])
 
     def table(self, field: int) -> _Table:
         return _Table(self._data, self.vector(field))

@@ -247,6 +247,9 @@ def _windows(
     chosen: NDArray[np.int64], blocks: Sequence[ColumnBlocks], limit: int
 ) -> Iterator[list[int]]:
     """Divide stretches into groups that are read at once."""
+    if len(chosen) == 1:
+        yield chosen.tolist()
+        return
     window: list[int] = []
     size = 0
     sizes = np.zeros(len(chosen), np.int64)

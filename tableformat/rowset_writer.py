@@ -53,7 +53,8 @@ class RowSetWriter(TaskWriter):
         self._sort_key = tuple(sort_key)
         self._options = options or WriteOptions()
         self._limit_bytes = self._options.run_bytes if self._sort_key else _CUT_BYTES
-        self._pending: deque[pa.RecordBatch] = deque()
+        # With the bytes of each: Arrow adds them up anew whenever it is asked.
+        self._pending: deque[tuple[pa.RecordBatch, int]] = deque()
         self._pending_rows = 0
         self._pending_bytes = 0
         self._output: RowSetOutput | None = None
@@ -73,8 +74,8 @@ class RowSetWriter(TaskWriter):
         with self._at_work():
             names = [str(column.id) for column in self._columns]
             stored = pa.RecordBatch.from_arrays(columns, names)
-            for piece in pieces(stored, self._limit_bytes):
-                self._collect(piece)
+            for piece, size in pieces(stored, self._limit_bytes):
+                self._collect(piece, size)
 
     def write_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
         """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
@@ -112,11 +113,10 @@ class RowSetWriter(TaskWriter):
         self._finished.clear()
         self._entries.clear()
 
-    def _collect(self, piece: pa.RecordBatch) -> None:
-        size = piece.nbytes
+    def _collect(self, piece: pa.RecordBatch, size: int) -> None:
         if self._pending_bytes + size > self._limit_bytes:
             self._flush()
-        self._pending.append(piece)
+        self._pending.append((piece, size))
         self._pending_rows += piece.num_rows
         self._pending_bytes += size
         if not self._sort_key:
@@ -166,12 +166,14 @@ class RowSetWriter(TaskWriter):
         chunks: list[list[pa.Array]] = [[] for _ in self._columns]
         self._pending_rows -= rows
         while rows:
-            batch = self._pending.popleft()
+            batch, size = self._pending.popleft()
             if batch.num_rows > rows:
-                self._pending.appendleft(batch.slice(rows))
-                batch = batch.slice(0, rows)
+                rest, batch = batch.slice(rows), batch.slice(0, rows)
+                taken = batch.nbytes
+                self._pending.appendleft((rest, size - taken))
+                size = taken
             rows -= batch.num_rows
-            self._pending_bytes -= batch.nbytes
+            self._pending_bytes -= size
             for arrays, array in zip(chunks, batch.columns, strict=True):
                 arrays.append(array)
         if not self._pending:
@@ -218,12 +220,13 @@ def _drain(arrays: list[pa.Array]) -> pa.Array:
     return whole
 
 
-def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[pa.RecordBatch]:
-    """Divide a batch into runs of rows below a size; a larger row is alone."""
+def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Divide a batch into runs of rows below a size, each with its own; a larger row is alone."""
     if not batch.num_rows:
         return
-    if batch.num_rows == 1 or batch.nbytes <= limit_bytes:
-        yield batch
+    size = batch.nbytes
+    if batch.num_rows == 1 or size <= limit_bytes:
+        yield batch, size
         return
     half = batch.num_rows // 2
     yield from pieces(batch.slice(0, half), limit_bytes)

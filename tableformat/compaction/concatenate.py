@@ -69,7 +69,7 @@ def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np
 
 def _loose(source: Source) -> NDArray[np.bool_]:
     """Which stretches are not to be copied, unless they are alone."""
-    rows = np.diff(source.cuts)
+    rows = source.rows
     size = source.rowset.entry.byte_count * rows // source.rowset.entry.rows
     loose: NDArray[np.bool_] = (source.deleted > 0) | (
         (rows < COPIED_ROWS) & (size < _COPIED_BYTES)

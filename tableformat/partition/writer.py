@@ -81,11 +81,11 @@ class PartitionedWriter(TaskWriter):
         with self._at_work():
             arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
             batch = pa.RecordBatch.from_arrays(arrays, [str(i) for i in range(len(arrays))])
-            for piece in pieces(batch, self._limit_bytes):
-                if self._collected_bytes + piece.nbytes > self._limit_bytes:
+            for piece, size in pieces(batch, self._limit_bytes):
+                if self._collected_bytes + size > self._limit_bytes:
                     self._divide()
                 self._collected.append(piece)
-                self._collected_bytes += piece.nbytes
+                self._collected_bytes += size
 
     def close(self) -> tuple[RowSetEntry, ...]:
         """Write what is pending; the entries of all RowSets, with their partitions.

@@ -26,7 +26,7 @@ from tableformat.column import Column, Order, column_of
 from tableformat.footer import Footer, Segment, entry_of
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex, decode_index, index_of
+from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stop import Stop
 from tableformat.verify.block_check import check_block, contradiction
 from tableformat.verify.findings import Finding
@@ -217,7 +217,7 @@ class _ColumnCheck:
                 plain = self.segment
                 if self.column is None:
                     plain = self.segment.model_copy(update={"statistics": ColumnStatistics()})
-                return index_of([entry_of(block, plain, rows, kinds)])
+                return index_of_one(entry_of(block, plain, rows, kinds))
             if extent is None or block is not None:
                 raise ValueError("the footer must name either an index or a block")
             name = self.source.index_name(self.id)
