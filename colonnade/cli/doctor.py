@@ -68,7 +68,6 @@ def doctor(
         ("", "", ""),
         [(c.what, Text(c.status, style=_STYLES[c.status]), c.found) for c in checks],
     )
-    view.show_header = False
     Output(json).show(checks, view)
     if any(check.status == "problem" for check in checks):
         raise typer.Exit(ExitCode.MISSING)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 
 from colonnade.cli.arguments import (
     DatabaseArgument,
@@ -106,7 +106,7 @@ def _state_at(place: Place, epoch: int | None) -> TableState:
     return place.location.follow(place.head).require_at(place.table.snapshot_at(epoch), place.head)
 
 
-def _tables_view(tables: list[TableFacts]) -> Table:
+def _tables_view(tables: list[TableFacts]) -> RenderableType:
     return rows_table(
         ("table", "rows", "deleted", "RowSets", "size", "changed at epoch"),
         (
@@ -123,7 +123,7 @@ def _tables_view(tables: list[TableFacts]) -> Table:
     )
 
 
-def _table_view(table: TableFacts) -> Table:
+def _table_view(table: TableFacts) -> RenderableType:
     return facts_table(
         (
             ("table", table.name),
@@ -144,7 +144,7 @@ def _table_view(table: TableFacts) -> Table:
     )
 
 
-def _database_view(database: DatabaseFacts) -> Table:
+def _database_view(database: DatabaseFacts) -> RenderableType:
     return facts_table(
         (
             ("database", database.path),
@@ -169,7 +169,7 @@ def _database_view(database: DatabaseFacts) -> Table:
     )
 
 
-def _columns_view(columns: list[ColumnFacts]) -> Table:
+def _columns_view(columns: list[ColumnFacts]) -> RenderableType:
     return rows_table(
         ("id", "column", "type", "", "comment"),
         (
@@ -179,7 +179,7 @@ def _columns_view(columns: list[ColumnFacts]) -> Table:
     )
 
 
-def _changes_view(changes: list[HistoryEntry]) -> Table:
+def _changes_view(changes: list[HistoryEntry]) -> RenderableType:
     return rows_table(
         ("epoch", "committed", "operation", "rows added", "RowSets", "size", "counted"),
         (
@@ -197,7 +197,7 @@ def _changes_view(changes: list[HistoryEntry]) -> Table:
     )
 
 
-def _epochs_view(epochs: list[EpochFacts]) -> Table:
+def _epochs_view(epochs: list[EpochFacts]) -> RenderableType:
     return rows_table(
         ("epoch", "committed", "operation", "tables", "counted", "written by"),
         (
@@ -214,7 +214,7 @@ def _epochs_view(epochs: list[EpochFacts]) -> Table:
     )
 
 
-def _rowsets_view(rowsets: list[RowSetFacts]) -> Table:
+def _rowsets_view(rowsets: list[RowSetFacts]) -> RenderableType:
     column = rowsets[0].bounded_by if rowsets else "first column"
     partitioned = any(each.partition is not None for each in rowsets)
     return rows_table(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Annotated
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
@@ -104,7 +104,7 @@ def parse_interval(text: str) -> float:
     return float(int(match[1]) * _UNITS[match[2]])
 
 
-def _view(done: Round) -> list[Table | Text]:
+def _view(done: Round) -> list[RenderableType]:
     tables = rows_table(
         ("table", "groups", "RowSets", "read", "written", "seconds", "left to do"),
         [

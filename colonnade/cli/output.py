@@ -10,16 +10,21 @@ import base64
 import re
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED = 100_000
 """The width of a line where no person looks at a terminal: nothing is cut or wrapped."""
+
+_LONG_WORD = 32
+"""A word of more characters is no reason to give a table up."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 """Control characters, but for the tab and the end of a line."""
@@ -82,28 +87,92 @@ def _jsonable(value: Any) -> object:
     return str(value)
 
 
-def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table; numbers are aligned to the right and get separators, but for ids and epochs."""
-    rows = [*rows]
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, name in enumerate(columns):
-        numeric = bool(rows) and all(isinstance(row[place], int | float | None) for row in rows)
-        table.add_column(cell(name), justify="right" if numeric else "left", overflow="fold")
+def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
+    """A table; numbers are aligned to the right and get separators, but for ids and epochs.
+
+    Cells are folded between words. Where not even words fit side by side, as on a phone, each row
+    is printed name by name instead, so that nothing is cut.
+    """
     plain = [name == "id" or name.endswith("epoch") for name in columns]
-    for row in rows:
-        table.add_row(*(cell(v, plain=p) for v, p in zip(row, plain, strict=True)))
-    return table
+    found = [*rows]
+    return _Rows(
+        tuple(map(cell, columns)),
+        tuple(
+            bool(found) and all(isinstance(row[place], int | float | None) for row in found)
+            for place in range(len(columns))
+        ),
+        [[cell(v, plain=p) for v, p in zip(row, plain, strict=True)] for row in found],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows as a table where there is room for one, else one below the other."""
+
+    names: Sequence[Text]
+    numeric: Sequence[bool]
+    rows: Sequence[Sequence[Text]]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        columns = [*zip(self.names, *self.rows, strict=True)]
+        words = [max(map(_word_width, column)) for column in columns]
+        wholes = [max(each.cell_len for each in column) for column in columns]
+        widths = fitted_widths(words, wholes, options.max_width - 2 * (len(columns) - 1))
+        if widths is not None:
+            yield self._table(widths)
+            return
+        for number, row in enumerate(self.rows):
+            if number:
+                yield ""
+            yield _names_and_values(zip(self.names, row, strict=True))
+
+    def _table(self, widths: Sequence[int]) -> Table:
+        named = any(name.plain for name in self.names)
+        table = Table(box=None, pad_edge=False, header_style="bold", show_header=named)
+        for name, numeric, width in zip(self.names, self.numeric, widths, strict=True):
+            justify: JustifyMethod = "right" if numeric else "left"
+            table.add_column(name, justify=justify, overflow="fold", width=width)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+
+def fitted_widths(words: Sequence[int], wholes: Sequence[int], width: int) -> list[int] | None:
+    """Widths of columns that have the words, and the whole cells, that are so wide.
+
+    As many columns as can be have room for whole cells. None where not even the words have.
+    """
+    left = width - sum(words)
+    if left < 0:
+        return None
+    widths = [*words]
+    for place in sorted(range(len(words)), key=lambda place: wholes[place] - words[place]):
+        more = min(left, wholes[place] - words[place])
+        widths[place] += more
+        left -= more
+    return widths
+
+
+def _word_width(text: Text) -> int:
+    """The width of the longest word; names of files and the like may be folded anywhere."""
+    return min(_LONG_WORD, max(map(cell_len, text.plain.split()), default=0))
 
 
 def facts_table(pairs: Iterable[tuple[str, object]]) -> Table:
     """Names and values below one another; those without a value are left out."""
+    return _names_and_values(
+        (cell(name), cell(value, plain=name.endswith("epoch")))
+        for name, value in pairs
+        if value is not None and value != ""
+    )
+
+
+def _names_and_values(pairs: Iterable[tuple[Text, Text]]) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
-    for name, value in pairs:
-        if value is not None and value != "":
-            plain = name.endswith("epoch")
-            table.add_row(cell(name), cell(value, plain=plain))
+    for pair in pairs:
+        table.add_row(*pair)
     return table
 
 

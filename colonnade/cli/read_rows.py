@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 from colonnade.cli.arguments import (
@@ -104,5 +104,5 @@ def _count_here(place: Place, scan: Scan, output: Output) -> int:
     return rows
 
 
-def _rows_view(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Table:
+def _rows_view(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> RenderableType:
     return rows_table(names, [[row[name] for name in names] for row in rows])

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import colonnade_command
@@ -27,6 +29,7 @@ from colonnade.cli import (
 )
 from colonnade.cli.app import COMMANDS, app, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
+from colonnade.cli.output import fitted_widths
 from colonnade.maintain.round import Round
 from manifests.compaction.plan import CompactionPlan
 from manifests.vacuum.result import VacuumResult
@@ -274,3 +277,20 @@ def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
 
     assert completed("colonnade re") == ["restore", "repair", "report"]
     assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 40), st.integers(0, 100)), min_size=1, max_size=12),
+    st.integers(-30, 300),
+)
+def test_columns_get_room_for_their_words_and_as_much_as_there_is_for_whole_cells(
+    columns: list[tuple[int, int]], width: int
+) -> None:
+    words = [word for word, _ in columns]
+    wholes = [word + more for word, more in columns]
+    widths = fitted_widths(words, wholes, width)
+    if widths is None:
+        assert sum(words) > width
+        return
+    assert all(w <= found <= h for w, found, h in zip(words, widths, wholes, strict=True))
+    assert sum(widths) == min(width, sum(wholes))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import colonnade
@@ -117,3 +119,44 @@ def test_a_database_is_created_once_and_holds_what_is_imported(run: Run, tmp_pat
     (tmp_path / "a.csv").write_text("id\n1\n")
     assert run("import", tmp_path / "db" / "t", tmp_path / "a.csv").code == 0
     assert [each["name"] for each in run("ls", tmp_path / "db", "--json").json] == ["t"]
+
+
+WIDTHS = (32, 60, 80)
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The columns of the terminal that the command runs on."""
+    monkeypatch.setenv("COLUMNS", str(request.param))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    return int(request.param)
+
+
+def printed_words(run: Run, *line: object) -> tuple[list[str], int]:
+    """The words of what a command prints, and the width of its longest line."""
+    out = re.sub("\x1b\\[[0-9;]*m", "", run(*line).out)
+    return out.split(), max(len(line.rstrip()) for line in out.splitlines())
+
+
+@pytest.mark.parametrize("what", [["history"], ["rowsets"], ["history", "whole"]])
+def test_no_word_is_folded_or_left_out_however_narrow_the_terminal_is(
+    run: Run, shop: Path, width: int, what: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = shop if "whole" in what else shop / "orders"
+    words, longest = printed_words(run, what[0], path)
+    assert longest <= width
+    monkeypatch.setenv("COLUMNS", "1000")
+    assert set(words) == set(printed_words(run, what[0], path)[0])
+
+
+def test_all_columns_of_a_wide_table_are_shown_on_a_narrow_terminal(
+    run: Run, tmp_path: Path, width: int
+) -> None:
+    names = [f"column_{number}" for number in range(100)]
+    table = colonnade.create(tmp_path / "t", pa.schema([(name, pa.int64()) for name in names]))
+    table.append(pa.table({name: [number] for number, name in enumerate(names)}))
+    words, longest = printed_words(run, "head", tmp_path / "t")
+    assert longest <= width
+    assert {*names, "0", "99"} <= set(words)
