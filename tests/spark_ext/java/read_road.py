@@ -275,9 +275,11 @@ class Road:
         twice.collect()
         seen["twice"] = plan(twice)
         large = ArrowTable.create(self.folder / "large", pa.schema([("n", pa.int64())]))
-        large.append(pa.table({"n": np.random.default_rng(1).integers(2**62, size=600_000)}))
+        numbers = np.random.default_rng(1).integers(-(2**54), 2**54, size=640_000)
+        large.append(pa.table({"n": numbers}))
         queries = df.selectExpr("sum(id)"), self.load("large").selectExpr("sum(n)")
         seen["shuffles"] = [plan(query).count("Exchange") for query in queries]
+        seen["sums"] = [queries[1].collect()[0][0], int(numbers.sum())]
         seen["answered"] = plan(df.selectExpr("count(*) + 1", "min(id)"))
         seen["distinct"] = sorted(str(row.b) for row in df.select("b").distinct().collect())
         self.spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")

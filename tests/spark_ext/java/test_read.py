@@ -176,6 +176,11 @@ def test_the_rows_of_one_task_are_not_shuffled(seen: dict[str, Any]) -> None:
     assert seen["plans"]["shuffles"] == [0, 1]
 
 
+def test_shares_of_several_tasks_add_up(seen: dict[str, Any]) -> None:
+    found, expected = seen["plans"]["sums"]
+    assert found == expected
+
+
 def test_the_distinct_values_of_a_column_are_read(seen: dict[str, Any]) -> None:
     assert seen["plans"]["distinct"] == ["False", "None", "True"]
 

@@ -1,22 +1,17 @@
 package colonnade.source;
 
 import colonnade.planner.Planner;
+import colonnade.rowset.TaskAggregate.Function;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
-import org.apache.spark.sql.connector.expressions.Expression;
-import org.apache.spark.sql.connector.expressions.NamedReference;
-import org.apache.spark.sql.connector.expressions.aggregate.AggregateFunc;
 import org.apache.spark.sql.connector.expressions.aggregate.Aggregation;
-import org.apache.spark.sql.connector.expressions.aggregate.Count;
-import org.apache.spark.sql.connector.expressions.aggregate.CountStar;
-import org.apache.spark.sql.connector.expressions.aggregate.Max;
-import org.apache.spark.sql.connector.expressions.aggregate.Min;
 import org.apache.spark.sql.connector.read.LocalScan;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
@@ -28,18 +23,16 @@ record AnsweredAggregation(String description, StructType readSchema, List<Objec
 
   /** The values of all the aggregates; empty where one of them takes reading rows. */
   static Optional<AnsweredAggregation> of(ColonnadeTable table, Aggregation aggregation) {
-    if (aggregation.groupByExpressions().length > 0) { // also that of a DISTINCT, without functions
+    List<AggregateCall> calls = AggregateCall.of(aggregation, table.schema());
+    if (calls.isEmpty() || calls.stream().anyMatch(call -> call.function() == Function.SUM)) {
       return Optional.empty();
     }
     List<Map<String, Object>> functions = new ArrayList<>();
     StructType types = new StructType();
-    for (AggregateFunc function : aggregation.aggregateExpressions()) {
-      Question question = Question.of(function, table.schema());
-      if (question == null) {
-        return Optional.empty();
-      }
-      functions.add(question.json());
-      types = types.add(function.toString(), question.type());
+    for (AggregateCall call : calls) {
+      functions.add(json(call));
+      boolean counts = call.function() == Function.COUNT;
+      types = types.add(call.text(), counts ? DataTypes.LongType : call.column().dataType());
     }
     Map<String, Object> args = new HashMap<>(table.state());
     args.put("functions", functions);
@@ -62,44 +55,15 @@ record AnsweredAggregation(String description, StructType readSchema, List<Objec
     return answer.isNumber() ? (Object) answer.asLong() : TaggedBound.value(answer.asText(), type);
   }
 
+  private static Map<String, Object> json(AggregateCall call) {
+    Map<String, Object> json = new HashMap<>();
+    json.put("function", call.function().name().toLowerCase(Locale.ROOT));
+    json.put("column", call.column() == null ? null : List.of(call.column().name()));
+    return json;
+  }
+
   @Override
   public InternalRow[] rows() {
     return new InternalRow[] {new GenericInternalRow(values.toArray())};
-  }
-
-  /** One aggregate as the planner is asked for it; {@code column} is null for count(*). */
-  private record Question(String function, String column, DataType type) {
-
-    static Question of(AggregateFunc function, StructType schema) {
-      if (function instanceof CountStar) {
-        return new Question("count", null, DataTypes.LongType);
-      }
-      if (function instanceof Count count && !count.isDistinct()) {
-        return over("count", count.column(), schema, DataTypes.LongType);
-      }
-      if (function instanceof Min min) {
-        return over("min", min.column(), schema, null);
-      }
-      return function instanceof Max max ? over("max", max.column(), schema, null) : null;
-    }
-
-    private static Question over(
-        String function, Expression argument, StructType schema, DataType type) {
-      if (!(argument instanceof NamedReference reference) || reference.fieldNames().length != 1) {
-        return null;
-      }
-      String column = reference.fieldNames()[0];
-      if (schema.getFieldIndex(column).isEmpty()) {
-        return null;
-      }
-      return new Question(function, column, type == null ? schema.apply(column).dataType() : type);
-    }
-
-    Map<String, Object> json() {
-      Map<String, Object> json = new HashMap<>();
-      json.put("function", function);
-      json.put("column", column == null ? null : List.of(column));
-      return json;
-    }
   }
 }

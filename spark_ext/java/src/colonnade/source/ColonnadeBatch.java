@@ -9,9 +9,13 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
+import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.connector.read.partitioning.UnknownPartitioning;
 
 /** The tasks of a scan: planned when they are first asked for, then fixed. */
 final class ColonnadeBatch implements Batch {
@@ -52,6 +56,20 @@ final class ColonnadeBatch implements Batch {
   /** Whether each task has rows of one key. */
   boolean isGrouped() {
     return grouping != Grouping.NONE && !plan().get("partitioning").isEmpty();
+  }
+
+  /**
+   * The partitions of the table, where each task has rows of one. And one task has the rows of all
+   * keys, so that what comes after it needs no shuffle.
+   */
+  Partitioning partitioning() {
+    int tasks = plan().get("tasks").size();
+    if (isGrouped()) {
+      return new KeyGroupedPartitioning(keys.transforms(), tasks);
+    }
+    return tasks == 1
+        ? new KeyGroupedPartitioning(new Expression[0], tasks)
+        : new UnknownPartitioning(tasks);
   }
 
   @Override

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
-import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortDirection;
@@ -16,9 +15,7 @@ import org.apache.spark.sql.connector.read.SupportsReportOrdering;
 import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
-import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
-import org.apache.spark.sql.connector.read.partitioning.UnknownPartitioning;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -32,7 +29,6 @@ final class ColonnadeScan
         SupportsRuntimeV2Filtering {
   private final ScanRequest request;
   private final String description;
-  private final PartitionKeys keys;
   private final ColonnadeBatch batch;
   private final boolean filterLater;
 
@@ -48,8 +44,7 @@ final class ColonnadeScan
     this.request = request;
     this.description = description;
     this.filterLater = filterLater;
-    this.keys = PartitionKeys.of(layout, request.schema());
-    this.batch = new ColonnadeBatch(request, keys);
+    this.batch = new ColonnadeBatch(request, PartitionKeys.of(layout, request.schema()));
   }
 
   @Override
@@ -89,19 +84,9 @@ final class ColonnadeScan
     return orders.toArray(SortOrder[]::new);
   }
 
-  /**
-   * The partitions of the table, where each task has rows of one. And one task has the rows of all
-   * keys, so that what comes after it needs no shuffle.
-   */
   @Override
   public Partitioning outputPartitioning() {
-    int tasks = batch.plan().get("tasks").size();
-    if (batch.isGrouped()) {
-      return new KeyGroupedPartitioning(keys.transforms(), tasks);
-    }
-    return tasks == 1
-        ? new KeyGroupedPartitioning(new Expression[0], tasks)
-        : new UnknownPartitioning(tasks);
+    return batch.partitioning();
   }
 
   @Override

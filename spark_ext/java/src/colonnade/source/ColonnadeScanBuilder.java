@@ -23,8 +23,8 @@ import org.apache.spark.sql.types.StructType;
 
 /**
  * Gathers what a query needs of a table. Spark trusts what is claimed here, so filters, limits and
- * orders only leave out data and are all applied again by Spark; an aggregate is taken over where
- * the log knows its exact value.
+ * orders only leave out data and are all applied again by Spark; aggregates are taken over where
+ * the log knows their exact values, or where tasks can compute their shares.
  */
 final class ColonnadeScanBuilder
     implements SupportsPushDownRequiredColumns,
@@ -38,7 +38,8 @@ final class ColonnadeScanBuilder
   private StructType columns;
   private List<Predicate> filters = List.of();
   private Predicate[] useful = {};
-  private AnsweredAggregation answered;
+  private boolean keepsAverages = true;
+  private Scan aggregated;
   private Integer limit;
   private Map<String, Object> top;
 
@@ -82,16 +83,21 @@ final class ColonnadeScanBuilder
 
   @Override
   public boolean supportCompletePushDown(Aggregation aggregation) {
+    keepsAverages &= PartialAggregation.keepsAverages(aggregation, table.schema());
     if (!takesAllRows()) {
       return false;
     }
-    answered = AnsweredAggregation.of(table, aggregation).orElse(null);
-    return answered != null;
+    aggregated = AnsweredAggregation.of(table, aggregation).orElse(null);
+    return aggregated != null;
   }
 
+  /** Spark has asked for a complete one before. */
   @Override
   public boolean pushAggregation(Aggregation aggregation) {
-    return answered != null; // Spark asks for a complete one first; there is no partial one
+    if (aggregated == null && takesAllRows() && keepsAverages) {
+      aggregated = PartialAggregation.of(table, aggregation).orElse(null);
+    }
+    return aggregated != null;
   }
 
   @Override
@@ -136,8 +142,8 @@ final class ColonnadeScanBuilder
 
   @Override
   public Scan build() {
-    if (answered != null) {
-      return answered;
+    if (aggregated != null) {
+      return aggregated;
     }
     ScanRequest request = new ScanRequest(state, columns, filters, limit, top);
     return new ColonnadeScan(request, description(), table.layout(), filterLater);
