@@ -17,7 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from manifests import names
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.errors import (
+    AlreadyExistsError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
 from manifests.ids import TableId
 from manifests.log import Log
 from manifests.slots import check_unused
@@ -160,6 +165,19 @@ def locate_existing(
     if not location.exists:
         raise NotFoundError(f"{location.store.url} is no Colonnade database or table.")
     return location
+
+
+def find_store(
+    path: str | os.PathLike[str], storage_options: StorageOptions | None = None
+) -> ObjectStore:
+    """The store of the database at or above `path`, also of one that cannot be opened any more.
+
+    Raises NotFoundError where there is none.
+    """
+    try:
+        return locate_existing(path, storage_options).store
+    except CorruptionError:
+        return open_store(path, storage_options)
 
 
 def refuse_existing(location: Location) -> None:

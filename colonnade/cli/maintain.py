@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from datetime import datetime, timezone
 from typing import Annotated
 
 import typer
@@ -18,8 +19,9 @@ from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
-from colonnade.maintain.round import Round, read_plan, run_round
-from manifests.errors import InvalidInputError
+from colonnade.maintain.round import Round, StepError, read_plan, run_round
+from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from tableformat.location import find_store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
@@ -52,9 +54,16 @@ def maintain(
         return
 
     def one_round() -> Round:
-        place = open_database(database)
-        found = place.database
-        done = run_round(found, place.log, compactor(place, spark, spark_above, output))
+        begun = datetime.now(timezone.utc)
+        try:
+            place = open_database(database)
+            work = compactor(place, spark, spark_above, output)
+            done = run_round(place.database, place.log, work)
+        except (NotFoundError, InvalidInputError):
+            raise  # the command is wrong, and there may be no database
+        except (Exception, KeyboardInterrupt) as error:
+            _write_end(database, begun, error, output)
+            raise
         try:
             write_line(place.location.store, done)
         finally:
@@ -67,6 +76,18 @@ def maintain(
             raise typer.Exit(int(code_of(done.errors[0].kind)))
     else:
         repeat(one_round, seconds, output)
+
+
+def _write_end(path: str, begun: datetime, error: BaseException, output: Output) -> None:
+    """Leave the line of a round that an error has ended; say so where that cannot be."""
+    code, sentence = explain(error)
+    seconds = (datetime.now(timezone.utc) - begun).total_seconds()
+    failure = StepError("round", code.name, sentence)
+    try:
+        store = find_store(path)
+        write_line(store, Round(begun, store.url, None, round(seconds, 3), errors=[failure]))
+    except ColonnadeError as unwritten:
+        output.note(f"This round has no line in the journal: {unwritten.message}")
 
 
 def repeat(

@@ -66,12 +66,12 @@ class Round:
     """One round: what it did, how long it took, and how far the tables are from their policy.
 
     `checkpoint` is the epoch of the one that it wrote besides those of compactions; `vacuum` is
-    None where that failed.
+    None where that failed, and `epoch` where an error has ended the round.
     """
 
     time: datetime
     database: str
-    epoch: int
+    epoch: int | None
     seconds: float = 0.0
     tables: list[TableRound] = field(default_factory=list)
     vacuum: VacuumRound | None = None

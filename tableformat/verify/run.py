@@ -13,12 +13,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from manifests.errors import ColonnadeError, CorruptionError, InvalidInputError
+from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.log import Log
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from manifests.store import ObjectStore, open_store
+from manifests.store import ObjectStore
 from manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
-from tableformat.location import StorageOptions, locate_existing
+from tableformat.location import StorageOptions, find_store
 from tableformat.stop import Stop
 from tableformat.verify.findings import DEPTHS, Finding, VerifyReport
 from tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
@@ -100,10 +100,7 @@ def verify_path(
 
     See `ArrowDatabase.verify`. Raises NotFoundError where no database is.
     """
-    try:
-        store = locate_existing(path, storage_options).store
-    except CorruptionError:
-        store = open_store(path, storage_options)
+    store = find_store(path, storage_options)
     return verify(
         Log(store), depth, tables=tables, threads=threads, progress=progress, elsewhere=elsewhere
     )

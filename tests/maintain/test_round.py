@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.cli import compact
+from colonnade.cli import compact, maintain
 from colonnade.cli.compact import compactor
 from colonnade.cli.engine import ABOVE
 from colonnade.cli.maintain import parse_interval, repeat
@@ -21,7 +21,7 @@ from colonnade.maintain.journal import write_line
 from colonnade.maintain.plan import Distance
 from colonnade.maintain.round import Round, run_round
 from manifests.checkpoint_reader import read_hint
-from manifests.errors import ConflictError, InvalidInputError
+from manifests.errors import ConflictError, InvalidInputError, StoreError
 from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat.compaction import run
@@ -182,6 +182,57 @@ def test_the_command_ends_with_the_code_of_what_failed_and_says_what_was_done(la
     column = next((lake / "_manifest").glob("0*15.json"))
     column.write_bytes(column.read_bytes()[:-1])
     assert run_command("maintain", lake).code == 8
+
+
+@pytest.mark.parametrize("damaged", ["head", "first"])
+def test_a_round_that_cannot_open_the_database_leaves_a_line_that_says_why(
+    lake: Path, damaged: str
+) -> None:
+    epochs = sorted((lake / "_manifest").glob("0*.json"))
+    if damaged == "head":
+        epochs[-1].write_bytes(epochs[-1].read_bytes()[:-1])
+    else:
+        epochs[0].unlink()
+    ran = run_command("maintain", lake, "--json")
+    assert ran.code == 8
+    (line,) = read_lines(LocalStore(lake))
+    assert (line["epoch"], line["tables"], line["vacuum"]) == (None, [], None)
+    (error,) = line["errors"]
+    assert (error["step"], error["kind"]) == ("round", "CORRUPTION")
+    assert error["message"] == orjson.loads(ran.err)["error"]["message"]
+
+
+def test_a_round_that_is_interrupted_leaves_a_line(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt("1 of 3 groups.")
+
+    monkeypatch.setattr(maintain, "run_round", interrupted)
+    assert run_command("maintain", lake).code == 130
+    (line,) = read_lines(LocalStore(lake))
+    assert line["errors"] == [{"step": "round", "kind": "INTERRUPTED", "message": "1 of 3 groups."}]
+
+
+def test_what_is_no_database_gets_no_journal(lake: Path, tmp_path: Path) -> None:
+    assert run_command("maintain", tmp_path / "nothing").code == 3
+    assert run_command("maintain", lake / "trips").code == 2
+    assert not (tmp_path / "nothing").exists()
+    assert read_lines(LocalStore(lake)) == []
+
+
+def test_an_error_that_the_journal_cannot_take_is_still_the_one_that_is_said(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise StoreError("No space left.")
+
+    monkeypatch.setattr(maintain, "write_line", full)
+    newest = max((lake / "_manifest").glob("0*.json"))
+    newest.write_bytes(newest.read_bytes()[:-1])
+    ran = run_command("maintain", lake)
+    assert ran.code == 8
+    assert "no line in the journal: No space left." in ran.err
 
 
 def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
