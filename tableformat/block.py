@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from google_crc32c import value as crc32c
 
 from manifests.errors import InvalidInputError
@@ -22,6 +21,7 @@ from tableformat.block_statistics import Statistics, measure
 from tableformat.column import Column, Order
 from tableformat.encodings import constant, dictionary, lengths, narrowed, null, plain
 from tableformat.encodings.encoded import Encoded
+from tableformat.encodings.integers import bounds_of
 
 MANY_ROWS_LIMIT = 64 * 2**20
 """No block of more than one row is larger when decoded, in bytes, not even a forged one."""
@@ -71,12 +71,13 @@ def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer
         raise InvalidInputError(
             f"Column {column.name!r} has a value of {size} bytes; one value may take 2 GiB."
         )
-    encoded, statistics = _encode(array, column)
+    encoded, statistics = _encode(array, column, size)
     if encoded.stream is None:
         entry = BlockEntry(rows, 0, size, 0, encoded.encoding, None, statistics)
         return entry, None
     batch = pa.RecordBatch.from_arrays([encoded.stream], [str(column.id)])
-    data = ipc_stream.encode_batch(batch, encoded.stream.nbytes)
+    stream_size = size if encoded.stream is array else encoded.stream.nbytes
+    data = ipc_stream.encode_batch(batch, stream_size)
     crc = int(crc32c(data))
     return (
         BlockEntry(rows, data.size, size, crc, encoded.encoding, encoded.base, statistics),
@@ -84,7 +85,7 @@ def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer
     )
 
 
-def _encode(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
+def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statistics]:
     nulls = array.null_count
     if nulls == len(array):
         return null.encode(), Statistics(nulls, exact=column.order is not Order.NONE)
@@ -95,7 +96,7 @@ def _encode(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
     encoded: Encoded | None = None
     if not pa.types.is_boolean(column.type):
         share = _DISTINCT_NUMBERS if column.order is Order.FLOAT else _DISTINCT_TEXT
-        encoded = dictionary.encode(array, share, array.nbytes)
+        encoded = dictionary.encode(array, share, size)
     values = array
     if encoded is not None and encoded.stream is not None and column.order is not Order.FLOAT:
         # Floats are measured whole: equal bits are one value, but NaNs are counted.
@@ -108,8 +109,7 @@ def _encode(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
 
 def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
     integers = narrowed.as_integers(array)
-    bounds = pc.min_max(integers)
-    low, high = bounds["min"].as_py(), bounds["max"].as_py()
+    low, high = bounds_of(integers)
     statistics = Statistics(array.null_count, 0, low, high)
     if low == high and not statistics.nulls:
         return constant.encode(), statistics

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Integers = NDArray[Any]
@@ -27,6 +28,15 @@ def values_of(array: pa.Array) -> Integers:
     """The values of an array; what lies under a NULL is undefined."""
     native = NATIVE[array.type]
     return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
+
+
+def bounds_of(array: pa.Array) -> tuple[int, int]:
+    """The least and the largest value of an array. Requires: one that is not NULL."""
+    if array.null_count:
+        bounds = pc.min_max(array)
+        return bounds["min"].as_py(), bounds["max"].as_py()
+    values = values_of(array)
+    return int(values.min()), int(values.max())
 
 
 def validity_of(array: pa.Array) -> pa.Buffer | None:

@@ -6,13 +6,13 @@ Spec: docs/spec/rowset.md#bounds
 from __future__ import annotations
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tableformat.block import BlockEntry, decode_block
 from tableformat.block_statistics import Statistics, measure
 from tableformat.bloom_filter import hash_rows, members
 from tableformat.column import Column, Order
 from tableformat.encodings import narrowed
+from tableformat.encodings.integers import bounds_of
 
 
 def check_block(
@@ -57,5 +57,4 @@ def _measured(array: pa.Array, order: Order) -> Statistics:
         return Statistics(nulls)
     if order is not Order.INTEGER or not narrowed.applies(array.type):
         return measure(array, order, nulls)
-    bounds = pc.min_max(narrowed.as_integers(array))
-    return Statistics(nulls, 0, bounds["min"].as_py(), bounds["max"].as_py())
+    return Statistics(nulls, 0, *bounds_of(narrowed.as_integers(array)))
