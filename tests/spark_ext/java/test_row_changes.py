@@ -97,6 +97,17 @@ def test_an_update_sees_rows_as_they_were_and_moves_them_once(spark: SparkShell)
     assert last(spark) == ("update", {"rows_updated": 3, "rowsets_touched": 2})
 
 
+def test_conditions_may_be_about_where_rows_are(spark: SparkShell) -> None:
+    spark.sql(f"UPDATE {TABLE} SET v = -1 WHERE _row = 3 AND _rowset IN (0, 1)")
+    assert last(spark) == ("update", {"rows_updated": 2, "rowsets_touched": 2})
+    spark.sql(f"UPDATE {TABLE} SET v = CAST(_row AS INT) WHERE _rowset = 1 AND id = 15")
+    least = f"SELECT min(_row_handler) FROM {TABLE}"
+    spark.run(f"colonnade.Table.forName(spark, {TABLE!r}).update('_row_handler = 1', {{'v': '7'}})")
+    spark.sql(f"DELETE FROM {TABLE} WHERE _row_handler IN ({least})")
+    expected = {n: 10 * n for n in range(1, 20)} | {3: -1, 13: -1, 15: 5, 1: 7}
+    assert {row[0]: row[1] for row in spark.sql(f"SELECT id, v FROM {TABLE}")} == expected
+
+
 def test_conditions_may_ask_other_tables_and_the_table_itself(spark: SparkShell) -> None:
     spark.sql(f"DELETE FROM {TABLE} WHERE id IN (SELECT id + 1 FROM {TABLE} WHERE id > 15)")
     assert ids(spark) == [*range(17)]
@@ -185,6 +196,7 @@ def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell)
         ("{m} WHEN MATCHED AND id = 1 THEN DELETE", "`id` is ambiguous"),
         ("{m} WHEN NOT MATCHED THEN INSERT (name) VALUES ('x')", "Cannot resolve"),
         ("{m} WHEN MATCHED THEN UPDATE SET name = 'x'", "MERGE_CARDINALITY_VIOLATION"),
+        ("{m} WHEN MATCHED AND t._row = 1 THEN UPDATE SET v = 1", "A MERGE cannot name _rowset"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_changes(

@@ -5,7 +5,6 @@ import java.util.Map;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.DeltaWrite;
 import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
-import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
@@ -14,10 +13,10 @@ public final class RowChangeBuilder implements DeltaWriteBuilder {
   private final WriteRequest request;
   private final RowChange change;
 
-  /** {@code options} are those of the statement, {@code info} has the rows that it writes. */
+  /** {@code options} are those of the statement, {@code written} the rows that it writes. */
   public static RowChangeBuilder of(
-      RowChange change, CaseInsensitiveStringMap options, LogicalWriteInfo info) {
-    WriteRequest request = request(change.table(), info.schema(), options.asCaseSensitiveMap());
+      RowChange change, CaseInsensitiveStringMap options, StructType written) {
+    WriteRequest request = request(change.table(), written, options.asCaseSensitiveMap());
     return new RowChangeBuilder(request, change);
   }
 

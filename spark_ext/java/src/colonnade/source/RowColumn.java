@@ -1,9 +1,12 @@
 package colonnade.source;
 
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.connector.catalog.MetadataColumn;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 
 /** A column that every table offers beside its own; the names are reserved. */
 record RowColumn(String name, String comment) implements MetadataColumn {
@@ -18,6 +21,17 @@ record RowColumn(String name, String comment) implements MetadataColumn {
   /** Whether {@code column} is one of these. */
   static boolean isOne(String column) {
     return ALL.stream().anyMatch(each -> each.name.equals(column));
+  }
+
+  /**
+   * The columns of rows to write. Where a condition is about one of these columns Spark hands all of
+   * them on, too, after those of the table.
+   */
+  static StructType without(StructType rows) {
+    StructField[] own =
+        Arrays.stream(rows.fields()).filter(field -> !isOne(field.name())).toArray(StructField[]::new);
+    boolean atTheEnd = Arrays.equals(own, Arrays.copyOf(rows.fields(), own.length));
+    return atTheEnd ? new StructType(own) : rows;
   }
 
   @Override

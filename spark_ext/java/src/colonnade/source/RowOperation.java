@@ -2,6 +2,7 @@ package colonnade.source;
 
 import colonnade.catalog.RowChange;
 import colonnade.catalog.RowChangeBuilder;
+import colonnade.planner.ColonnadeException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -12,6 +13,7 @@ import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.SupportsDelta;
+import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
@@ -55,7 +57,15 @@ final class RowOperation implements SupportsDelta {
   public DeltaWriteBuilder newWriteBuilder(LogicalWriteInfo rows) {
     String kind = command().name().toLowerCase(Locale.ROOT);
     RowChange change = new RowChange(table, kind, this::filters);
-    return RowChangeBuilder.of(change, info.options(), rows);
+    StructType own = RowColumn.without(rows.schema());
+    if (command() == Command.MERGE && !own.equals(rows.schema())) {
+      // Spark fails at such rows: at an insertion for want of values, at an update in its tasks.
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "A MERGE cannot name _rowset, _row, _row_handler or _epoch of the table that it changes;"
+              + " name columns of the table, or use UPDATE or DELETE.");
+    }
+    return RowChangeBuilder.of(change, info.options(), own);
   }
 
   /** What the one scan of the table was asked for; null where there is none, or several. */
