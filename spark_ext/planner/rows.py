@@ -20,6 +20,7 @@ from manifests.store import open_store
 from spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.transactions import TRANSACTIONS, is_state
+from spark_ext.planner.unsent import UNSENT
 from tableformat.compaction.auto import compact_after
 from tableformat.keys import can_be_key
 from tableformat.scan_plan import rowset_filter
@@ -120,7 +121,8 @@ def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> di
         return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}
     table = base.tables[TableId(job.target.table)]
     change = make_change(statement, table, job.job, job.commit, job.transaction)
-    after = log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
+    ops = (*change.ops, *job.end_of_lease())
+    after = log.commit(replace(change, ops=ops, fresh=UNSENT.take(job.transaction)), base)
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 

@@ -22,6 +22,7 @@ from spark_ext.planner.partitions import described_layout, layout_texts
 from spark_ext.planner.rows import commit_reports
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.transactions import TRANSACTIONS, is_state
+from spark_ext.planner.unsent import UNSENT
 from spark_ext.types import from_spark
 from spark_ext.write_plan import TableDesign, plan_spark_write
 from tableformat.compaction.auto import compact_after
@@ -70,6 +71,8 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     )
     if (transaction := args.get("transaction")) is not None:
         job = job.model_copy(update={"transaction": transaction})
+    else:
+        UNSENT.add(job.transaction)
     take_lease(job, Log(location.store), base)
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
@@ -103,7 +106,7 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
         return commit_reports(log, job, base, "merge", [inserted], None, merged)
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).write(job, entries)}
-    after = commit_written(job, entries, log, base)
+    after = commit_written(job, entries, log, base, fresh=UNSENT.take(job.transaction))
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 

@@ -16,9 +16,14 @@ from tableformat.write_job import WriteJob, commit_write
 
 
 def commit_written(
-    job: WriteJob, entries: Sequence[RowSetEntry], log: Log, base: Snapshot | None = None
+    job: WriteJob,
+    entries: Sequence[RowSetEntry],
+    log: Log,
+    base: Snapshot | None = None,
+    *,
+    fresh: bool = False,
 ) -> Snapshot:
-    """Commit a write of any kind; the state after it.
+    """Commit a write of any kind; the state after it. `fresh`: nobody has sent the job before.
 
     `base`, the snapshot of the job's base epoch, saves reading it again. Where rows are replaced
     that a condition selects, reads the columns of the condition where bounds do not decide it.
@@ -26,7 +31,7 @@ def commit_written(
     """
     of_partitions = job.mode == "overwrite_partitions" and job.create is None
     if job.where is None and not of_partitions:
-        return commit_write(job, entries, log, base)
+        return commit_write(job, entries, log, base, fresh=fresh)
     base = base or log.read_at(epoch=job.base)
     table = base.tables[TableId(job.target.table)]
     if job.where is None:
@@ -36,4 +41,5 @@ def commit_written(
     if is_done(statement, job.commit, log, base):
         return base
     change = make_change(statement, table, job.job, job.commit, job.transaction)
-    return log.commit(replace(change, ops=(*change.ops, *job.end_of_lease())), base)
+    ops = (*change.ops, *job.end_of_lease())
+    return log.commit(replace(change, ops=ops, fresh=fresh), base)

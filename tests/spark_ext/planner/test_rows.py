@@ -12,8 +12,9 @@ import pytest
 from pyroaring import BitMap
 
 import colonnade
-from manifests.errors import ConflictError
+from manifests.errors import CommitUnknownError, ConflictError
 from spark_ext.planner import reads, rows, writes
+from spark_ext.planner.unsent import Unsent
 from tests.spark_ext.planner.test_catalog_operations import ids, planned, written
 
 ID = {"column": ["id"]}
@@ -86,6 +87,49 @@ def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
     assert [rows.commit_rows(commit)["epoch"] for _ in range(2)] == [3, 3]
     assert ids(path) == [1, 4]
     assert colonnade.open(path).history(1)[0].metrics["rows_deleted"] == 2
+
+
+def outlive(path: Path) -> None:
+    """Have retention remove the epochs up to one that somebody else adds."""
+    other = colonnade.open(path)
+    other.append(pa.table({"id": [9], "name": ["z"]}))
+    other.vacuum(0, retain_epochs=1, force=True)
+
+
+@pytest.mark.parametrize("statement", ["append", "delete"])
+def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
+    path: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def commit(plan: dict[str, Any]) -> None:
+        if statement == "append":
+            writes.commit(written(plan, pa.table({"id": [7], "name": ["x"]})))
+        else:
+            where = {"filters": [compare(">=", 3)]}
+            rows.delete_where({"job": plan["job"], "database": plan["database"], **where})
+
+    reads.load({"path": str(path), "options": {}})
+    plan, known = planned(path), planned(path, transaction="0123456789abcdef" * 2)
+    of_another_process = planned(path)
+    outlive(path)
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        commit(plan)
+    for sent in (plan, known):
+        with pytest.raises(CommitUnknownError, match="removed by retention; look for transaction"):
+            commit(sent)
+    for module in (writes, rows):
+        monkeypatch.setattr(module, "UNSENT", Unsent())
+    with pytest.raises(CommitUnknownError, match="removed by retention"):
+        commit(of_another_process)
+    assert ids(path) == [1, 2, 3, 4, 9]
+
+
+def test_so_many_plans_that_are_not_committed_are_forgotten_in_the_end() -> None:
+    unsent = Unsent()
+    for number in range(20_000):
+        unsent.add(str(number))
+    assert not unsent.take("0")
+    assert unsent.take("19999")
+    assert not unsent.take("19999")
 
 
 def test_a_statement_commits_under_the_transaction_that_its_caller_knows(path: Path) -> None:
