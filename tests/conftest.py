@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
+from xdist.remote import Producer
 
 from tests.setup.class_archive import java_options
+from tests.setup.sharing import Sharing, turn
 
 settings.register_profile("colonnade", settings(), deadline=None)
 settings.load_profile("colonnade")
 
 os.environ.setdefault("JDK_JAVA_OPTIONS", java_options())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=turn)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Sharing:
+    return Sharing(config, log)

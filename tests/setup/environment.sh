@@ -145,8 +145,9 @@ use_packages() { # use_packages NAME: those of NAME.lock, in a folder put before
 
 [[ -w $root ]] || die "cannot write to $root, where .venv goes"
 
-# Foreign settings that would put another Spark or other packages in front of ours.
-unset PYTHONHOME PYTHONPATH SPARK_HOME SPARK_REMOTE
+# Foreign settings that would put another Spark or other packages in front of ours, or have each of
+# hundreds of processes compile anew what it imports.
+unset PYTHONHOME PYTHONPATH SPARK_HOME SPARK_REMOTE PYTHONDONTWRITEBYTECODE
 # With an empty LANG, Java 17 falls back to ASCII; a host name unknown to the hosts file
 # stops Spark; workers would take the system's python3.
 export LANG=C.UTF-8 LC_ALL=C.UTF-8 SPARK_LOCAL_IP=127.0.0.1

@@ -42,9 +42,11 @@ def with_other_version(jar: Path) -> Path:
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param("enable", marks=[pytest.mark.spark, pytest.mark.spark_compat]),
+        pytest.param("enable", marks=pytest.mark.spark),
         pytest.param("connect", marks=[pytest.mark.spark, pytest.mark.long]),
-        pytest.param("session", marks=[pytest.mark.spark, pytest.mark.long]),
+        pytest.param(
+            "session", marks=[pytest.mark.spark, pytest.mark.spark_compat, pytest.mark.long]
+        ),
     ],
 )
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
@@ -225,6 +227,7 @@ def test_configuring_for_a_running_connect_server_is_refused(
         colonnade.configure(SparkSession.Builder())
 
 
+@pytest.mark.long
 @pytest.mark.spark_compat
 def test_the_same_sources_make_the_same_jar_with_any_pyspark(tmp_path: Path) -> None:
     jar = tmp_path / "a.jar"

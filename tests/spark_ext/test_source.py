@@ -124,7 +124,6 @@ def test_an_empty_table_costs_one_task(spark: SparkSession, table: colonnade.Arr
     assert frame.collect() == []
 
 
-@pytest.mark.spark_compat
 def test_the_first_write_creates_the_table_in_the_epoch_of_its_rows(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -136,7 +135,6 @@ def test_the_first_write_creates_the_table_in_the_epoch_of_its_rows(
     assert load(spark, tmp_path / "t").count() == 4
 
 
-@pytest.mark.spark_compat
 def test_a_path_below_a_database_is_a_table_of_it(spark: SparkSession, tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     save(spark.range(3), tmp_path / "db" / "one")
@@ -146,7 +144,6 @@ def test_a_path_below_a_database_is_a_table_of_it(spark: SparkSession, tmp_path:
     assert ids(load(spark, tmp_path / "db" / "two")) == [0, 1]
 
 
-@pytest.mark.spark_compat
 def test_an_overwrite_replaces_the_rows_and_keeps_the_columns(
     spark: SparkSession, table: colonnade.ArrowTable
 ) -> None:

@@ -33,7 +33,6 @@ def test_a_task_that_fails_once_writes_its_rows_once(
     assert [entry.rows_added for entry in table.history(1)] == [20]
 
 
-@pytest.mark.spark_compat
 def test_a_job_that_fails_leaves_nothing_and_the_next_one_works(
     spark: SparkSession, table: colonnade.ArrowTable
 ) -> None:
@@ -59,7 +58,7 @@ def test_an_overwrite_that_lost_to_another_writer_says_so_and_deletes_no_file(
         colonnade.open(path).append(pa.table({"id": [99], "name": ["theirs"]}))
         yield from batches
 
-    rows = spark.range(300_000).coalesce(1).mapInArrow(overtaken, "id long")
+    rows = spark.range(30_000).coalesce(1).mapInArrow(overtaken, "id long")
     before = objects(path)
     sentence = error_of(
         lambda: save(rows.selectExpr("id", "uuid() AS name"), path, mode="overwrite")
@@ -79,9 +78,7 @@ def objects(path: str) -> set[Path]:
 # One of each kind: what else options and predicates refuse is tested beside their code.
 BAD_READS: list[tuple[dict[str, str], str, str]] = [
     ({"epoch": "77"}, "NOT_FOUND", "77"),
-    ({"timestampAsOf": "1999-01-01"}, "NOT_FOUND", "1999"),
     ({"wehre": "id = 1"}, "INVALID_INPUT", "did you mean where?"),
-    ({"where": "nope = 1"}, "INVALID_INPUT", "nope"),
 ]
 
 
@@ -103,7 +100,6 @@ def test_a_wrong_read_ends_in_one_sentence(
     ("schema", "named"),
     [
         ("nope int", "'nope'"),
-        ("id int", "'id' of table 'trips' at epoch 3 has the type long, not int"),
         ("name string not null", "'name' of table 'trips' at epoch 3 may hold NULL"),
     ],
 )
@@ -118,14 +114,13 @@ BAD_WRITES = [
     ("SELECT 1L AS id", "lacks 'name'"),
     ("SELECT 1L AS id, 'a' AS name, 2 AS more", "the unknown 'more'"),
     ("SELECT 1 AS id, 'a' AS name", "'id'"),
-    ("SELECT 1L AS id, 'a' AS name, 2L AS ID", "more than once"),
     ("SELECT CAST(NULL AS BIGINT) AS id, 'a' AS name", "'id' is NOT NULL"),
 ]
 
 
 @pytest.mark.parametrize(
     ("mode", "query", "named"),
-    [("overwrite", *BAD_WRITES[0]), *(("append", *each) for each in BAD_WRITES)],
+    [("overwrite", *BAD_WRITES[0]), *(("append", *each) for each in BAD_WRITES[1:])],
     ids=lambda v: v[:40],
 )
 def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
@@ -145,13 +140,11 @@ def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
 @pytest.mark.parametrize(
     ("query", "named"),
     [
-        ("SELECT NULL AS v", "'v' has the Spark type void"),
         (
             "SELECT array(named_struct('deep', NULL)) AS v",
             "'v.element.deep' has the Spark type void",
         ),
         ("SELECT INTERVAL '1' YEAR AS v", "'v' has the type interval year"),
-        ("SELECT 1 AS v, 2 AS V", "same name"),
         ("SELECT 1 AS _epoch", "reserved"),
     ],
 )
@@ -168,9 +161,7 @@ def test_paths_that_are_no_table_are_said_to_be_none(
     spark: SparkSession, tmp_path: Path, table: colonnade.ArrowTable, error_of: Any
 ) -> None:
     colonnade.create_database(tmp_path / "db")
-    assert "[COLONNADE_NOT_FOUND]" in error_of(lambda: load(spark, tmp_path / "none").collect())
     assert "'none'" in error_of(lambda: load(spark, tmp_path / "db" / "none").collect())
-    assert "is a database" in error_of(lambda: load(spark, tmp_path / "db").collect())
     assert "is a database" in error_of(lambda: save(spark.range(1), tmp_path / "db"))
     assert "inside" in error_of(lambda: save(spark.range(1), f"{table.path}/below"))
 
@@ -178,7 +169,7 @@ def test_paths_that_are_no_table_are_said_to_be_none(
 def test_a_damaged_file_is_named_and_no_row_comes_back(
     spark: SparkSession, tmp_path: Path, error_of: Any
 ) -> None:
-    save(spark.range(300_000).selectExpr("uuid() AS u").coalesce(1), tmp_path / "t")
+    save(spark.range(30_000).selectExpr("uuid() AS u").coalesce(1), tmp_path / "t")
     victim = max(objects(str(tmp_path / "t")), key=lambda path: path.stat().st_size)
     damaged = bytearray(victim.read_bytes())
     damaged[len(damaged) // 2] ^= 1

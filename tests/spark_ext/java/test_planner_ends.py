@@ -43,6 +43,13 @@ runpy.run_module("spark_ext.planner", run_name="__main__")
 Ending = Callable[[str, str], None]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def other_planners(spark_shell: SparkShell) -> Iterator[None]:
+    """Ends with the planner that other tests use; each start of one takes seconds."""
+    yield
+    spark_shell.run(f"spark.conf.set('spark.colonnade.python', '{sys.executable}')")
+
+
 @pytest.fixture
 def ending(spark_shell: SparkShell, tmp_path: Path) -> Iterator[Ending]:
     """Lets the planner end `before` or `after` it does something for the first time from now on.
@@ -52,7 +59,6 @@ def ending(spark_shell: SparkShell, tmp_path: Path) -> Iterator[Ending]:
     spark_shell.sql("CREATE DATABASE colonnade.db")
     spark_shell.sql("CREATE TABLE colonnade.db.t AS SELECT 1 AS a")
     yield lambda op, moment: use(spark_shell, tmp_path, op, moment)
-    spark_shell.run(f"spark.conf.set('spark.colonnade.python', '{sys.executable}')")
     spark_shell.sql("DROP DATABASE colonnade.db CASCADE")
 
 
@@ -71,6 +77,7 @@ def script(folder: Path, text: str) -> Path:
     return python
 
 
+INSERT = "INSERT INTO colonnade.db.t VALUES (2)"
 OVERWRITE = "INSERT OVERWRITE colonnade.db.t SELECT a + 1 FROM colonnade.db.t"
 REPLACE = "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a"
 
@@ -80,12 +87,14 @@ REPLACE = "CREATE OR REPLACE TABLE colonnade.db.t AS SELECT 7 AS a"
     [
         ("load", "before", "SELECT a FROM colonnade.db.t", [1]),
         ("scan", "after", "SELECT a FROM colonnade.db.t WHERE a = 1", [1]),
-        ("plan_write", "after", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
-        ("commit_write", "before", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
-        ("commit_write", "after", "INSERT INTO colonnade.db.t VALUES (2)", [1, 2]),
-        ("commit_write", "after", OVERWRITE, [2]),
+        pytest.param("plan_write", "after", INSERT, [1, 2], marks=pytest.mark.long),
+        ("commit_write", "before", INSERT, [1, 2]),
+        ("commit_write", "after", INSERT, [1, 2]),
+        pytest.param("commit_write", "after", OVERWRITE, [2], marks=pytest.mark.long),
         ("commit_write", "after", REPLACE, [7]),
-        ("commit_write", "after", "TRUNCATE TABLE colonnade.db.t", []),
+        pytest.param(
+            "commit_write", "after", "TRUNCATE TABLE colonnade.db.t", [], marks=pytest.mark.long
+        ),
     ],
 )
 def test_a_statement_does_not_notice(

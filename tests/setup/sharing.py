@@ -1,0 +1,44 @@
+"""Which of several processes, side by side, runs which tests: one has all that share a Spark.
+
+Those come first, because what takes long shall not be what the end waits for.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from xdist.scheduler import LoadFileScheduling
+
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = ("spark_shell", "spark: SparkSession")
+"""How tests ask for a Spark that others use, too; that of the most tests first."""
+
+
+def share(nodeid: str) -> str:
+    """What of a run a test belongs to: to the tests of a Spark, or to those of its file."""
+    path = nodeid.partition("::")[0]
+    return _spark_of(path) or path
+
+
+def turn(item: pytest.Item) -> int:
+    """When a test has its turn: after those of the Sparks that are shared, and of other Sparks."""
+    spark = _spark_of(item.nodeid.partition("::")[0])
+    if spark is not None:
+        return SHARED.index(spark)
+    return len(SHARED) + (item.get_closest_marker("spark") is None)
+
+
+@cache
+def _spark_of(path: str) -> str | None:
+    # By the text: the process that shares tests out imports none of them.
+    text = (ROOT / path).read_text()
+    return next((name for name in SHARED if name in text), None)
+
+
+class Sharing(LoadFileScheduling):  # type: ignore[misc]
+    """Shares tests out as `share` says."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return share(nodeid)
