@@ -30,7 +30,8 @@ def test_the_quickstart_replaces_what_an_earlier_run_left(tmp_path: Path) -> Non
     stale = tmp_path / "database" / "flights" / "half-written"
     stale.parent.mkdir(parents=True)
     stale.touch()
-    output = run(EXAMPLES / "quickstart.py", "--scale", "0.001", "--folder", tmp_path)
+    small = ("--scale", "0.001", "--appends", "2")
+    output = run(EXAMPLES / "quickstart.py", *small, "--folder", tmp_path)
     assert "336,776 and 328,521 rows" in output
     assert "Every query gave the same rows on both." in output
     assert not stale.exists()
