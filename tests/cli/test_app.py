@@ -220,6 +220,7 @@ def test_an_interruption_while_the_command_is_loaded_has_the_same_code(
 def test_an_interruption_while_the_script_loads_all_packages_shows_no_traceback() -> None:
     program = """
 import os, signal, sys, time, colonnade_command
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also of a test run in the background
 assert not {"colonnade", "pyarrow", "typer"} & set(sys.modules)
 
 def load(name):

@@ -6,7 +6,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
@@ -334,6 +334,15 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
     assert len(live(table)) < 12
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as in a terminal: what a shell starts in the background begins without it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interruption_stops_what_runs_and_keeps_what_is_done() -> None:
     table = filled(12)
     before = content(table)
