@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Semaphore
 from typing import Any
 
 from manifests.compaction.plan import CompactionGroup, CompactionPlan, size_text
@@ -161,7 +162,9 @@ class _Execution:
         )
         self._log, self._queue, self._run, self._workers = log, queue, run, workers
         self._group_count = len(plan.groups)
-        self._running: dict[Future[CompactionOutcome], _Turn] = {}
+        self._begun = 0
+        self._ended: deque[tuple[_Turn, CompactionOutcome | Exception]] = deque()
+        self._news = Semaphore(0)
         self._stop = Stop()
         self._failure: BaseException | None = None
 
@@ -173,32 +176,50 @@ class _Execution:
             except KeyboardInterrupt as interrupt:
                 self._failure = interrupt
                 self._stop.request()
-                self._go_on(pool)
+                pool.shutdown()
+                self._settle()
         if isinstance(self._failure, KeyboardInterrupt):
             raise KeyboardInterrupt(self._kept()) from self._failure
         if self._failure is not None:
             raise self._failure
 
     def _go_on(self, pool: ThreadPoolExecutor) -> None:
-        """Until no group runs; the next begins when one has been dealt with, none after a failure.
-
-        Called again after an interruption, it commits at most once more what was being committed.
-        """
+        """Until none runs; the next begins when one has been dealt with, none after a failure."""
         while True:
             while self._may_begin() and (turn := self._queue.next()):
-                self._running[pool.submit(self._run, turn.job, self._stop)] = turn
-            if not self._running:
+                self._begun += 1
+                pool.submit(self._do, turn)
+            if not self._begun:
                 return
-            for done in wait(self._running, return_when=FIRST_COMPLETED).done:
-                self._commit(self._running[done], done)
-                del self._running[done]
+            self._news.acquire()
+            self._settle()
 
     def _may_begin(self) -> bool:
-        return self._failure is None and len(self._running) < self._workers
+        return self._failure is None and self._begun < self._workers
 
-    def _commit(self, turn: _Turn, done: Future[CompactionOutcome]) -> None:
+    def _do(self, turn: _Turn) -> None:
+        # Kept by the thread that did it: an interruption may come before the other one, which
+        # begins the groups, has noted anything.
+        result: CompactionOutcome | Exception
         try:
-            self.head, epoch = commit_job(self._log, turn.base, turn.job, done.result())
+            result = self._run(turn.job, self._stop)
+        except Exception as error:
+            result = error
+        self._ended.append((turn, result))
+        self._news.release()
+
+    def _settle(self) -> None:
+        """Commit what has ended: again, which is found to be done, where that was interrupted."""
+        while self._ended:
+            self._commit(*self._ended[0])
+            self._ended.popleft()
+            self._begun -= 1
+
+    def _commit(self, turn: _Turn, result: CompactionOutcome | Exception) -> None:
+        try:
+            if isinstance(result, Exception):
+                raise result
+            self.head, epoch = commit_job(self._log, turn.base, turn.job, result)
             self.report = _counted(self.report, self.head, epoch)
         except ConflictError as conflict:
             give_up_lease(self._log, turn.base, turn.job)
