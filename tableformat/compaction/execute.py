@@ -163,7 +163,7 @@ class _Execution:
         self._log, self._queue, self._run, self._workers = log, queue, run, workers
         self._group_count = len(plan.groups)
         self._begun: SimpleQueue[_Turn | None] = SimpleQueue()
-        self._ended: deque[tuple[_Turn, CompactionOutcome | Exception]] = deque()
+        self._ended: deque[tuple[_Turn, CompactionOutcome | BaseException]] = deque()
         self._news: SimpleQueue[None] = SimpleQueue()
         self._running = 0
         self._stop = Stop()
@@ -208,10 +208,10 @@ class _Execution:
     def _work(self) -> None:
         """Do what is begun, and keep what came of it: the other thread may be interrupted."""
         while (turn := self._begun.get()) is not None:
-            result: CompactionOutcome | Exception
+            result: CompactionOutcome | BaseException
             try:
                 result = self._run(turn.job, self._stop)
-            except Exception as error:
+            except BaseException as error:  # raised again by the thread that waits for it
                 result = error
             self._ended.append((turn, result))
             self._news.put(None)
@@ -223,9 +223,9 @@ class _Execution:
             self._ended.popleft()
             self._running -= 1
 
-    def _commit(self, turn: _Turn, result: CompactionOutcome | Exception) -> None:
+    def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> None:
         try:
-            if isinstance(result, Exception):
+            if isinstance(result, BaseException):
                 raise result
             self.head, epoch = commit_job(self._log, turn.base, turn.job, result)
             self.report = _counted(self.report, self.head, epoch)
