@@ -334,6 +334,14 @@ def test_one_failing_group_leaves_what_the_others_finished() -> None:
     assert len(live(table)) < 12
 
 
+def test_whatever_ends_the_thread_of_a_group_ends_the_run() -> None:
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        filled(12).optimize().elsewhere(run).executeCompaction()
+
+
 @pytest.fixture
 def interruptible() -> Iterator[None]:
     """Ctrl-C as in a terminal: what a shell starts in the background begins without it."""
