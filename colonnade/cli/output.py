@@ -121,6 +121,8 @@ class _Rows:
         if widths is not None:
             yield self._table(widths)
             return
+        if not self.rows:
+            yield Text("  ", style="bold").join(self.names)
         for number, row in enumerate(self.rows):
             if number:
                 yield ""

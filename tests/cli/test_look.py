@@ -160,3 +160,13 @@ def test_all_columns_of_a_wide_table_are_shown_on_a_narrow_terminal(
     words, longest = printed_words(run, "head", tmp_path / "t")
     assert longest <= width
     assert {*names, "0", "99"} <= set(words)
+
+
+def test_a_wide_table_without_rows_shows_its_columns_on_a_narrow_terminal(
+    run: Run, tmp_path: Path, width: int
+) -> None:
+    names = [f"column_{number}" for number in range(100)]
+    colonnade.create(tmp_path / "t", pa.schema([(name, pa.int64()) for name in names]))
+    words, longest = printed_words(run, "head", tmp_path / "t")
+    assert longest <= width
+    assert words == names
