@@ -172,7 +172,7 @@ def find_store(
 ) -> ObjectStore:
     """The store of the database at or above `path`, also of one that cannot be opened any more.
 
-    Raises NotFoundError where there is none.
+    One that has lost its epoch 0 is taken to be at `path`. Raises NotFoundError if there is none.
     """
     try:
         return locate_existing(path, storage_options).store
