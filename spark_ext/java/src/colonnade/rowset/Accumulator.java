@@ -1,5 +1,6 @@
 package colonnade.rowset;
 
+import java.math.BigInteger;
 import java.util.ArrayDeque;
 import org.apache.spark.sql.types.ByteType;
 import org.apache.spark.sql.types.DataType;
@@ -14,14 +15,35 @@ import org.apache.spark.sql.types.ShortType;
  * type could be it, several parts, of which Spark's function makes the same.
  */
 abstract class Accumulator {
-  /** Values that are ready for Spark. */
-  final ArrayDeque<Object> parts = new ArrayDeque<>();
+  private final ArrayDeque<Object> parts = new ArrayDeque<>();
+  private Object repeated;
+  private long times;
 
   /** Takes in the rows that a column shows; {@code column} is null for count(*). */
   abstract void add(ColonnadeVector column, int rows);
 
-  /** Makes a part of what is left, if anything, when all rows have been added. */
+  /** Gives what is left, if anything, when all rows have been added. */
   abstract void end();
+
+  /** Adds a part, which is ready for Spark. */
+  final void give(Object part) {
+    parts.add(part);
+  }
+
+  /** Has a part come so many times before all others. */
+  final void repeat(Object part, long count) {
+    repeated = part;
+    times = count;
+  }
+
+  /** The next part; null where there is none now. */
+  final Object take() {
+    if (times > 0) {
+      times--;
+      return repeated;
+    }
+    return parts.poll();
+  }
 
   static final class Count extends Accumulator {
     private long count;
@@ -33,41 +55,20 @@ abstract class Accumulator {
 
     @Override
     void end() {
-      parts.add(count);
+      give(count);
     }
   }
 
-  /**
-   * Integers or the digits of decimals.
-   *
-   * <p>A part ends where the sum would leave its type, and the value that would make it so is a
-   * part by itself: then Spark's sum, too, overflows at this row or not at all, whether that is an
-   * error, NULL, or begins anew at the other end.
-   */
-  static final class WholeSum extends Accumulator {
-    private final DataType type;
-    private final long least;
-    private final long greatest;
-    private long sum;
-    private boolean any;
+  /** Integers or the digits of decimals, added up as longs as far as these go. */
+  abstract static class WholeSum extends Accumulator {
+    long sum;
+    boolean any;
 
-    WholeSum(DataType type) {
-      this.type = type;
-      boolean digits = type instanceof DecimalType;
-      greatest = digits ? powerOfTen(((DecimalType) type).precision()) - 1 : Long.MAX_VALUE;
-      least = digits ? -greatest : Long.MIN_VALUE;
-    }
-
-    private static long powerOfTen(int exponent) {
-      long power = 1;
-      for (int i = 0; i < exponent; i++) {
-        power *= 10;
-      }
-      return power;
-    }
+    /** Takes in a value of which and {@code sum} no long is the sum. */
+    abstract void overflow(long value);
 
     @Override
-    void add(ColonnadeVector column, int rows) {
+    final void add(ColonnadeVector column, int rows) {
       long total = sum;
       long overflow = 0;
       boolean found = any;
@@ -80,7 +81,7 @@ abstract class Accumulator {
           found = true;
         }
       }
-      if (overflow < 0 || total < least || total > greatest) {
+      if (overflow < 0) {
         addOneByOne(column, rows);
       } else {
         sum = total;
@@ -95,19 +96,65 @@ abstract class Accumulator {
         }
         long value = column.getLong(row);
         long next = sum + value;
-        any = ((sum ^ next) & (value ^ next)) >= 0 && next >= least && next <= greatest;
-        if (!any) {
-          parts.add(boxed(sum, type));
-          parts.add(boxed(value, type));
+        if (((sum ^ next) & (value ^ next)) < 0) {
+          overflow(value);
+        } else {
+          sum = next;
+          any = true;
         }
-        sum = any ? next : 0;
       }
+    }
+  }
+
+  /**
+   * Integers. A part ends where the sum would overflow, and the value at which it would is a part
+   * by itself: then Spark's sum, too, overflows at this row or not at all, whether that is an error,
+   * NULL, or begins anew at the other end.
+   */
+  static final class LongSum extends WholeSum {
+    @Override
+    void overflow(long value) {
+      give(sum);
+      give(value);
+      sum = 0;
+      any = false;
     }
 
     @Override
     void end() {
       if (any) {
-        parts.add(boxed(sum, type));
+        give(sum);
+      }
+    }
+  }
+
+  /**
+   * Decimals. Spark's sum has ten digits more than they, and so never overflows within a task; its
+   * parts have as many as they.
+   */
+  static final class DecimalSum extends WholeSum {
+    private final DecimalType type;
+    private BigInteger before = BigInteger.ZERO;
+
+    DecimalSum(DecimalType type) {
+      this.type = type;
+    }
+
+    @Override
+    void overflow(long value) {
+      before = before.add(BigInteger.valueOf(sum));
+      sum = value;
+    }
+
+    @Override
+    void end() {
+      if (any) {
+        BigInteger greatest = BigInteger.TEN.pow(type.precision()).subtract(BigInteger.ONE);
+        BigInteger total = before.add(BigInteger.valueOf(sum));
+        BigInteger[] split = total.divideAndRemainder(greatest);
+        BigInteger outermost = total.signum() < 0 ? greatest.negate() : greatest;
+        repeat(boxed(outermost.longValueExact(), type), split[0].abs().longValueExact());
+        give(boxed(split[1].longValueExact(), type));
       }
     }
   }
@@ -139,7 +186,7 @@ abstract class Accumulator {
     @Override
     void end() {
       if (any) {
-        parts.add(sum);
+        give(sum);
       }
     }
   }
@@ -175,7 +222,7 @@ abstract class Accumulator {
     @Override
     void end() {
       if (any) {
-        parts.add(boxed(found, type));
+        give(boxed(found, type));
       }
     }
   }

@@ -79,9 +79,11 @@ public record TaskAggregate(Function function, int column, DataType type) implem
   Accumulator accumulator() {
     return switch (function) {
       case COUNT -> new Accumulator.Count();
-      case SUM -> isReal(type)
-          ? new Accumulator.RealSum(type instanceof FloatType)
-          : new Accumulator.WholeSum(resultType());
+      case SUM -> type instanceof DecimalType decimal
+          ? new Accumulator.DecimalSum(decimal)
+          : isReal(type)
+              ? new Accumulator.RealSum(type instanceof FloatType)
+              : new Accumulator.LongSum();
       case MIN, MAX -> new Accumulator.Extreme(type, function == Function.MAX);
     };
   }

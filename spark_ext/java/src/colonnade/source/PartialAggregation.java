@@ -2,11 +2,15 @@ package colonnade.source;
 
 import colonnade.rowset.AggregatingReaderFactory;
 import colonnade.rowset.TaskAggregate;
+import colonnade.rowset.TaskAggregate.Function;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.apache.spark.sql.connector.expressions.aggregate.Aggregation;
 import org.apache.spark.sql.connector.expressions.aggregate.Avg;
 import org.apache.spark.sql.connector.read.Batch;
@@ -16,6 +20,7 @@ import org.apache.spark.sql.connector.read.Statistics;
 import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.sql.types.DecimalType;
 import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
@@ -32,6 +37,9 @@ record PartialAggregation(
 
   /** The digits from which on Spark does not compute the average of decimals in doubles. */
   private static final int EXACT_AVERAGE_DIGITS = 12;
+
+  /** A part costs about what Spark takes for so many rows. */
+  private static final BigDecimal ROWS_A_PART = BigDecimal.valueOf(4);
 
   /** The shares; empty where Spark would not make of one of them exactly what it makes of rows. */
   static Optional<PartialAggregation> of(ColonnadeTable table, Aggregation aggregation) {
@@ -54,14 +62,34 @@ record PartialAggregation(
       aggregates.add(share);
       results = results.add(call.text(), share.resultType());
     }
+    StructField[] fields = columns.fields();
     ScanRequest request = new ScanRequest(table.state(), columns, List.of(), null, null);
     ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE);
     // Spark adds up what tasks have counted, which is NULL where there are none.
-    if (aggregates.isEmpty() || tasks.plan().get("tasks").isEmpty()) {
+    if (aggregates.isEmpty()
+        || tasks.plan().get("tasks").isEmpty()
+        || !aggregates.stream().allMatch(share -> isShort(share, fields, tasks.plan()))) {
       return Optional.empty();
     }
     String description = table.describe() + ", in each task " + results.simpleString();
     return Optional.of(new PartialAggregation(description, results, aggregates, tasks));
+  }
+
+  /** Whether a share is in fewer parts than there are rows, whose sum would leave their type. */
+  private static boolean isShort(TaskAggregate share, StructField[] columns, JsonNode plan) {
+    if (share.function() != Function.SUM || !(share.type() instanceof DecimalType type)) {
+      return true;
+    }
+    JsonNode known = plan.get("columns").get(columns[share.column()].name());
+    if (known == null) {
+      return true;
+    }
+    LogColumn bounds = new LogColumn(known, type);
+    BigDecimal limit = BigDecimal.TEN.pow(type.precision() - type.scale());
+    return Stream.of(bounds.min(), bounds.max())
+        .flatMap(Optional::stream)
+        .map(bound -> ((Decimal) bound).toJavaBigDecimal().abs().multiply(ROWS_A_PART))
+        .allMatch(bound -> bound.compareTo(limit) < 0);
   }
 
   /**
