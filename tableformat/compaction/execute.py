@@ -162,10 +162,9 @@ class _Execution:
         )
         self._log, self._queue, self._run, self._workers = log, queue, run, workers
         self._group_count = len(plan.groups)
-        self._begun: SimpleQueue[_Turn | None] = SimpleQueue()
+        self._begun = 0
         self._ended: deque[tuple[_Turn, CompactionOutcome | BaseException]] = deque()
         self._news: SimpleQueue[None] = SimpleQueue()
-        self._running = 0
         self._stop = Stop()
         self._failure: BaseException | None = None
 
@@ -173,55 +172,48 @@ class _Execution:
         """Run and commit all groups, or those that were begun before one failed."""
         with ThreadPoolExecutor(self._workers, thread_name_prefix="compaction") as pool:
             try:
-                # Before any group begins: a pool forgets a thread if interrupted as it starts it.
-                for _ in range(self._workers):
-                    pool.submit(self._work)
-                self._go_on()
-            except Exception as error:
-                self._failure = error
+                self._go_on(pool)
             except KeyboardInterrupt as interrupt:
                 self._failure = interrupt
                 self._stop.request()
-            finally:
-                for _ in range(self._workers):
-                    self._begun.put(None)
-        self._settle()
+                pool.shutdown()
+                self._settle()
         if isinstance(self._failure, KeyboardInterrupt):
             raise KeyboardInterrupt(self._kept()) from self._failure
         if self._failure is not None:
             raise self._failure
 
-    def _go_on(self) -> None:
+    def _go_on(self, pool: ThreadPoolExecutor) -> None:
         """Until none runs; the next begins when one has been dealt with, none after a failure."""
         while True:
             while self._may_begin() and (turn := self._queue.next()):
-                self._begun.put(turn)
-                self._running += 1
-            if not self._running:
+                self._begun += 1
+                pool.submit(self._do, turn)
+            if not self._begun:
                 return
             self._news.get()
             self._settle()
 
     def _may_begin(self) -> bool:
-        return self._failure is None and self._running < self._workers
+        return self._failure is None and self._begun < self._workers
 
-    def _work(self) -> None:
-        """Do what is begun, and keep what came of it: the other thread may be interrupted."""
-        while (turn := self._begun.get()) is not None:
-            result: CompactionOutcome | BaseException
-            try:
-                result = self._run(turn.job, self._stop)
-            except BaseException as error:  # raised again by the thread that waits for it
-                result = error
-            self._ended.append((turn, result))
-            self._news.put(None)
+    def _do(self, turn: _Turn) -> None:
+        # Kept by the thread that did it: an interruption may come before the other one, which
+        # begins the groups, has noted anything.
+        result: CompactionOutcome | BaseException
+        try:
+            result = self._run(turn.job, self._stop)
+        except BaseException as error:  # raised again by the thread that waits for it
+            result = error
+        self._ended.append((turn, result))
+        self._news.put(None)
 
     def _settle(self) -> None:
         """Commit what has ended: again, which is found to be done, where that was interrupted."""
         while self._ended:
             self._commit(*self._ended[0])
             self._ended.popleft()
-            self._running -= 1
+            self._begun -= 1
 
     def _commit(self, turn: _Turn, result: CompactionOutcome | BaseException) -> None:
         try:

@@ -356,9 +356,11 @@ def test_an_interruption_stops_what_runs_and_keeps_what_is_done() -> None:
     before = content(table)
     base, planned = jobs(table, "copy", groups=3)
     groups = tuple(job.group for job in planned)
+    both_run = threading.Barrier(2)
 
     def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         outcome = run_job(job, table._location.store, stop)
+        both_run.wait()
         if job.group == groups[0]:
             os.kill(os.getpid(), signal.SIGINT)
             with pytest.raises(CancelledError):
