@@ -63,6 +63,10 @@ def check_conditions(conditions: list[dict[str, Any]]) -> None:
     assert 2 * len(selective) > len(conditions)
 
 
+def test_a_condition_may_hold_a_null_of_bytes(seen: dict[str, Any]) -> None:
+    assert seen["null_bytes"] == {"found": ["a"], "left": 2}
+
+
 def test_aggregates_are_equal_whether_the_log_answers_or_rows_do(seen: dict[str, Any]) -> None:
     for each in seen["aggregates"]:
         assert each["found"] == each["expected"], each["asked"]

@@ -68,7 +68,8 @@ final class ColonnadeScanBuilder
     JsonNode used = Planner.call("filters", args).get("used");
     List<Predicate> found = new ArrayList<>();
     for (int i = 0; i < predicates.length; i++) {
-      if (used.get(i).asBoolean()) {
+      // Spark writes what is reported here into its log.
+      if (used.get(i).asBoolean() && !ExpressionTree.holdsNullBytes(predicates[i])) {
         found.add(predicates[i]);
       }
     }

@@ -5,6 +5,7 @@ import colonnade.catalog.RowChangeBuilder;
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -200,6 +201,9 @@ public final class ColonnadeTable
   /** Where the log decides for each whole RowSet what goes, nothing is read and no task is run. */
   @Override
   public boolean canDeleteWhere(Predicate[] filters) {
+    if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
+      return false; // the plan of such a statement shows its filters
+    }
     Map<String, Object> args = new HashMap<>(state());
     args.put("filters", ExpressionTree.of(filters));
     return Planner.call("can_delete", args).get("whole").asBoolean();

@@ -9,6 +9,7 @@ import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.GeneralScalarExpression;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.Decimal;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -34,6 +35,13 @@ public final class ExpressionTree {
       return Map.of("op", scalar.name(), "args", of(scalar.children()));
     }
     return UNKNOWN;
+  }
+
+  /** Whether a part is a NULL of bytes, which Spark 4.1 fails to write as text. */
+  static boolean holdsNullBytes(Expression expression) {
+    return expression instanceof Literal<?> literal
+        ? literal.value() == null && literal.dataType() instanceof BinaryType
+        : Arrays.stream(expression.children()).anyMatch(ExpressionTree::holdsNullBytes);
   }
 
   private static Map<String, Object> literal(Literal<?> literal) {
