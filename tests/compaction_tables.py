@@ -16,10 +16,12 @@ from manifests.compaction.policy import CompactionPolicy
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log, create_database
 from manifests.operations import AddRowSet
-from manifests.schema import TableSchema
+from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore, ObjectStore
+from tableformat.compaction.execute import Run
 from tableformat.compaction.job import CompactionJob, plan_job
+from tableformat.compaction.run import run_job
 from tableformat.location import Location
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.table import ArrowTable
@@ -28,6 +30,9 @@ from tableformat.write_job import commit_write, plan_write, write_options
 from tableformat.write_settings import WriteSettings
 
 POLICY = CompactionPolicy()
+NUMBERS = TableSchema(
+    fields=(SchemaField(name="id", type="long"), SchemaField(name="n", type="long"))
+)
 
 
 def new(
@@ -40,6 +45,35 @@ def new(
     base = create_database(store, lone_table=False)
     job = plan_write(location, base, "append", create=new_table("t", schema, sort_key))
     return ArrowTable(location, log, commit_write(job, (), log, base))
+
+
+def rows(start: int, count: int) -> pa.Table:
+    """Ids in order, and numbers in none."""
+    ids = list(range(start, start + count))
+    return pa.table({"id": ids, "n": [(i * 7919) % 101 for i in ids]})
+
+
+def filled(
+    rowsets: int = 9, count: int = 10, kind: GroupKind = "copy", store: Any = None
+) -> ArrowTable:
+    """A table of such rows in RowSets, sorted where `kind` needs it."""
+    table = new(NUMBERS, ["n", "id"] if kind == "merge" else (), store)
+    for i in range(rowsets):
+        table.append(rows(i * count, count))
+    return table
+
+
+def here(table: ArrowTable) -> Run:
+    """Does the jobs of a table in this process."""
+    return lambda job, stop: run_job(job, table._location.store, stop)
+
+
+def content(table: ArrowTable) -> dict[int, int]:
+    """Each id's number, at the newest epoch."""
+    table.refresh()
+    found = table.scan().to_arrow().to_pylist()
+    assert len(found) == len({row["id"] for row in found})
+    return {row["id"]: row["n"] for row in found}
 
 
 def another(table: ArrowTable) -> ArrowTable:

@@ -1,13 +1,9 @@
-"""`table.optimize()` beside writers, other compactions, failures and deaths."""
+"""`table.optimize()` beside writers and other compactions."""
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,54 +20,33 @@ from manifests.errors import (
     NotFoundError,
 )
 from manifests.ids import new_transaction_id
-from manifests.log import Log
 from manifests.operations import Vacuum
-from manifests.schema import ArrayType, SchemaField, TableSchema
+from manifests.schema import ArrayType, SchemaField
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
 from tableformat.compaction import auto, execute, lease
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.run import run_job
-from tableformat.location import Location
 from tableformat.stop import Stop
 from tableformat.table import ArrowTable
-from tests.compaction_tables import another, jobs, live, new
-from tests.faults import Fault, FaultyStore, Stopped
-
-SCHEMA = TableSchema(
-    fields=(SchemaField(name="id", type="long"), SchemaField(name="n", type="long"))
+from tests.compaction_tables import (
+    NUMBERS,
+    another,
+    content,
+    filled,
+    here,
+    jobs,
+    live,
+    new,
+    rows,
 )
+
 KINDS: list[GroupKind] = ["copy", "merge", "zorder"]
-
-
-def rows(start: int, count: int) -> pa.Table:
-    ids = list(range(start, start + count))
-    return pa.table({"id": ids, "n": [(i * 7919) % 101 for i in ids]})
-
-
-def filled(
-    rowsets: int = 9, count: int = 10, kind: GroupKind = "copy", store: Any = None
-) -> ArrowTable:
-    table = new(SCHEMA, ["n", "id"] if kind == "merge" else (), store)
-    for i in range(rowsets):
-        table.append(rows(i * count, count))
-    return table
-
-
-def here(table: ArrowTable) -> execute.Run:
-    return lambda job, stop: run_job(job, table._location.store, stop)
 
 
 def numbers(step: int, first: int = 0) -> str:
     return ", ".join(map(str, range(first, 120, step)))
-
-
-def content(table: ArrowTable) -> dict[int, int]:
-    table.refresh()
-    found = table.scan().to_arrow().to_pylist()
-    assert len(found) == len({row["id"] for row in found})
-    return {row["id"]: row["n"] for row in found}
 
 
 def test_small_rowsets_become_one_and_history_says_why() -> None:
@@ -316,123 +291,6 @@ def test_a_commit_that_is_sent_again_lands_once() -> None:
     assert (first.epoch, epoch) == (again.epoch, same)
 
 
-def test_one_failing_group_leaves_what_the_others_finished() -> None:
-    table = filled(12)
-    before = content(table)
-    base, planned = jobs(table, "copy", groups=4)
-    groups = tuple(job.group for job in planned)
-
-    def run(job: Any, stop: Stop) -> Any:
-        if job.group == groups[1]:
-            raise CorruptionError("one block is damaged")
-        return run_job(job, table._location.store)
-
-    plan = table.optimize().plan().model_copy(update={"groups": groups})
-    with pytest.raises(CorruptionError, match="one block"):
-        execute.execute_plan(table._log, base, plan, run=run, workers=2)
-    assert content(table) == before
-    assert len(live(table)) < 12
-
-
-def test_whatever_ends_the_thread_of_a_group_ends_the_run() -> None:
-    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
-        raise Stopped
-
-    with pytest.raises(Stopped):
-        filled(12).optimize().elsewhere(run).executeCompaction()
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Ctrl-C as in a terminal: what a shell starts in the background begins without it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
-def test_an_interruption_stops_what_runs_and_keeps_what_is_done() -> None:
-    table = filled(12)
-    before = content(table)
-    base, planned = jobs(table, "copy", groups=3)
-    groups = tuple(job.group for job in planned)
-    both_run = threading.Barrier(2)
-
-    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
-        outcome = run_job(job, table._location.store, stop)
-        both_run.wait()
-        if job.group == groups[0]:
-            os.kill(os.getpid(), signal.SIGINT)
-            with pytest.raises(CancelledError):
-                until_stopped(stop)
-            return outcome
-        until_stopped(stop)
-        raise AssertionError
-
-    plan = table.optimize().plan().model_copy(update={"groups": groups})
-    with pytest.raises(KeyboardInterrupt, match="1 of 3 groups of RowSets of table 't' are"):
-        execute.execute_plan(table._log, base, plan, run=run, workers=2)
-    assert content(table) == before
-    assert len(live(table)) == 9
-    assert table.refresh().epoch == base.epoch + 1
-
-
-def until_stopped(stop: Stop) -> None:
-    while True:
-        stop.check()
-        time.sleep(0.01)
-
-
-def test_an_interruption_while_a_group_is_committed_commits_it_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    table = filled(12)
-    base, planned = jobs(table, "copy", groups=3)
-    groups = tuple(job.group for job in planned)
-    committing = table._log.commit_change
-
-    def interrupted(change: Any, at: Any) -> Any:
-        committing(change, at)
-        monkeypatch.undo()
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(table._log, "commit_change", interrupted)
-    plan = table.optimize().plan().model_copy(update={"groups": groups})
-    with pytest.raises(KeyboardInterrupt, match="1 of 3 groups"):
-        execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
-    assert table.refresh().epoch == base.epoch + 1
-
-
-def test_a_run_that_dies_anywhere_loses_nothing_and_the_next_one_goes_on() -> None:
-    number = 1
-    while True:
-        number += 3
-        machine = MemoryStore()
-        expected = content(filled(9, kind="merge", store=machine))
-        store = FaultyStore(machine, {number: Fault.STOP_BEFORE})
-        try:
-            table = reopened(store)
-            table.delete("n = 50")
-            table.optimize().executeCompaction()
-        except Stopped:
-            assert store.fired
-        table = reopened(machine)
-        found = content(table)
-        assert found in (expected, {i: n for i, n in expected.items() if n != 50})
-        table.optimize().executeCompaction()
-        assert content(table) == found
-        assert len(live(table)) == 1
-        if not store.fired:
-            assert number > 20
-            return
-
-
-def reopened(store: Any) -> ArrowTable:
-    """A table in a store that somebody made."""
-    log = Log(store, pause=lambda _: None)
-    return ArrowTable(Location(store, "t", exists=True), log, log.read_head())
-
-
 def test_writers_and_compactions_side_by_side_lose_no_row(tmp_path: Path) -> None:
     path = str(tmp_path / "t")
     schema = pa.schema([("id", pa.int64()), ("n", pa.int64())])
@@ -488,7 +346,7 @@ def test_a_store_that_cannot_be_written_is_said_before_any_work() -> None:
 
 
 def test_a_writer_compacts_after_its_commit_where_the_table_asks_for_it() -> None:
-    table = new(SCHEMA)
+    table = new(NUMBERS)
     table.alter(AlterProperties(set={"compaction.auto": "true"}))
     for i in range(20):
         epoch = table.append(rows(10 * i, 10))
