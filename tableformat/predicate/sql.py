@@ -272,8 +272,9 @@ class _Reader:
 
     def _negative(self, node: exp.Expr) -> Literal | None:
         # -9223372036854775808L: the sign belongs to the number before its type is checked.
-        if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-            return self._cast(node, negated=not node.this.is_string)
+        # What stands in quotes is cast first. The library quotes the digits of 1.5BD, too.
+        if isinstance(node, exp.Cast) and node.this.is_number:
+            return self._cast(node, negated=True)
         literal = self.literal(node)
         return None if literal is None else negative(literal)
 
