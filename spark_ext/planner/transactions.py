@@ -100,7 +100,9 @@ class OpenTransaction:
                 self._transaction.create_as(job.create)
             if job.mode == "overwrite" and job.create is None and job.where is None:
                 return self._transaction.replace(table, added)
-            return self._transaction.run(table, added) if entries else RowCounts()
+            if entries or job.where is not None:
+                return self._transaction.run(table, added)
+            return RowCounts()
 
         return self._once(job, run)
 
