@@ -30,6 +30,7 @@ from manifests.operations import CreateTable
 from manifests.partition_layout import split_fields
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_types import arrow_schema, schema_from_arrow
+from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
 from tableformat.table import ArrowTable
 from tableformat.table_design import new_table
@@ -192,6 +193,7 @@ def _import_here(
     with progress(output, "import", source.unit, source.total) as advance:
         entries = write_rows(job, source.batches(advance), target.location.store)
     snapshot = commit_write(job, entries, target.log, target.base, fresh=True)
+    compact_after(target.log, snapshot, job.target.table)
     return ImportFacts(
         table=target.location.url,
         epoch=snapshot.epoch,

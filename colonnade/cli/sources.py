@@ -62,8 +62,9 @@ class ParquetFiles:
 class CsvFiles:
     """CSV files with a header; what ends in `.tsv` is separated by tabs, in `.gz` compressed.
 
-    Types are those of `known` columns, else guessed from the first megabyte of each file. An empty
-    field is NULL, a quoted empty one the empty text.
+    Types are those of `known` columns, else guessed from the first megabyte of each file; a column
+    without values is of texts. An empty field is NULL, a quoted empty one the empty text, and every
+    other text is itself: `NA` too, and NaN is a number.
     """
 
     unit: Unit = "bytes"
@@ -75,7 +76,7 @@ class CsvFiles:
         for path in paths:
             with path.open("rb") as file:
                 schemas.append(self._open(file, path).schema)
-        self.schema = unified(schemas, paths)
+        self.schema = _texts_for_nothing(unified(schemas, paths))
         self._types |= {field.name: field.type for field in self.schema}
         self.total: int | None = sum(path.stat().st_size for path in paths)
         self.byte_count = self.total or 0
@@ -94,7 +95,10 @@ class CsvFiles:
         name = path.name.removesuffix(".gz")
         stream = pa.CompressedInputStream(file, "gzip") if name != path.name else file
         convert = pa_csv.ConvertOptions(
-            column_types=self._types, strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=self._types,
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
         )
         delimiter = "\t" if name.endswith(".tsv") else ","
         parse = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
@@ -179,6 +183,12 @@ def aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         else:
             columns.append(batch.column(place).cast(field.type))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _texts_for_nothing(schema: pa.Schema) -> pa.Schema:
+    """The schema with texts in the columns that have no value to tell their type by."""
+    fields = (f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in schema)
+    return pa.schema(fields)
 
 
 def _files(path: Path, suffixes: Sequence[str]) -> Iterator[Path]:

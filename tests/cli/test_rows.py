@@ -92,6 +92,17 @@ def test_csv_files_may_be_compressed_and_separated_by_tabs(run: Run, tmp_path: P
     assert rows_of(tmp_path / "t") == [{"id": 1, "name": None}, {"id": 2, "name": ""}]
 
 
+def test_only_an_empty_field_of_a_csv_file_is_null(run: Run, tmp_path: Path) -> None:
+    text = "id,code,share,note\n1,NA,NaN,\n2,null,,\n3,N/A,0.5,\n"
+    (tmp_path / "a.csv").write_text(text)
+    for file, table in (("a.csv", "a"), ("b.csv", "b")):
+        assert run("import", tmp_path / table, tmp_path / file).code == 0
+        rows = [list(row.values()) for row in rows_of(tmp_path / table)]
+        assert str(rows[0].pop(2)) == "nan"
+        assert rows == [[1, "NA", None], [2, "null", None, None], [3, "N/A", 0.5, None]]
+        assert run("export", tmp_path / table, tmp_path / "b.csv", "--yes").code == 0
+
+
 def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"id": 1}, {"id": 2}]')
     query = f"SELECT id * 10 AS id FROM read_json('{tmp_path}/a.json')"
@@ -100,6 +111,18 @@ def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> No
     ran = run("import", tmp_path / "t", "--query", "SELECT nothing FROM nowhere")
     assert ran.code == 2
     assert ran.err.startswith("Error: The query failed: Catalog Error")
+
+
+def test_an_import_compacts_after_its_commit_where_the_table_asks_for_it(
+    run: Run, tmp_path: Path
+) -> None:
+    properties = {"compaction.auto": "true", "compaction.min-rowsets": "2"}
+    colonnade.create(tmp_path / "t", pa.schema([("id", pa.int64())]), properties=properties)
+    pa_csv.write_csv(pa.table({"id": [1]}), tmp_path / "a.csv")
+    assert run("import", tmp_path / "t", tmp_path / "a.csv", "--json").json["epoch"] == 2
+    assert run("import", tmp_path / "t", tmp_path / "a.csv", "--json").json["epoch"] == 3
+    operations = [each["operation"] for each in run("history", tmp_path / "t", "--json").json]
+    assert operations == ["compact", "append", "append", "create_table"]
 
 
 def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: Path) -> None:
