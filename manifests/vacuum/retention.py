@@ -44,7 +44,15 @@ class Floor:
 
 
 def check_retention(properties: Mapping[str, str]) -> None:
-    """Refuse properties of retention that are no numbers. Raises InvalidInputError naming one."""
+    """Refuse properties of retention that are no numbers, or that nobody would look at.
+
+    Raises InvalidInputError naming one.
+    """
+    for name in properties:
+        if name.startswith("retention.") and name not in (HOURS, EPOCHS):
+            raise InvalidInputError(
+                f"There is no property {name!r}; about retention are {HOURS} and {EPOCHS}."
+            )
     _of_properties(properties)
 
 

@@ -32,6 +32,7 @@ from manifests.operations import (
 from manifests.store import LocalStore
 from manifests.vacuum import plan
 from manifests.vacuum.floor import read_anchor, segments_of
+from manifests.vacuum.retention import check_retention
 from manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, TRIPS, append, change, table, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, World
@@ -283,6 +284,12 @@ def test_a_retention_that_is_none_is_refused(retention: object) -> None:
     world.commit(SetProperties(table=ORDERS, set={"retention.hours": "a week"}))
     with pytest.raises(InvalidInputError, match=re.escape("'retention.hours': 'a week'")):
         world.vacuum(None)
+
+
+def test_a_property_of_retention_that_nobody_would_look_at_is_refused() -> None:
+    check_retention({"retention.hours": "720", "retention.epochs": "2", "team": "sales"})
+    with pytest.raises(InvalidInputError, match="no property 'retention.days'.*retention.hours"):
+        check_retention({"retention.days": "30"})
 
 
 def test_a_clock_that_is_a_day_behind_the_log_is_not_trusted() -> None:
