@@ -155,12 +155,14 @@ def _export_by_spark(
     frame = session.read.format("colonnade").option("epoch", scan.epoch).load(place.location.url)
     if where is not None:
         frame = frame.where(where)
-    writer = frame.select(*scan.schema.names).write.mode("overwrite")
+    # A dot in a name would be taken for a field of a struct.
+    columns = ["`" + name.replace("`", "``") + "`" for name in scan.schema.names]
+    writer = frame.select(*columns).write.mode("overwrite")
     if chosen == "csv":
         writer = writer.option("header", True)
-    folder = str(path.resolve())
-    writer.format(chosen).save(folder)
-    rows: int = session.read.format(chosen).option("header", True).load(folder).count()
+    writer.format(chosen).save(str(path.resolve()))
+    # Asked of the table: texts with line breaks are several lines of a CSV file.
+    rows: int = frame.count()
     return rows
 
 

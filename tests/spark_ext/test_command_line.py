@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,27 +24,38 @@ def run_command(*arguments: object) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
-def test_spark_imports_counts_and_exports_what_the_process_itself_would(tmp_path: Path) -> None:
+def test_spark_imports_counts_and_exports_what_the_process_itself_would(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", "America/New_York")
     files = tmp_path / "files"
     files.mkdir()
-    pq.write_table(pa.table({"id": [1, 2], "name": ["a", None]}), files / "a.parquet")
-    pq.write_table(pa.table({"id": [3], "more": [0.5]}), files / "b.parquet")
+    at = [datetime(2026, 1, 1, hour, tzinfo=timezone.utc) for hour in (2, 3, 4)]
+    pq.write_table(
+        pa.table({"id": [1, 2], "na.me": ["a", None], "at": at[:2]}), files / "a.parquet"
+    )
+    more = {"id": [3], "na.me": ["b\n\nb"], "more": [0.5], "at": at[2:]}
+    pq.write_table(pa.table(more), files / "b.parquet")
     table = tmp_path / "t"
     made = run_command("import", table, files, "--spark-above", "0", "--sort-key", "id", "--json")
     assert made.json["engine"] == "spark"
     assert (made.json["epoch"], made.json["rows"]) == (1, 3)
     assert "to read, more than 0 bytes (--spark-above)" in made.err
-    expected = [(1, "a", None), (2, None, None), (3, None, 0.5)]
-    columns = ["id", "name", "more"]
+    expected = [(1, "a", None), (2, None, None), (3, "b\n\nb", 0.5)]
+    columns = ["id", "na.me", "more"]
     rows = colonnade.open(table).scan(columns).to_arrow().sort_by("id").to_pydict()
     assert [*zip(*rows.values(), strict=True)] == expected
 
-    counted = run_command("count", table, "--where", "id > 1", "--spark", "always", "--json")
+    where = ("--where", "at >= TIMESTAMP '2026-01-01 03:00:00'", "--json")
+    counted = run_command("count", table, *where, "--spark", "always")
     assert (counted.json["rows"], counted.json["engine"]) == (2, "spark")
 
-    done = run_command("export", table, f"{tmp_path}/out/", "--where", "id > 1", "--json")
+    done = run_command("export", table, f"{tmp_path}/out/", *where)
     assert (done.json["rows"], done.json["engine"]) == (2, "spark")
-    assert pq.read_table(tmp_path / "out").sort_by("id")["id"].to_pylist() == [2, 3]
+    exported = pq.read_table(tmp_path / "out").sort_by("id").select(columns).to_pydict()
+    assert [*zip(*exported.values(), strict=True)] == expected[1:]
+    lines = run_command("export", table, f"{tmp_path}/csv/", "--format", "csv", "--json")
+    assert lines.json["rows"] == 3
 
 
 def test_an_error_of_spark_is_one_sentence(tmp_path: Path) -> None:
