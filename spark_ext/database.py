@@ -7,6 +7,7 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from manifests.errors import AlreadyExistsError
+from spark_ext.options import epoch_or_tag
 from spark_ext.statements import refresh_cached, refuse_within
 from spark_ext.table import Table, TableBuilder
 from spark_ext.transaction import Transaction
@@ -125,9 +126,8 @@ class Database:
         table that stays has got the name of another.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
-        if isinstance(version, str):
-            return self._restored(self._database.restore(tag=version))
-        return self._restored(self._database.restore(epoch=version))
+        epoch, tag = epoch_or_tag(version)
+        return self._restored(self._database.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""

@@ -14,6 +14,7 @@ from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
 from manifests.partition_layout import split_fields
+from tableformat.kept_epochs import is_tag
 from tableformat.time_travel import timestamp_ms
 from tableformat.write_settings import CommitSettings, WriteSettings
 
@@ -42,7 +43,7 @@ class ReadOptions:
     """What a read may choose.
 
     `epoch` (Delta's name, `versionAsOf`, means the same), `tag` (`versionAsOf` with a text that is
-    no number) or `timestamp` (`timestampAsOf`) name the state to read, the newest without. A
+    no whole number) or `timestamp` (`timestampAsOf`) name the state to read, the newest without. A
     timestamp is ISO 8601, as Spark prints it; without
     an offset it is UTC, because a Python data source does not learn the session's time zone.
     `where` is a predicate in SQL text; only rows for which it is true are returned.
@@ -86,7 +87,8 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
         raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
     epoch_option = "versionAsOf" if "versionasof" in given else "epoch"
     version = given.get(epoch_option.lower())
-    tag = version if epoch_option == "versionAsOf" and _is_name(version) else None
+    named = epoch_option == "versionAsOf" and version is not None and is_tag(version)
+    tag = version if named else None
     epoch = _integer(epoch_option, version, 0) if tag is None else None
     timestamp = given.get("timestampasof")
     if version is not None and timestamp is not None:
@@ -115,6 +117,13 @@ def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
         _overwrite_mode(given.get("partitionoverwritemode")),
         _truth("overwriteSchema", given.get("overwriteschema", "false")),
     )
+
+
+def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
+    """Which of the two a version is, as for `versionAsOf`; the other is None."""
+    if isinstance(version, str) and is_tag(version):
+        return None, version
+    return int(version) if isinstance(version, str) else version, None
 
 
 def _truth(name: str, text: str) -> bool:
@@ -202,10 +211,6 @@ def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     near = get_close_matches(key, [name.lower() for name in allowed], n=1)
     hint = f"did you mean {_SPELLING[near[0]]}? The" if near else "the"
     return f"Option {key!r} is unknown; {hint} options for {purpose} are {known}."
-
-
-def _is_name(version: str | None) -> bool:
-    return version is not None and not re.fullmatch(r"[\s\d.+-]*", version)
 
 
 def _integer(name: str, text: str | None, least: int) -> int | None:

@@ -23,6 +23,7 @@ from spark_ext.answer_rows import (
     vacuum_row,
 )
 from spark_ext.optimize import OptimizeBuilder
+from spark_ext.options import epoch_or_tag
 from spark_ext.row_methods import RowMethods
 from spark_ext.session import TRANSACTION
 from spark_ext.statements import refresh_cached, refuse_within, table_name
@@ -143,9 +144,8 @@ class Table(RowMethods):
         changed the table meanwhile.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
-        if isinstance(version, str):
-            return self._restored(self._table.restore(tag=version))
-        return self._restored(self._table.restore(epoch=version))
+        epoch, tag = epoch_or_tag(version)
+        return self._restored(self._table.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
         """The same for the last epoch not after a time; one without a zone is UTC."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,9 +27,26 @@ _LONGEST_SECONDS = 100 * 366 * 86_400
 """A hundred years: whoever wants to keep an epoch for good gives it a tag."""
 
 
+_NUMBER = re.compile(r"\s*[+-]?\d+\s*")
+
+
+def is_tag(version: str) -> bool:
+    """Whether a text that names a state is a tag: any is that is no whole number."""
+    return not _NUMBER.fullmatch(version)
+
+
 def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
-    """Name an epoch. Raises AlreadyExistsError, NotFoundError for an epoch that is gone."""
-    return _commit(log, base, Tag(name=_checked(name, "tag"), epoch=_at_least_0(log, epoch)))
+    """Name an epoch.
+
+    Raises AlreadyExistsError, NotFoundError for an epoch that is gone, InvalidInputError for a name
+    that would be read as the number of one.
+    """
+    if not is_tag(_checked(name, "tag")):
+        raise InvalidInputError(
+            f"A tag cannot be {name!r}: that is the number of an epoch wherever a text names either"
+            " of them; give it a letter."
+        )
+    return _commit(log, base, Tag(name=name, epoch=_at_least_0(log, epoch)))
 
 
 def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:

@@ -44,10 +44,7 @@ def restore_table(
     """
     before = then.tables.get(table.id)
     if before is None:
-        raise NotFoundError(
-            f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
-            f" {table.created_epoch}."
-        )
+        raise _not_there_error(table, then)
     commit = commit or CommitSettings()
     if _is_same(table, before):
         return _commit(log, base, then, commit, (table,))
@@ -79,6 +76,19 @@ def restore_database(
     for key, table in lost.items():
         ops += _made_again(log, last[key], table, commit)
     return _commit(log, base, then, commit, kept, ops)
+
+
+def _not_there_error(table: TableState, then: Snapshot) -> NotFoundError:
+    if any(other.name == table.name for other in then.tables.values()):
+        return NotFoundError(
+            f"Table {table.name!r} was made in epoch {table.created_epoch}, in the place of the one"
+            f" of its name at epoch {then.epoch}: that comes back with its whole database, or read"
+            " it there and write its rows anew."
+        )
+    return NotFoundError(
+        f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
+        f" {table.created_epoch}."
+    )
 
 
 def _is_same(now: TableState, then: TableState | None) -> bool:

@@ -10,6 +10,7 @@ from manifests.errors import InvalidInputError
 from spark_ext.options import (
     ReadOptions,
     WriteOptions,
+    epoch_or_tag,
     parse_read_options,
     parse_write_options,
 )
@@ -41,9 +42,14 @@ def test_the_other_options_of_a_read() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["v1", "2026-q1", "né"])
+@pytest.mark.parametrize("name", ["v1", "2026-q1", "né", "2026-11-22", "1.5"])
 def test_a_version_that_is_no_number_is_a_tag(name: str) -> None:
     assert read(versionAsOf=name) == ReadOptions("/t", tag=name)
+    assert epoch_or_tag(name) == (None, name)
+
+
+def test_a_version_in_text_is_an_epoch_where_it_is_a_number() -> None:
+    assert [epoch_or_tag(version) for version in (7, "7", " 7 ")] == [(7, None)] * 3
 
 
 @pytest.mark.parametrize(
@@ -79,7 +85,7 @@ def test_the_other_options_of_a_write() -> None:
         ({"epoch": "-1"}, "Option epoch must be a whole number from 0, not '-1'"),
         ({"versionAsOf": "t", "timestampAsOf": "2026-01-01"}, "versionAsOf and timestampAsOf"),
         ({"epoch": "t"}, "Option epoch must be a whole number"),
-        ({"versionAsOf": "1.5"}, "Option versionAsOf must be a whole number"),
+        ({"versionAsOf": "-1"}, "Option versionAsOf must be a whole number from 0, not '-1'"),
         ({"versionAsOf": "٣"}, "Option versionAsOf must be a whole number"),
         ({"epoch": ""}, "Option epoch must be a whole number"),
         ({"timestampAsOf": "yesterday"}, "'yesterday' is not a time"),

@@ -233,6 +233,18 @@ def test_tags_name_epochs_until_they_are_removed() -> None:
         table.scan(tag="first")
 
 
+def test_a_table_that_took_the_place_of_another_says_how_that_comes_back() -> None:
+    db = database()
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", SCHEMA)
+    with pytest.raises(NotFoundError, match=r"made in epoch 5, in the place .* at epoch 2: that"):
+        db.table("a").restore(epoch=2)
+    assert len(read(db.table("a"), epoch=2)) == 10
+    db.restore(epoch=2)
+    assert len(read(db.table("a"))) == 10
+
+
 def test_pins_are_renewed_and_given_up() -> None:
     db = database()
     assert db.pin("reader", 60, epoch=3) == 3
@@ -266,6 +278,7 @@ def test_tags_and_pins_are_kept_by_checkpoints() -> None:
         (lambda db: db.tag("t"), AlreadyExistsError, "'t' exists already, for epoch 2"),
         (lambda db: db.tag("u", 99), NotFoundError, "Epoch 99 cannot be kept"),
         (lambda db: db.tag("", 1), InvalidInputError, "1 to 255 printable"),
+        (lambda db: db.tag("5", 1), InvalidInputError, "A tag cannot be '5'"),
         (lambda db: db.tag("u", "one"), InvalidInputError, "whole number"),
         (lambda db: db.untag("u"), NotFoundError, "Tag 'u' does not exist"),
         (lambda db: db.pin("p", 60, 99), NotFoundError, "Epoch 99"),
