@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
@@ -64,7 +65,7 @@ class CsvFiles:
 
     Types are those of `known` columns, else guessed from the first megabyte of each file; a column
     without values is of texts. An empty field is NULL, a quoted empty one the empty text, and every
-    other text is itself: `NA` too, and NaN is a number.
+    other text is itself: `NA` too, and NaN is a number. Instants without a zone are in UTC.
     """
 
     unit: Unit = "bytes"
@@ -72,12 +73,16 @@ class CsvFiles:
     def __init__(self, paths: Sequence[Path], known: pa.Schema | None) -> None:
         self._paths = paths
         self._types = {} if known is None else {field.name: field.type for field in known}
+        # Arrow reads instants only where each of them names its zone.
+        instants = {n: t for n, t in self._types.items() if pa.types.is_timestamp(t) and t.tz}
+        self._types |= dict.fromkeys(instants, pa.string())
         schemas = []
         for path in paths:
             with path.open("rb") as file:
                 schemas.append(self._open(file, path).schema)
-        self.schema = _texts_for_nothing(unified(schemas, paths))
-        self._types |= {field.name: field.type for field in self.schema}
+        read = _texts_for_nothing(unified(schemas, paths))
+        self._types |= {field.name: field.type for field in read}
+        self.schema = pa.schema([f.with_type(instants.get(f.name, f.type)) for f in read])
         self.total: int | None = sum(path.stat().st_size for path in paths)
         self.byte_count = self.total or 0
 
@@ -87,6 +92,10 @@ class CsvFiles:
             with path.open("rb") as file:
                 reader, done = self._open(file, path), 0
                 while (batch := _next(reader, path)) is not None:
+                    try:
+                        batch = _with_instants(batch, self.schema)
+                    except pa.ArrowException as error:
+                        raise _unreadable(path, error) from error
                     yield aligned(batch, self.schema)
                     advance(file.tell() - done)
                     done = file.tell()
@@ -189,6 +198,25 @@ def _texts_for_nothing(schema: pa.Schema) -> pa.Schema:
     """The schema with texts in the columns that have no value to tell their type by."""
     fields = (f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in schema)
     return pa.schema(fields)
+
+
+def _with_instants(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The batch with instants in place of the texts for which `schema` has instants."""
+    for place, field in enumerate(batch.schema):
+        wanted = schema.field(field.name)
+        if field.type != wanted.type and pa.types.is_timestamp(wanted.type):
+            batch = batch.set_column(place, wanted, _instants(batch.column(place), wanted.type))
+    return batch
+
+
+def _instants(texts: pa.Array, type_: pa.TimestampType) -> pa.Array:
+    """Instants from ISO 8601 texts. Raises ArrowInvalid for a text that is none."""
+    zoned = pc.match_substring_regex(texts, r":.*(Z|[+-]\d\d(:?\d\d)?)$")
+    local = pc.if_else(zoned, None, texts).cast(pa.timestamp("us"))
+    return pc.coalesce(
+        pc.assume_timezone(local, "UTC").cast(type_),
+        pc.if_else(zoned, texts, None).cast(type_),
+    )
 
 
 def _files(path: Path, suffixes: Sequence[str]) -> Iterator[Path]:

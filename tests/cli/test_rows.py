@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -101,6 +102,23 @@ def test_only_an_empty_field_of_a_csv_file_is_null(run: Run, tmp_path: Path) -> 
         assert str(rows[0].pop(2)) == "nan"
         assert rows == [[1, "NA", None], [2, "null", None, None], [3, "N/A", 0.5, None]]
         assert run("export", tmp_path / table, tmp_path / "b.csv", "--yes").code == 0
+
+
+def test_instants_of_a_csv_file_are_in_utc_unless_they_name_a_zone(
+    run: Run, tmp_path: Path
+) -> None:
+    schema = pa.schema([("id", pa.int64()), ("at", pa.timestamp("us", "UTC"))])
+    colonnade.create(tmp_path / "t", schema)
+    texts = ("2026-01-31 12:00:00", "2026-01-31T14:00:00+02:00", "2026-01-31 12:00:00.0Z", "")
+    lines = [f"{number},{text}" for number, text in enumerate((*texts, "2026-01-31"))]
+    (tmp_path / "a.csv").write_text("\n".join(("id,at", *lines)))
+    assert run("import", tmp_path / "t", tmp_path / "a.csv").code == 0
+    noon = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
+    found = [row["at"] for row in rows_of(tmp_path / "t")]
+    assert found == [noon, noon, noon, None, noon.replace(hour=0)]
+    (tmp_path / "b.csv").write_text("id,at\n1,noon\n")
+    ran = run("import", tmp_path / "t", tmp_path / "b.csv")
+    assert (ran.code, "b.csv cannot be read" in ran.err, "'noon'" in ran.err) == (2, True, True)
 
 
 def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> None:
