@@ -51,7 +51,10 @@ def _check_primitive(name: str) -> str:
         return name
     match = _PARAMETRIC.fullmatch(name)
     if not match:
-        raise ValueError(f"{name!r} is not a type that Colonnade stores")
+        raise ValueError(
+            f"{name!r} is not a type that Colonnade stores; types are written like long, string"
+            " or decimal(9,2)"
+        )
     if match["precision"] and not (
         1 <= int(match["precision"]) <= 38 and int(match["scale"]) <= int(match["precision"])
     ):

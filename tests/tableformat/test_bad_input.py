@@ -181,6 +181,7 @@ def test_two_columns_of_the_same_name_are_refused(tmp_path: Path, name: str) -> 
     ("call", "match"),
     [
         (lambda: field(name="q", type="geography"), "'q' .* 'geography' is not a type"),
+        (lambda: field(name="q", type="bigint"), "'bigint' is not .* written like long"),
         (lambda: field(name="q", type="decimal(39,2)"), "'q' .* 1 to 38 digits"),
         (lambda: field(name=5, type="int"), "name: Input should be a valid string"),
         (lambda: TableSchema(fields=cast(Any, [])), "fields: Input should be a valid tuple"),
