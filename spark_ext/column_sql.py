@@ -6,6 +6,7 @@ refused: register it and call it by name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from pyspark.sql import Column, SparkSession
@@ -13,6 +14,9 @@ from pyspark.sql.types import DataType
 
 from manifests.errors import InvalidInputError
 from spark_ext.session import is_connect
+
+_RAW_TEXTS = "spark.sql.parser.escapedStringLiterals"
+"""With this a backslash in SQL is one, and Spark's own text of an expression means another."""
 
 
 class SqlWriter:
@@ -35,9 +39,22 @@ class SqlWriter:
         if is_connect(self._spark):
             return self._tree(value._expr, value)
         expression = self._spark._jsparkSession.expression(value._jc)
-        if _is_code(expression):
+        if _kind(expression) == "Alias":
+            expression = expression.child()
+        if any(map(_has_no_text, _nodes(expression))):
             raise _no_text(value)
-        return f"({expression.sql()})"
+        text = str(expression.sql())
+        # In the hour that summer time repeats one text means two times.
+        times = {(node.sql(), node.value()) for node in _nodes(expression) if _is_time(node)}
+        if len({time for time, _ in times}) < len(times):
+            raise _no_text(value)
+        for time, micros in times:
+            text = text.replace(time, f"timestamp_micros({micros}L)")
+        # Spark puts settings in the place of ${…}, also within texts.
+        text = text.replace("${", "\\u0024{")
+        if "\\" in text and self._spark.conf.get(_RAW_TEXTS) == "true":
+            raise _no_text(value)
+        return f"({text})"
 
     def _tree(self, node: Any, whole: Column) -> str:
         """The same of a tree of Spark Connect's client, whose values become arguments."""
@@ -79,15 +96,27 @@ class SqlWriter:
         return f"(CASE {' '.join(parts)} END)"
 
 
-def _is_code(expression: Any) -> bool:
-    """Whether an expression of the JVM has a function or query in it that its text only names."""
-    name = expression.getClass().getSimpleName()
+def _nodes(expression: Any) -> Iterator[Any]:
+    """An expression of the JVM and all below it."""
+    yield expression
     children = expression.children()
-    return (
-        "UDF" in name
-        or "Subquery" in name
-        or any(_is_code(children.apply(index)) for index in range(children.size()))
-    )
+    for index in range(children.size()):
+        yield from _nodes(children.apply(index))
+
+
+def _kind(expression: Any) -> str:
+    return str(expression.getClass().getSimpleName())
+
+
+def _is_time(expression: Any) -> bool:
+    literal = _kind(expression) == "Literal" and expression.value() is not None
+    return literal and expression.dataType().typeName() == "timestamp"
+
+
+def _has_no_text(expression: Any) -> bool:
+    """Whether it is a function or query that its text only names, or what SQL has no text for."""
+    kind = _kind(expression)
+    return "UDF" in kind or "Subquery" in kind or kind in ("LambdaFunction", "UpdateFields")
 
 
 def quoted(name: str) -> str:
