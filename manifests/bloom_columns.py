@@ -76,6 +76,16 @@ def follow_columns(
     return renamed, tuple(key for key in removed if key not in renamed)
 
 
+def without_missing(properties: Mapping[str, str], schema: TableSchema) -> dict[str, str]:
+    """Properties of a table that gets other columns: all but those of columns that it then lacks.
+
+    A column whose new type has no filters is none that they could go on with.
+    """
+    fields = {name: _find(name, schema) for name, _ in _named(properties)}
+    gone = {PREFIX + name for name, field in fields.items() if field is None or not _suits(field)}
+    return {key: text for key, text in properties.items() if key not in gone}
+
+
 def _named(properties: Mapping[str, str]) -> list[tuple[str, str]]:
     """Names of columns, and what the properties about them say."""
     return [

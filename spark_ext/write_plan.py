@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from manifests.bloom_columns import without_missing
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.operations import CreateTable
 from manifests.partition_layout import field_text, parse_layout
@@ -115,7 +116,7 @@ def _with_columns(table: TableState, columns: TableSchema, options: WriteOptions
             f"{table.schema.by_id(field.column).name} {directions[field.descending]}"
             for field in key
         ),
-        dict(table.properties),
+        without_missing(table.properties, columns),
         table.comment,
         True,
         options.partition_by or tuple(field_text(field, table.schema) for field in layout),

@@ -67,6 +67,20 @@ def ids(path: Path) -> list[int]:
     return found
 
 
+def test_filters_of_a_column_go_with_it_where_the_columns_are_replaced(tmp_path: Path) -> None:
+    asked = {f"bloom-filter-enabled.column.{name}": "true" for name in ("id", "name")}
+    design = {**DESIGN, "properties": {**DESIGN["properties"], **asked}}
+    writes.commit(written(planned(tmp_path / "t", design=design)))
+    fields = json.loads(SCHEMA)["fields"]
+    columns = json.dumps({"type": "struct", "fields": fields[:1]})
+    options = {"overwriteSchema": "true"}
+    plan = planned(tmp_path / "t", schema=columns, overwrite=True, options=options)
+    writes.commit(written(plan, ROWS.select(["id"])))
+    table = colonnade.open(tmp_path / "t")
+    assert table.schema.names == ["id"]
+    assert table.state.properties == {"k": "v", "bloom-filter-enabled.column.id": "true"}
+
+
 def test_a_commit_that_is_sent_twice_lands_once(tmp_path: Path) -> None:
     for _ in range(2):  # the first creates the table
         commit = written(planned(tmp_path / "t"))
