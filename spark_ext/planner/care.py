@@ -10,7 +10,6 @@ from spark_ext.answer_rows import vacuum_row
 from spark_ext.planner.metadata import Row
 from spark_ext.planner.transactions import TRANSACTIONS
 from tableformat.database import Database
-from tableformat.location import locate_existing
 from tableformat.table import ArrowTable
 
 VERIFY_SCHEMA = (
@@ -56,7 +55,7 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
     Where nothing is lost there is a row that names the epoch.
     """
-    TRANSACTIONS.refuse(locate_existing(arguments["table"]), "repaired")
+    TRANSACTIONS.refuse(arguments["table"], "repaired")
     table = ArrowTable.open(arguments["table"])
     text, rescue = arguments["rowsets"], arguments["rescue"]
     if text is None and rescue is None:

@@ -65,6 +65,7 @@ def database_exists(args: Args) -> dict[str, Any]:
 def create_database(args: Args) -> dict[str, Any]:
     """Create an empty database at `path`."""
     check_table_name(os.path.basename(args["path"]))
+    TRANSACTIONS.refuse(args["path"], "created")
     Database.create(args["path"])
     return {}
 
@@ -75,7 +76,7 @@ def drop_database(args: Args) -> dict[str, Any]:
     `dropped` is false where it has tables and stays.
     """
     folder = _local_folder(args["path"])
-    TRANSACTIONS.refuse(locate(args["path"]), "dropped")
+    TRANSACTIONS.refuse(args["path"], "dropped")
     if not args["cascade"] and Database.open(folder).tables():
         return {"dropped": False}
     # Gone at once for everybody else; what a crash leaves of it is no database of the catalog.
@@ -118,7 +119,7 @@ def drop_table(args: Args) -> dict[str, Any]:
 def rename_table(args: Args) -> dict[str, Any]:
     """Give the table at `path` the name `name`, in the same database."""
     location = locate_existing(args["path"])
-    TRANSACTIONS.refuse(location, "renamed")
+    TRANSACTIONS.refuse(location.url, "renamed")
     table = location.require(_head(location))
     Database.open(location.store.url).rename_table(table.name, args["name"])
     return {}
@@ -129,7 +130,7 @@ def alter_table(args: Args) -> dict[str, Any]:
 
     Each has a `kind`, one of those in `_ALTERATIONS`, and what that needs.
     """
-    TRANSACTIONS.refuse(locate_existing(args["path"]), "altered")
+    TRANSACTIONS.refuse(args["path"], "altered")
     table = ArrowTable.open(args["path"])
     return {"epoch": table.alter(*(_alteration(change) for change in args["changes"]))}
 

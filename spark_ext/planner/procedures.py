@@ -104,7 +104,7 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
 
 
 def _set_partitioning(arguments: Args) -> Iterable[Row]:
-    TRANSACTIONS.refuse(locate_existing(arguments["table"]), "partitioned otherwise")
+    TRANSACTIONS.refuse(arguments["table"], "partitioned otherwise")
     table = ArrowTable.open(arguments["table"])
     epoch = table.partition_by(*split_fields(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]

@@ -207,11 +207,14 @@ class Transactions:
             )
         return found
 
-    def refuse(self, location: Location, what: str) -> None:
-        """Refuse to do what no transaction can. Raises InvalidInputError in one."""
-        if self.of(location) is not None:
+    def refuse(self, url: str, what: str) -> None:
+        """Refuse in a transaction what would be an epoch of its own, also of other databases.
+
+        Raises InvalidInputError.
+        """
+        if self.current() is not None:
             raise InvalidInputError(
-                f"{location.url} cannot be {what} within a transaction; do it before or after."
+                f"{url} cannot be {what} within a transaction; do it before or after."
             )
 
     def holding(self, number: int) -> OpenTransaction:

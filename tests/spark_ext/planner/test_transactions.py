@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from typing import Any
 
-from spark_ext.planner import transactions, writes
+import pytest
+
+import colonnade
+from manifests.errors import InvalidInputError
+from spark_ext.planner import catalog, transactions, writes
+from spark_ext.planner.procedures import PROCEDURES
 from spark_ext.planner.transactions import TRANSACTIONS
 from tableformat.location import locate_existing
 from tableformat.write_settings import CommitSettings
@@ -36,3 +43,23 @@ def test_rows_that_meet_a_condition_go_also_where_none_take_their_place(tmp_path
         writes.commit(written(replaced, ROWS.slice(0, 0)))
         TRANSACTIONS.end(lambda transaction: transaction.commit())
     assert ids(path) == [1, 1]
+
+
+def test_nothing_that_is_no_part_of_a_transaction_is_done_in_between(tmp_path: Path) -> None:
+    writes.commit(written(planned(tmp_path / "a")))
+    writes.commit(written(planned(tmp_path / "b")))
+    change = {"kind": "set", "properties": {"x": "y"}}
+    others: list[tuple[Callable[[dict[str, Any]], Any], dict[str, Any]]] = [
+        (catalog.OPS["create_database"], {"path": str(tmp_path / "c")}),
+        (catalog.OPS["drop_database"], {"path": str(tmp_path / "b"), "cascade": True}),
+        (catalog.OPS["alter_table"], {"path": str(tmp_path / "b"), "changes": [change]}),
+        (PROCEDURES["set_partitioning"].run, {"table": str(tmp_path / "b"), "fields": "id"}),
+    ]
+    id_ = TRANSACTIONS.begin(locate_existing(tmp_path / "a"), CommitSettings())
+    with TRANSACTIONS.within(id_):
+        for run, args in others:
+            with pytest.raises(InvalidInputError, match="within a transaction; do it before"):
+                run(args)
+        TRANSACTIONS.end(lambda transaction: transaction.rollback())
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["a", "b"]
+    assert colonnade.open(tmp_path / "b").epoch == 1
