@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
 
 from manifests.errors import InvalidInputError
 from tableformat.predicate.builder import ColumnBuilder, as_predicate
@@ -38,6 +39,7 @@ from tableformat.predicate.intervals import (
 from tableformat.predicate.literals import NULL, Kind, Literal, make_literal
 from tableformat.predicate.storage import negative
 
+_DIALECT = Dialect.get_or_raise("spark")
 _SUPPORTED = (
     "columns and literals compared by =, <>, <, <=, >, >=, <=>, IN, BETWEEN, LIKE, IS NULL,"
     " IS DISTINCT FROM, combined by AND, OR and NOT"
@@ -82,7 +84,7 @@ def parse_predicate(where: str | Predicate | ColumnBuilder) -> Predicate:
             raise InvalidInputError(f"where must be SQL text or built by col(), not {where!r}.")
         return built
     with _reading("predicate", where):
-        return _Reader(where).predicate(_parse(where))
+        return _Reader().predicate(_parse(where))
 
 
 def parse_value(text: str) -> Operand | Predicate:
@@ -91,7 +93,7 @@ def parse_value(text: str) -> Operand | Predicate:
     Raises InvalidInputError as `parse_predicate`.
     """
     with _reading("value", text):
-        reader, tree = _Reader(text), _parse(text)
+        reader, tree = _Reader(), _parse(text)
         if isinstance(tree, exp.Column | exp.Dot):
             return Column(_path(tree))
         literal = reader.literal(tree)
@@ -99,7 +101,34 @@ def parse_value(text: str) -> Operand | Predicate:
 
 
 def _parse(text: str) -> exp.Expr:
-    return sqlglot.parse_one(text, into=exp.Condition, dialect="spark")
+    tokens = list(_whole_strings(_DIALECT.tokenize(text), text))
+    trees = _DIALECT.parser().parse_into(exp.Condition, tokens, text)
+    if not trees or trees[0] is None:
+        raise ParseError("No expression.")
+    if len(trees) > 1:
+        raise InvalidInputError(f"{text!r} is more than one statement: remove the semicolon.")
+    return trees[0]
+
+
+def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:
+    """Tokens with `'it''s'`, which arrives as two strings, as one."""
+    last: Token | None = None
+    for token in tokens:
+        if last and last.token_type == token.token_type == TokenType.STRING:
+            quote = text[token.start]
+            if last.end + 1 != token.start or text[last.end] != quote:
+                raise InvalidInputError(
+                    f"There are strings side by side in {text!r}, {last.text!r} and {token.text!r}:"
+                    " write one string, and \\' for a quote inside it."
+                )
+            body = last.text + quote + token.text
+            last = Token(TokenType.STRING, body, last.line, last.col, last.start, token.end)
+            continue
+        if last:
+            yield last
+        last = token
+    if last:
+        yield last
 
 
 @contextmanager
@@ -126,9 +155,6 @@ def _explain(error: ParseError) -> str:
 
 class _Reader:
     """Turns the tree of the SQL library into ours, refusing all it does not know."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
 
     def predicate(self, node: exp.Expr) -> Predicate:
         """A condition. Raises InvalidInputError naming the part that is not supported."""
@@ -249,8 +275,6 @@ class _Reader:
                 return make_literal(node.this)
             case exp.HexString():
                 return _binary(node.this)
-            case exp.Concat():
-                return self._adjacent_strings(node)
             case exp.Neg():
                 return self._negative(node.this)
             case exp.Cast():
@@ -259,22 +283,12 @@ class _Reader:
                 return self._interval(node)
         return None
 
-    def _adjacent_strings(self, node: exp.Expr) -> Literal | None:
-        """`'it''s'`, which arrives as two strings; Spark versions differ on `'it' 's'`."""
-        parts = [part.this for part in node.expressions if isinstance(part, exp.Literal)]
-        for quote in "'\"":
-            if quote + (quote * 2).join(parts) + quote in self._text:
-                return make_literal(quote.join(parts))
-        raise InvalidInputError(
-            f"The predicate has strings side by side, {node.sql('spark')}: write one string, and"
-            " \\' for a quote inside it."
-        )
-
     def _negative(self, node: exp.Expr) -> Literal | None:
         # -9223372036854775808L: the sign belongs to the number before its type is checked.
         # What stands in quotes is cast first. The library quotes the digits of 1.5BD, too.
         if isinstance(node, exp.Cast) and node.this.is_number:
-            return self._cast(node, negated=True)
+            literal = self._cast(node, negated=True)
+            return literal if literal and negative(literal) else None
         literal = self.literal(node)
         return None if literal is None else negative(literal)
 
