@@ -143,7 +143,7 @@ def _common_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Both arrays in the type that Spark compares them in, decimals without loss of digits."""
     a, b = left.type, right.type
     if pa.types.is_float64(a) or pa.types.is_float64(b):
-        return left.cast(pa.float64(), safe=False), right.cast(pa.float64(), safe=False)
+        return _as_doubles(left), _as_doubles(right)
     if pa.types.is_decimal(a) or pa.types.is_decimal(b):
         scale = max(t.scale if pa.types.is_decimal(t) else 0 for t in (a, b))
         exact = pa.decimal256(76, scale)
@@ -154,6 +154,12 @@ def _common_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
         instant = pa.timestamp("us", "UTC")
         return _as_instants(left, instant), _as_instants(right, instant)
     return left, right
+
+
+def _as_doubles(array: pa.Array) -> pa.Array:
+    # Arrow does not round a decimal to the nearest double, but it does so with its text.
+    exact = array.cast(pa.string()) if pa.types.is_decimal(array.type) else array
+    return exact.cast(pa.float64(), safe=False)
 
 
 def _as_instants(array: pa.Array, instant: pa.DataType) -> pa.Array:

@@ -269,6 +269,20 @@ def struct_schema() -> TableSchema:
     return TableSchema.model_validate({"fields": ({"id": 1, "name": "s", "type": inner},)})
 
 
+@pytest.mark.parametrize(("precision", "scale"), [(3, 1), (18, 6), (38, 0), (38, 38)])
+def test_a_decimal_equals_the_double_that_is_nearest_to_it(precision: int, scale: int) -> None:
+    rng = random.Random(SEED)
+    schema = make_schema({"m": f"decimal({precision},{scale})", "d": "double"})
+    largest = 10**precision - 1
+    unscaled = [rng.randint(-largest, largest) for _ in range(500)]
+    batch = make_batch(
+        schema, [{"m": Decimal(f"{n}E-{scale}"), "d": n / 10**scale} for n in unscaled]
+    )
+    for operator, truth in (("=", True), ("<>", False), ("<", False), (">=", True)):
+        found = evaluate(bind(parse_predicate(f"m {operator} d"), schema), batch)
+        assert set(found.to_pylist()) == {truth}, operator
+
+
 def test_struct_fields_are_evaluated_but_never_pruned_by_their_parent() -> None:
     schema = struct_schema()
     rows = [{"In": 1}, None, {"In": None}, {"In": 5}]
