@@ -17,7 +17,9 @@ from manifests.schema import SchemaField, TableSchema
 from tableformat.arrow_types import type_name
 from tableformat.column import check_names
 from tableformat.predicate import bind, col, prune
-from tableformat.predicate.expressions import TRUE, Predicate, conjunction
+from tableformat.predicate.expressions import Predicate, conjunction
+from tableformat.predicate.literals import Kind, Literal, make_literal
+from tableformat.predicate.storage import domain_of
 
 _LISTED_KEYS = 10_000
 """Up to so many keys of one column are compared with bounds one by one."""
@@ -143,13 +145,24 @@ def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema
 
 def _range(field: SchemaField, distinct: pa.Array) -> Predicate:
     column = col(f"`{field.name.replace('`', '``')}`")
-    try:
-        if len(distinct) <= _LISTED_KEYS:
-            return column.is_in(distinct.to_pylist())
-        # Arrow compares no durations, but the numbers that they are.
-        plain = distinct.view(pa.int64()) if pa.types.is_duration(distinct.type) else distinct
-        low, high = pc.min_max(plain).values()
-        ends = pa.array([low, high], plain.type).view(distinct.type).to_pylist()
-        return column.between(*ends)
-    except (InvalidInputError, ValueError):
-        return TRUE  # some values have no literal, such as times finer than microseconds
+    kind = _stored_kind(str(field.type))
+    if kind is not None:
+        # Arrow compares no durations, and Python knows no nanoseconds and no year 10000.
+        distinct = distinct.view(pa.int32() if distinct.type.bit_width == 32 else pa.int64())
+    if len(distinct) <= _LISTED_KEYS:
+        return column.is_in([_literal(value, kind) for value in distinct.to_pylist()])
+    low, high = pc.min_max(distinct).values()
+    return column.between(_literal(low.as_py(), kind), _literal(high.as_py(), kind))
+
+
+def _literal(value: object, kind: Kind | None) -> Literal:
+    return make_literal(value) if kind is None else Literal(kind, value)  # type: ignore[arg-type]
+
+
+def _stored_kind(type_name: str) -> Kind | None:
+    """What the integers of a type are that are no numbers; None for other types."""
+    if type_name in ("date", "timestamp", "timestamp_ntz"):
+        return Kind(type_name)
+    domain = domain_of(type_name)
+    family = "" if domain is None else domain.family
+    return Kind(family) if family in ("time", "months", "duration") else None

@@ -128,7 +128,7 @@ def make_literal(value: object) -> Literal:
 
 
 def _temporal_literal(value: object) -> Literal:
-    if getattr(value, "nanosecond", 0):
+    if getattr(value, "nanosecond", 0) or getattr(value, "nanoseconds", 0):
         raise InvalidInputError(f"The time {value} is finer than microseconds; round it first.")
     match value:
         case dt.datetime() if value.tzinfo is not None:
