@@ -190,7 +190,7 @@ def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
     """Members the column can hold become one set; ranges, NaN and NULL stand beside it."""
     exact: dict[StorageValue, None] = {}
     others: list[BoundNode] = []
-    for value in values:
+    for value in _of_one_kind(values):
         node = _compare_literal(column, Operator.EQUAL, value)
         if isinstance(node, BoundCompare):
             exact[node.value] = None
@@ -199,6 +199,18 @@ def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
     if exact:
         others.insert(0, BoundIn(column, tuple(sorted(exact))))
     return any_of(others) if others else _never(column) if values else BoundConstant(False)
+
+
+def _of_one_kind(values: tuple[Literal, ...]) -> tuple[Literal, ...]:
+    """As Spark does: beside a double every number is compared as one."""
+    if all(value.kind is not Kind.DOUBLE for value in values):
+        return values
+    return tuple(
+        Literal(Kind.DOUBLE, as_double(value))
+        if value.kind in (Kind.INTEGER, Kind.DECIMAL)
+        else value
+        for value in values
+    )
 
 
 def _bind_like(column: BoundColumn, pattern: str, escape: str) -> BoundNode:

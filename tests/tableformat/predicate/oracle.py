@@ -101,7 +101,10 @@ class Oracle:
                 return self.compare(operator, self.operand(left, row), self.operand(right, row))
             case ex.In(column, values):
                 own = self.operand(column, row)
-                equal = [self.compare(ex.Operator.EQUAL, own, self.operand(v, row)) for v in values]
+                members = [self.operand(value, row) for value in values]
+                if "float" in (kind for _, kind in members):
+                    own = own[0], "float" if own[1] == "number" else own[1]
+                equal = [self.compare(ex.Operator.EQUAL, own, member) for member in members]
                 return True if True in equal else None if None in equal else False
             case ex.StartsWith(column, prefix):
                 text = self.operand(column, row)[0]

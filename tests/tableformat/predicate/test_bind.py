@@ -171,3 +171,10 @@ def test_like_matches_whole_texts_by_characters(pattern: str, matching: list[str
     texts = ["", "abc", "a\nc", "a.c", "😀"]
     found = truth(f"x LIKE '{pattern}'", "string", [*texts, None])
     assert found == [text in matching for text in texts] + [None]
+
+
+def test_a_double_in_a_list_makes_all_its_numbers_doubles_as_in_spark() -> None:
+    values = [2**53, 2**53 + 1, 1, None]
+    exact = f"x IN ({2**53 + 1}, 1)"
+    assert truth(exact, "long", values) == [False, True, True, None]
+    assert truth(exact.replace("1)", "1D)"), "long", values) == [True, True, True, None]
