@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from tableformat.arrow_types import arrow_type, base_type, type_name
+from tableformat.arrow_types import arrow_schema, arrow_type, base_type, type_name
 from tableformat.conform import conform
 from tableformat.conversion import match_fields
 from tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
@@ -97,7 +97,14 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
         if field.id in values:
             raise InvalidInputError(f"Column {field.name!r} is set more than once.")
         values[field.id] = _parse(value, field, schema)
-    return Assignments(schema, values)
+    parsed = Assignments(schema, values)
+    computed = {key: each for key, each in values.items() if not isinstance(each, Constant)}
+    if computed:
+        # Without rows only the types meet, whichever rows the update will find.
+        read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
+        nothing = pa.RecordBatch.from_pylist([], arrow_schema(read))
+        Assignments(schema, computed).compute(nothing)
+    return parsed
 
 
 def _target(name: str, schema: TableSchema) -> SchemaField:

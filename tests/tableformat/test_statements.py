@@ -289,6 +289,8 @@ def test_what_finds_nothing_to_do_still_expects_its_epoch() -> None:
         (lambda t: t.update({"text": "hello"}), "Text is written in quotes"),
         (lambda t: t.update({"id": "id + 1"}), "cannot contain 'id \\+ 1'"),
         (lambda t: t.update({"id": "'7'"}), "is long and cannot be set to string 7"),
+        (lambda t: t.update({"text": "id"}, "id = -1"), "'text' is string, but the data holds int"),
+        (lambda t: t.update({"id": "id > 1"}, "id = -1"), "'id' is long, but the data holds bool"),
         (lambda t: t.update({"price": "1.555"}), "cannot be set to decimal 1.555"),
         (lambda t: t.update({"price": 10**8}), "cannot be set to integer"),
         (lambda t: t.update({"day": "'yesterday'"}), "yesterday"),
