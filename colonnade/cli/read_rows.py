@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
+import pyarrow as pa
 import typer
 from rich.console import RenderableType
 from rich.text import Text
@@ -55,10 +56,25 @@ def head(
     )
     rows: list[dict[str, Any]] = []
     for batch in scan.to_batches():
-        rows += batch.slice(0, limit - len(rows)).to_pylist()
+        rows += _python_rows(batch.slice(0, limit - len(rows)))
         if len(rows) == limit:
             break
     Output(json).show(rows, _rows_view(scan.schema.names, rows))
+
+
+def _python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
+    columns = [_python_values(column) for column in batch.columns]
+    return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _python_values(column: pa.Array) -> list[Any]:
+    """The values; as text where Python's types end at the year 9999 or at microseconds."""
+    try:
+        if pa.types.is_time64(column.type):
+            column = column.cast(pa.time64("us"))
+        return cast(list[Any], column.to_pylist())
+    except (OverflowError, ValueError):
+        return cast(list[Any], column.cast(pa.string()).to_pylist())
 
 
 def count(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from itertools import pairwise
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokenizer_core import Token, TokenType
+from sqlglot.tokens import Token, TokenType
 
 from manifests.errors import InvalidInputError
 from tableformat.predicate.builder import ColumnBuilder, as_predicate
@@ -40,6 +41,7 @@ from tableformat.predicate.literals import NULL, Kind, Literal, make_literal
 from tableformat.predicate.storage import negative
 
 _DIALECT = Dialect.get_or_raise("spark")
+_TEXTS = (TokenType.STRING, TokenType.RAW_STRING)
 _SUPPORTED = (
     "columns and literals compared by =, <>, <, <=, >, >=, <=>, IN, BETWEEN, LIKE, IS NULL,"
     " IS DISTINCT FROM, combined by AND, OR and NOT"
@@ -102,12 +104,22 @@ def parse_value(text: str) -> Operand | Predicate:
 
 def _parse(text: str) -> exp.Expr:
     tokens = list(_whole_strings(_DIALECT.tokenize(text), text))
+    _refuse_what_is_dropped(tokens, text)
     trees = _DIALECT.parser().parse_into(exp.Condition, tokens, text)
     if not trees or trees[0] is None:
         raise ParseError("No expression.")
     if len(trees) > 1:
         raise InvalidInputError(f"{text!r} is more than one statement: remove the semicolon.")
     return trees[0]
+
+
+def _refuse_what_is_dropped(tokens: Sequence[Token], text: str) -> None:
+    """Refuse what means something to Spark and nothing to the SQL library."""
+    if "{#" in text and any(token.comments for token in tokens):
+        raise InvalidInputError(f"{text!r} holds {{# and #}}, which make no comment: remove them.")
+    for sign, token in pairwise(tokens):
+        if sign.token_type == TokenType.PLUS and token.token_type in _TEXTS:
+            raise InvalidInputError(f"{text!r} has + before a text, {token.text!r}: remove it.")
 
 
 def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:

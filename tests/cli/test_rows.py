@@ -36,6 +36,19 @@ def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
     assert len(run("head", shop / "orders", "--limit", 12, "--json").json) == 12
 
 
+def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path) -> None:
+    rows = pa.table(
+        {
+            "date": pa.array([3_500_000], pa.date32()),
+            "time": pa.array([1_234_567_891], pa.time64("ns")),
+        }
+    )
+    table = colonnade.create(tmp_path / "t", rows.schema)
+    table.append(rows)
+    [row] = run("head", table.path, "--json").json
+    assert row == {"date": "11552-09-04", "time": "00:00:01.234567891"}
+
+
 def test_no_row_is_an_order_to_a_terminal_and_null_is_no_text(run: Run, tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.string()), ("n", pa.int64())]))
     table.append(pa.table({"id": ["\x1b[31mred\x9b", None], "n": [1234, None]}))
