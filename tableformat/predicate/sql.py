@@ -11,7 +11,7 @@ from itertools import pairwise
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokenizer_core import Token, TokenType
 
 from manifests.errors import InvalidInputError
 from tableformat.predicate.builder import ColumnBuilder, as_predicate
