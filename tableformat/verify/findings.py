@@ -16,7 +16,8 @@ class Finding:
 
     `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
     suffers, and `repair` makes it anew. `file` is a name in the database; absent for what the log
-    holds itself. `rows` are the first and last row concerned, as the RowSet stores them.
+    holds itself. `rows` are the first and last row concerned, as the RowSet stores them. `epoch` is
+    one that a tag or pin keeps, where the newest one does not have the RowSet like this.
     """
 
     kind: Literal["damage", "cache"]
@@ -27,6 +28,7 @@ class Finding:
     column: str | None = None
     block: int | None = None
     rows: tuple[int, int] | None = None
+    epoch: int | None = None
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.problem}"
@@ -57,9 +59,12 @@ class VerifyReport:
         return not any(each.kind == "damage" for each in self.findings)
 
     def damaged_rowsets(self, table: str) -> list[int]:
-        """The RowSets of a table that `ArrowTable.repair` can take damage out of, by id."""
-        found = {e.rowset for e in self.findings if e.kind == "damage" and e.table == table}
-        return sorted(each for each in found if each is not None)
+        """The RowSets of a table that `ArrowTable.repair` can take damage out of, by id.
+
+        Not those that only a tag or pin keeps: an epoch stays as it was.
+        """
+        damage = [e for e in self.findings if e.kind == "damage" and e.epoch is None]
+        return sorted({e.rowset for e in damage if e.table == table and e.rowset is not None})
 
     def to_json(self) -> dict[str, Any]:
         """A plain value that turns into JSON."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from manifests.entries import (
     Count,
@@ -17,8 +18,13 @@ from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore, open_store
 from tableformat.verify.findings import Finding
 
-Unit = tuple[TableState, LiveRowSet]
-"""A RowSet to check, and its table in the same state."""
+
+class Unit(NamedTuple):
+    """A RowSet to check, its table in the same state, and the epoch if only a tag or pin has it."""
+
+    table: TableState
+    rowset: LiveRowSet
+    epoch: int | None = None
 
 
 class CheckedRowSet(Model):
@@ -40,6 +46,7 @@ class VerifyJob(Model):
     sort_key: tuple[SortField, ...]
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
     rowsets: tuple[CheckedRowSet, ...]
+    epoch: Count | None = None
 
     @property
     def bytes(self) -> int:
@@ -60,18 +67,19 @@ class VerifyOutcome(Model):
 
 def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:
     """Divide RowSets into about `count` jobs of about equal bytes, at least one for each table."""
-    share = sum(rowset.entry.bytes for _, rowset in units) / count
+    share = sum(unit.rowset.entry.bytes for unit in units) / count
     taken: list[LiveRowSet] = []
     size = 0
-    for at, (table, rowset) in enumerate(units):
-        taken.append(rowset)
-        size += rowset.entry.bytes
-        if size >= share or at + 1 == len(units) or units[at + 1][0] is not table:
-            yield _job(url, depth, table, taken)
+    for at, unit in enumerate(units):
+        taken.append(unit.rowset)
+        size += unit.rowset.entry.bytes
+        if size >= share or at + 1 == len(units) or units[at + 1].table is not unit.table:
+            yield _job(url, depth, unit, taken)
             taken, size = [], 0
 
 
-def _job(url: str, depth: int, table: TableState, rowsets: Sequence[LiveRowSet]) -> VerifyJob:
+def _job(url: str, depth: int, unit: Unit, rowsets: Sequence[LiveRowSet]) -> VerifyJob:
+    table = unit.table
     return VerifyJob(
         url=url,
         depth=depth,
@@ -83,4 +91,5 @@ def _job(url: str, depth: int, table: TableState, rowsets: Sequence[LiveRowSet])
         rowsets=tuple(
             CheckedRowSet(id=each.id, entry=each.entry, vector=each.vector) for each in rowsets
         ),
+        epoch=unit.epoch,
     )

@@ -31,6 +31,7 @@ from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.vacuum.floor import read_anchor
 from manifests.vacuum.objects import describe
 from tableformat.verify.findings import Finding
+from tableformat.verify.job import Unit
 
 _BATCH = 64
 
@@ -213,12 +214,13 @@ class LogCheck:
 
 
 def check_files(
-    table: TableState, rowset: LiveRowSet, sizes: Mapping[str, int], folders: Mapping[str, int]
+    unit: Unit, sizes: Mapping[str, int], folders: Mapping[str, int]
 ) -> Iterator[Finding]:
     """Whether the files of a RowSet are there, whole. `sizes` are of files, and of all in a folder.
 
     Inline RowSets and vectors have none.
     """
+    table, rowset, epoch = unit
     prefix, vector = table.prefix, rowset.vector
     wanted: list[tuple[str, int, int | None]] = []
     for entry in stored_parts(rowset.entry):
@@ -243,5 +245,6 @@ def check_files(
                 name,
                 table.name,
                 rowset.id,
-                rows=(0, entry.rows - 1),
+                rows=(0, rowset.entry.rows - 1),
+                epoch=epoch,
             )

@@ -175,7 +175,15 @@ class RowSetCheck:
     ) -> None:
         name = None if self.rowset.entry.place == "inline" else file
         found = Finding(
-            "damage", problem, name, self.job.table, self.rowset.id, column, block, rows
+            "damage",
+            problem,
+            name,
+            self.job.table,
+            self.rowset.id,
+            column,
+            block,
+            rows,
+            self.job.epoch,
         )
         self.findings.append(found)
 

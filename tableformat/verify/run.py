@@ -11,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.log import Log
@@ -67,8 +67,8 @@ def verify(
     findings = seen.findings
     read = 0
     if depth > 1:
-        gone = {(each.table, each.rowset) for each in findings}
-        there = [unit for unit in seen.units if (unit[0].name, unit[1].id) not in gone]
+        gone = {(each.table, each.rowset, each.epoch) for each in findings}
+        there = [u for u in seen.units if (u.table.name, u.rowset.id, u.epoch) not in gone]
         if elsewhere is None:
             elsewhere = _here(log, threads or os.cpu_count() or 1)
         found, read = _check_rowsets(log.store.url, there, depth, elsewhere, progress)
@@ -76,10 +76,10 @@ def verify(
     return VerifyReport(
         depth=depth,
         epoch=None if seen.state is None else seen.state.epoch,
-        findings=tuple(_still_named(log, seen.newest, findings)),
+        findings=tuple(_still_named(log, seen.newest, _distinct(findings))),
         tables=len(seen.tables),
         rowsets=len(seen.units),
-        rows=sum(rowset.entry.rows for _, rowset in seen.units),
+        rows=sum(unit.rowset.entry.rows for unit in seen.units),
         bytes=read,
         seconds=time.monotonic() - start,
         leftovers=_leftovers(log),
@@ -109,9 +109,9 @@ def verify_path(
 def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[Finding]:
     """All that is wrong with some RowSets of a table, at every depth. Reads all of them."""
     sizes, folders = _sizes(log.store)
-    units = [(table, rowset) for rowset in rowsets]
+    units = [Unit(table, rowset) for rowset in rowsets]
     found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), _here(log, 1), None)
-    return [*found, *(f for rowset in rowsets for f in check_files(table, rowset, sizes, folders))]
+    return [*found, *(f for unit in units for f in check_files(unit, sizes, folders))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _
     units = [unit for table in chosen for unit in _units(check, table)]
     if state is not None and epoch is None:
         units += _older(check, state, units, None if tables is None else chosen)
-    missing = [f for table, rowset in units for f in check_files(table, rowset, sizes, folders)]
+    missing = [f for unit in units for f in check_files(unit, sizes, folders)]
     return _Seen(check.state, state, chosen, units, [*check.findings, *missing])
 
 
@@ -195,7 +195,7 @@ def _sizes(store: ObjectStore) -> tuple[dict[str, int], dict[str, int]]:
 
 def _units(check: LogCheck, table: TableState) -> Iterator[Unit]:
     for rowset in check.read_rowsets(table) or ():
-        yield table, rowset
+        yield Unit(table, rowset)
 
 
 def _older(
@@ -212,14 +212,28 @@ def _older(
             if wanted is None or table.id in wanted:
                 more = [unit for unit in _units(check, table) if _identity(unit) not in seen]
                 seen.update(map(_identity, more))
-                found += more
+                found += [unit._replace(epoch=epoch) for unit in more]
     return found
 
 
-def _identity(unit: Unit) -> tuple[str, int, str | None]:
-    table, rowset = unit
-    vector = rowset.vector
-    return table.id, rowset.id, None if vector is None else vector.model_dump_json()
+def _identity(unit: Unit) -> tuple[str, int, str | None, tuple[str, ...]]:
+    table, rowset, _ = unit
+    vector, replacements = rowset.vector, rowset.entry.replacements or ()
+    gone = None if vector is None else vector.model_dump_json()
+    return table.id, rowset.id, gone, tuple(each.object for each in replacements)
+
+
+def _distinct(findings: Sequence[Finding]) -> list[Finding]:
+    """Without what was found once more on behalf of a kept epoch; what only that needs says so."""
+    found: dict[Finding, int | None] = {}
+    for each in findings:
+        found.setdefault(replace(each, epoch=None), each.epoch)
+    return [
+        each
+        if epoch is None
+        else replace(each, problem=f"{each.problem} Only kept epoch {epoch} needs it.", epoch=epoch)
+        for each, epoch in found.items()
+    ]
 
 
 def _check_rowsets(
@@ -227,7 +241,7 @@ def _check_rowsets(
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
-    total = sum(rowset.entry.bytes for _, rowset in units)
+    total = sum(unit.rowset.entry.bytes for unit in units)
     jobs = list(plan_jobs(url, depth, units, _JOBS_A_WORKER * place.workers))
     stop = Stop()
     with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:

@@ -16,7 +16,7 @@ import pytest
 
 import colonnade
 from manifests.checkpoint_reader import read_hint
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.schema import SchemaField, TableSchema
@@ -29,6 +29,7 @@ from tableformat.column import Column
 from tableformat.database import Database
 from tableformat.partition import writer
 from tableformat.partition.divide import divide
+from tableformat.statements import update
 from tableformat.stop import Stop
 from tableformat.verify import run
 from tableformat.verify.findings import VerifyReport
@@ -331,6 +332,40 @@ def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) 
     found = {each.file for each in db.verify(3).findings}
     assert found <= {*old}
     assert len(found) == (0 if place == "inline" else 2)
+
+
+def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(update, "IN_PLACE_BYTES", 0)
+    options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    store = MemoryStore()
+    db = Database(store, Log(store), create_database(store, lone_table=False))
+    table = db.create_table("a", SCHEMA)
+    table.append(rows())
+    own = [*data_files(store)]
+    table.update({"s": "'first'"}, "id < 290")
+    table.refresh()
+    first = [name for name in data_files(store) if name not in own and name.endswith(".col")]
+    db.tag("x", table.epoch)
+    table.update({"s": "'second'"}, "id < 290")
+    [replaced] = first
+    flip(store, replaced, len(store.get(replaced)) - 1)
+    table.scan().to_arrow()
+    with pytest.raises(CorruptionError, match="'s'"):
+        table.scan(tag="x").to_arrow()
+    [finding] = db.verify(3).findings
+    assert (finding.file, finding.column, finding.epoch) == (replaced, "s", db.tags()["x"])
+    assert f"Only kept epoch {finding.epoch} needs it." in str(finding)
+    assert db.verify(3).damaged_rowsets("a") == []
+    [shared] = [name for name in own if name.endswith("/1.col")]
+    flip(store, shared, len(store.get(shared)) - 1)
+    found = {(each.file, each.epoch is None) for each in db.verify(3).findings}
+    assert found == {(replaced, False), (shared, True)}
+    store.delete(replaced)
+    assert {each.file for each in db.verify(3).findings} >= {shared}
+    assert db.verify(3).damaged_rowsets("a") == [0]
 
 
 @pytest.mark.parametrize("step", ["_sizes", "_check_rowsets"])
