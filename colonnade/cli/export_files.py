@@ -1,19 +1,19 @@
-"""The files that `export` writes: whole under their name, or not there."""
+"""The files that commands write: whole under their name, or not there."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import IO, Literal
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from manifests.errors import InvalidInputError
+from manifests.errors import InvalidInputError, StoreError
 
 ExportFormat = Literal["parquet", "csv"]
 
@@ -28,20 +28,44 @@ def write_file(
     """Write rows to a file that appears under its name when it is whole; replaces what is there.
 
     Memory is about one row group. Raises InvalidInputError for a column that the format cannot
-    hold, OSError.
+    hold, StoreError.
     """
+    write = _write_parquet if file_format == "parquet" else _write_csv
+    with replacing(path) as file:
+        try:
+            write(file, schema, batches)
+        except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            reason = str(error).partition("\n")[0].rstrip(". ")
+            raise InvalidInputError(
+                f"The rows do not fit into a {file_format} file: {reason};"
+                " --columns leaves columns out."
+            ) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file to write, which takes the place of what is at `path` once it is whole.
+
+    Devices and pipes are written as they are. Raises StoreError that names the path.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("wb") as device:
+                yield device
+        else:
+            with _replacing_file(path.resolve()) as file:
+                yield file
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StoreError(f"{path} could not be written: {reason}.") from error
+
+
+@contextmanager
+def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            write = _write_parquet if file_format == "parquet" else _write_csv
-            try:
-                write(file, schema, batches)
-            except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError) as error:
-                reason = str(error).partition("\n")[0].rstrip(". ")
-                raise InvalidInputError(
-                    f"The rows do not fit into a {file_format} file: {reason};"
-                    " --columns leaves columns out."
-                ) from error
+            yield file
             file.flush()
             os.fsync(file.fileno())
         mask = os.umask(0)

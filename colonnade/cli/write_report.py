@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from colonnade.cli.arguments import DatabaseArgument, JsonOption
+from colonnade.cli.export_files import replacing
 from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.places import open_database
 from colonnade.cli.report.facts import read_report
@@ -43,13 +44,15 @@ def report(
     """
     started = time.perf_counter()
     facts = read_report(open_database(database), epochs, datetime.now(timezone.utc))
-    target.write_text(render(facts), encoding="utf-8")
+    page = render(facts).encode()
+    with replacing(target) as file:
+        file.write(page)
     done = ReportDone(
         database=facts.database.path,
         epoch=facts.database.epoch,
         target=str(target),
         tables=len(facts.tables),
-        bytes=target.stat().st_size,
+        bytes=len(page),
         seconds=round(time.perf_counter() - started, 3),
     )
     view = (("report", done.target), ("epoch", done.epoch), ("size", size(done.bytes)))

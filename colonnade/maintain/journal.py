@@ -18,6 +18,7 @@ import orjson
 from manifests.errors import StoreError
 from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.store import LocalStore, ObjectStore
+from manifests.store.local_files import write_all
 
 JOURNAL_BYTES = 4 * 2**20
 """A file of more bytes is put aside, in the place of the one before it: years of rounds."""
@@ -34,11 +35,21 @@ def write_line(store: ObjectStore, line: object) -> None:
     path = Path(store.locate(JOURNAL))
     try:
         with _locked(path) as file:
-            os.write(file, data)
+            _append(file, data)
             if os.fstat(file).st_size > JOURNAL_BYTES:
                 path.replace(store.locate(OLDER_JOURNAL))
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.") from error
+
+
+def _append(file: int, data: bytes) -> None:
+    """All of a line or nothing: the next one would be taken for the rest of half a line."""
+    size = os.fstat(file).st_size
+    try:
+        write_all(file, data)
+    except OSError:
+        os.ftruncate(file, size)
+        raise
 
 
 @contextmanager

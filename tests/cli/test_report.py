@@ -30,6 +30,7 @@ from colonnade.cli.report.partitions import SHOWN
 from manifests.compaction.facts import RowSetFacts
 from manifests.vectors import Integers
 from tests.cli.runner import Run, order_rows
+from tests.manifests.store.test_local import file_size_limit
 
 MADE = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 VOID = {"meta", "br", "link", "img"}
@@ -213,3 +214,22 @@ def test_the_epochs_of_rowsets_are_known_without_making_objects_of_them(shop: Pa
     place = open_database(str(shop))
     entries = place.log.read_entries(place.head.table("orders"))
     assert entries.epochs.tolist() == [rowset.epoch for rowset in entries] == [2, 3, 8]
+
+
+@pytest.mark.parametrize("target", ["page.html", "rows.csv", "rows.parquet"])
+def test_a_full_disk_keeps_the_file_that_was_to_be_replaced(
+    target: str, run: Run, shop: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "out" / target
+    path.parent.mkdir()
+    path.write_text("old")
+    line = ("export", shop / "orders", path, "--yes")
+    with file_size_limit(100):
+        ran = run("report", shop, "-o", path) if target == "page.html" else run(*line)
+    assert ran.code == 9
+    assert f"{path} could not be written: File too large." in "".join(ran.err.splitlines())
+    assert [each.read_text() for each in path.parent.iterdir()] == ["old"]
+
+
+def test_a_report_may_go_to_a_device(run: Run, shop: Path) -> None:
+    assert run("report", shop, "-o", "/dev/null").code == 0

@@ -28,6 +28,7 @@ from tableformat.compaction import run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.stop import Stop
 from tests.cli.runner import run_command
+from tests.manifests.store.test_local import file_size_limit
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -164,6 +165,15 @@ def test_a_journal_that_is_full_is_put_aside_once_and_its_lines_are_still_read(
     assert {line["number"] for line in lines if line["number"] > 35}
     assert (lake / JOURNAL).stat().st_size <= 100_000
     assert not colonnade.open_database(lake).vacuum(0, dry_run=True, force=True).files
+
+
+def test_a_line_that_the_disk_has_half_room_for_leaves_nothing(lake: Path) -> None:
+    store = LocalStore(str(lake))
+    write_line(store, {"a": "x" * 100})
+    with file_size_limit(200), pytest.raises(StoreError, match=r"maintenance\.jsonl: File too"):
+        write_line(store, {"a": "y" * 100})
+    write_line(store, {"a": "z" * 100})
+    assert [line["a"][0] for line in read_lines(store)] == ["x", "z"]
 
 
 def test_a_store_without_files_has_no_journal() -> None:
