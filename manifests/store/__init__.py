@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError
+from manifests.errors import InvalidInputError, NotFoundError
 from manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
 from manifests.store.local import LocalStore
 from manifests.store.memory import MemoryStore
@@ -43,7 +43,8 @@ def open_store(
     local folder is made, and a store that cannot be written safely is refused at once instead of
     at the first write. Does no I/O otherwise, so a path where nothing is opens well.
 
-    Raises: InvalidInputError for a path, protocol or options that cannot work; StoreError.
+    Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
+    relative path where the working directory is gone; StoreError.
     """
     text = os.fspath(path)
     if not isinstance(text, str) or not text or "\0" in text:
@@ -59,7 +60,12 @@ def open_store(
             f"{text} is a local path, for which the storage options {sorted(storage_options)}"
             " mean nothing; leave them out."
         )
-    store = LocalStore(os.path.expanduser(local))
+    try:
+        store = LocalStore(os.path.expanduser(local))
+    except FileNotFoundError as error:
+        raise NotFoundError(
+            f"{text} is relative to the working directory, which is gone; give an absolute path."
+        ) from error
     if create:
         store.make_root()
     return store

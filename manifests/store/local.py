@@ -277,6 +277,9 @@ class LocalStore(ObjectStore):
         except FileNotFoundError as error:
             raise NotFoundError(f"{self.locate(name)} does not exist.") from error
         except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                # A table's name may be longer than that of a folder, which it does not need.
+                raise NotFoundError(f"{self.locate(name)} cannot exist.") from error
             raise self._failed(self.locate(name), "read", error) from error
 
     @contextmanager

@@ -265,6 +265,27 @@ def test_a_database_holds_tables_by_name(tmp_path: Path) -> None:
         colonnade.open(tmp_path / "db" / "c")
 
 
+def test_a_table_is_opened_by_its_name_also_where_no_folder_could_have_it(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("ü" * 255, pa.schema([("id", pa.int64())]))
+    table = colonnade.open(tmp_path / "db" / ("ü" * 255))
+    table.append(pa.table({"id": [1]}))
+    assert table.scan().to_arrow()["id"].to_pylist() == [1]
+    with pytest.raises(colonnade.NotFoundError):
+        colonnade.open(tmp_path / "db" / ("ö" * 255))
+
+
+def test_a_relative_path_in_a_folder_that_is_gone_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(colonnade.NotFoundError, match="working directory, which is gone"):
+        colonnade.open("table")
+
+
 def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> None:
     database = colonnade.create_database(tmp_path / "db")
     table = database.create_table("a", SCHEMA)
