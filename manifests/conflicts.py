@@ -152,7 +152,9 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
                 planned
                 and current
                 and not (
-                    rows_fit(planned.schema, current.schema) and _can_replace(operation, current)
+                    rows_fit(planned.schema, current.schema)
+                    and _is_meant(operation, planned.schema, current.schema)
+                    and _can_replace(operation, current)
                 )
             ):
                 raise ConflictError(
@@ -264,6 +266,17 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
         _fits(before[field.id], field) if field.id in before else field.nullable
         for field in current.fields
     )
+
+
+def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) -> bool:
+    """Whether no column has the name of another one, which new values by that name were meant for.
+
+    A compaction has no new ones.
+    """
+    if written is current or isinstance(operation, Compaction):
+        return True
+    named = {field.name: field.id for field in written.fields}
+    return all(named.get(field.name, field.id) == field.id for field in current.fields)
 
 
 def _can_replace(operation: Operation, table: TableState) -> bool:

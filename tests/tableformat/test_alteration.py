@@ -121,6 +121,24 @@ def test_a_dropped_column_does_not_come_back_under_its_old_name(table: ArrowTabl
     assert table.state.next_column_id > max(ids)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (DropColumn(("name",)), added("name", "string")),
+        (RenameColumn(("name",), "old"), added("name", "string")),
+    ],
+)
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_values_never_go_to_a_column_whose_name_another_one_has_by_now(
+    table: ArrowTable, changes: tuple[Alteration, ...], mode: str
+) -> None:
+    colonnade.open(table.path).alter(*changes)
+    written = pa.table(_columns(rows(3)))
+    with pytest.raises(ConflictError, match="The columns of table 'trips' changed after epoch 2"):
+        getattr(table, mode)(written)
+    assert [each["id"] for each in read(table)] == [1, 2]
+
+
 def test_fields_of_a_struct_are_renamed_commented_and_made_nullable(table: ArrowTable) -> None:
     table.alter(
         RenameColumn(("point", "x"), "lon"),
