@@ -27,7 +27,7 @@ from manifests.entries import DeletionVectorEntry
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
-from manifests.operations import CreateTable, DropTable, Operation
+from manifests.operations import CreateTable, DropRowSet, DropTable, Operation
 from manifests.schema import TableSchema
 from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_scan import Scan, batches_of
@@ -80,8 +80,12 @@ class _Plan:
     def written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.created, *self.work)))
 
-    def operations(self, vectors: _Vectors) -> tuple[Operation, ...]:
+    def operations(self, base: Snapshot, vectors: _Vectors) -> tuple[Operation, ...]:
+        names = {table.name for table in self.created.values()}
+        replaced = [t for t in self.dropped if base.tables[TableId(t)].name in names]
         return (
+            # The first refuses, as any overwrite does, what would lose rows added since the base.
+            *(DropRowSet(table=table, rowsets=()) for table in replaced),
             *(DropTable(table=table) for table in self.dropped),
             *self.created.values(),
             *(op for w in self.work.values() for op in w.operations(partial(vectors, w.prefix))),
@@ -155,7 +159,11 @@ class Transaction:
         return TransactionTable(self, self._log, TableId(design.table))
 
     def drop(self, name: str) -> None:
-        """Drop a table. Raises NotFoundError for an unknown name."""
+        """Drop a table. Raises NotFoundError for an unknown name.
+
+        Made again under its name it is replaced: then, as after an overwrite, rows that others
+        changed meanwhile are a conflict.
+        """
         self._check_open()
         table = self._state.table(name).id
         self._become(self._plan.without(table, name, known=table in self._base.tables))
@@ -257,7 +265,7 @@ class Transaction:
         return Change(
             self._transaction,
             "transaction",
-            plan.operations(vectors),
+            plan.operations(self._base, vectors),
             {"statements": "; ".join(plan.done), **self._settings.parameters()},
             rows=tuple(row for work in parts for row in work.rows),
             reads=(*self._reads, *(read for work in parts for read in work.reads)),

@@ -106,6 +106,21 @@ def test_tables_are_replaced_dropped_and_made_anew() -> None:
     assert contents(db) == {"a": {2: 0, 7: 0, 8: 0}, "b": {6: 0}}
 
 
+@pytest.mark.parametrize("meanwhile", ["append", "delete"])
+def test_a_table_is_not_replaced_that_others_changed_meanwhile(meanwhile: str) -> None:
+    db = database()
+    tx = db.transaction()
+    before = tx.table("a").scan().to_arrow()
+    tx.drop("a")
+    tx.create("a", SCHEMA).append(before)
+    other = db.table("a")
+    other.append(rows(99)) if meanwhile == "append" else other.delete("id = 3")
+    found = contents(db)
+    with pytest.raises(ConflictError, match=f"'a' was changed by epoch .* \\({meanwhile}\\)"):
+        tx.commit()
+    assert contents(db) == found
+
+
 def test_an_exception_or_a_rollback_leaves_everything_as_it_was() -> None:
     db = database()
     before = db.refresh()
