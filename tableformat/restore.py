@@ -178,11 +178,13 @@ def _commit(
     ops: Iterable[Operation] = (),
 ) -> Snapshot:
     """Commit the restore of `tables` that were there all the time, and other operations."""
-    changed = [table for table in tables if table.changed_epoch > then.epoch]
+    kept = tuple(tables)
+    changed = [table for table in kept if table.changed_epoch > then.epoch]
     operations = [*ops]
     for table in changed:
         operations += _operations(log, table, then.tables[table.id], then.epoch)
-        operations += commit.operations(table.id)
+    # A batch lands in what was the same anyway, too: sent again it must not take rows back.
+    operations += [op for table in kept for op in commit.operations(table.id)]
     if not operations:
         log.expect(RESTORE, commit.expect_epoch, base)
         return base

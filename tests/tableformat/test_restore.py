@@ -105,6 +105,19 @@ def test_nothing_to_restore_makes_no_epoch() -> None:
     assert db.restore(epoch=head) == head
 
 
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_batch_lands_where_there_is_nothing_to_restore(whole: bool) -> None:
+    db = database()
+    table = db.table("a")
+    restored: ArrowTable | ArrowDatabase = db if whole else table
+    then = table.epoch
+    for _ in range(2):
+        restored.restore(epoch=then, commit=CommitSettings(batch=("job", 1)))
+        if table.refresh().epoch == then + 1:
+            table.append(rows(20))
+    assert (20, "x") in read(table)
+
+
 def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
     db = database()
     table = db.table("a")
