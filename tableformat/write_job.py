@@ -98,15 +98,18 @@ class WriteJob(Model):
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """What the commit says beside the rows where the job has a lease."""
-        if self.settings.lease_hours is None or self.create_database:
-            return ()
-        return (Lease(job=self.job, epoch=self.base, until_ms=0),)
+        return (Lease(job=self.job, epoch=self.base, until_ms=0),) if self.has_lease else ()
+
+    @property
+    def has_lease(self) -> bool:
+        """Whether `take_lease` takes one, which the commit ends."""
+        return self.settings.lease_hours is not None and not self.create_database
 
     @property
     def has_more_than_rows(self) -> bool:
         """Whether there is something to commit, or to check, where no rows came."""
         asked = self.commit.batch is not None or self.commit.expect_epoch is not None
-        return self.mode == "overwrite" or self.create is not None or asked
+        return self.mode == "overwrite" or self.create is not None or asked or self.has_lease
 
 
 _ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])

@@ -38,7 +38,7 @@ def commit_written(
         statement = written_partitions(log, table, entries, job.parameters)
     else:
         statement = written_replacement(job, entries, log, table)
-    if is_done(statement, job.commit, log, base):
+    if not job.has_lease and is_done(statement, job.commit, log, base):
         return base
     change = make_change(statement, table, job.job, job.commit, job.transaction)
     ops = (*change.ops, *job.end_of_lease())

@@ -13,7 +13,10 @@ import pytest
 import colonnade
 from colonnade import CommitSettings, WriteSettings
 from manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from tableformat.predicate import parse_predicate
 from tableformat.selection import select_rows
+from tableformat.statements.written import commit_written
+from tableformat.write_job import WriteMode, plan_write, take_lease
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -52,6 +55,26 @@ def test_a_lease_keeps_a_write_from_vacuum_and_ends_with_it(mode: str, tmp_path:
     assert not table.snapshot.leases
     assert other.vacuum(0).held_by == ()
     assert table.scan().to_arrow().num_rows >= 60_000
+
+
+@pytest.mark.parametrize(
+    ("mode", "where"),
+    [("append", None), ("overwrite", "id = -1"), ("overwrite_partitions", None)],
+)
+def test_a_lease_ends_where_no_rows_come(
+    mode: WriteMode, where: str | None, tmp_path: Path
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(noise(5))
+    base, condition = table.refresh(), None if where is None else parse_predicate(where)
+    job = plan_write(table.location, base, mode, where=condition, settings=settings(1))
+    take_lease(job, table.log, base)
+    assert table.refresh().leases
+    commit_written(job, (), table.log, base, fresh=True)
+    assert not table.refresh().leases
+    table.append(noise(0), settings=settings(1))
+    assert not table.refresh().leases
+    assert table.scan().to_arrow().num_rows == 5
 
 
 def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> None:
