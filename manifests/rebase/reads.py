@@ -21,6 +21,7 @@ from manifests.operations import (
     AddRowSet,
     AddRowSets,
     DropRowSet,
+    DropTable,
     Epoch,
     ReplaceColumn,
 )
@@ -116,6 +117,8 @@ def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> 
     """Whether an epoch took, or changed, rows that a statement may have read."""
     ids = set[int]()
     for operation in theirs.ops:
+        if isinstance(operation, DropTable) and operation.table == table.id:
+            return True
         if isinstance(operation, AddDeletionVector) and operation.table == table.id:
             ids.add(operation.rowset)
         elif isinstance(operation, DropRowSet) and operation.table == table.id:

@@ -206,6 +206,20 @@ def test_a_serializable_table_protects_what_a_transaction_read() -> None:
     move("id > 1000")
 
 
+@pytest.mark.parametrize("isolation", ["serializable", "snapshot"])
+def test_a_serializable_table_that_was_read_is_not_dropped_meanwhile(isolation: str) -> None:
+    db = database()
+    db.table("b").alter(AlterProperties({"isolation": isolation}))
+    tx = db.transaction()
+    tx.table("a").append(tx.table("b").scan())
+    db.drop_table("b")
+    if isolation == "snapshot":
+        assert tx.commit() == db.refresh().epoch
+        return
+    with pytest.raises(ConflictError, match="Rows that it reads of table 'b'"):
+        tx.commit()
+
+
 def test_an_isolation_level_that_is_none_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="'isolation' is snapshot or serializable"):
         database().create_table("c", SCHEMA, properties={"isolation": "none"})
