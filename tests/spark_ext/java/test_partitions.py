@@ -227,6 +227,17 @@ def test_partitions_that_new_rows_are_of_are_replaced(spark: SparkShell, how: st
     assert spark.sql(f"SELECT id FROM {TABLE}") == [[100]]
 
 
+def test_a_condition_replaces_all_that_it_selects_whatever_the_setting(spark: SparkShell) -> None:
+    create(spark, "region")
+    spark.sql("SET spark.sql.sources.partitionOverwriteMode = dynamic")
+    spark.sql(f"INSERT INTO {TABLE} REPLACE WHERE true {REPLACED}")
+    replaced = spark.sql(f"SELECT id FROM {TABLE}")
+    spark.sql(f"INSERT INTO {TABLE} {ROWS}")
+    spark.run(f"spark.sql({REPLACED!r}).writeTo('{TABLE}').overwrite(F.lit(True))")
+    spark.sql("RESET spark.sql.sources.partitionOverwriteMode")
+    assert replaced == spark.sql(f"SELECT id FROM {TABLE}") == [[100]]
+
+
 def test_one_partition_is_named_in_a_statement(spark: SparkShell) -> None:
     create(spark, "region")
     at = "timestamp'2024-05-01 12:00:00'"

@@ -66,14 +66,18 @@ public final class ColonnadeWriteBuilder
     return this;
   }
 
-  /** All rows; or what Spark's setting says of them, which it heeds itself in SQL only. */
+  /**
+   * All rows; or, where a DataFrame is saved at a path, what Spark's setting says of them, which it
+   * heeds itself in SQL only. A condition that selects all rows comes here, too, without a path.
+   */
   @Override
   public ColonnadeWriteBuilder truncate() {
     boolean chosen =
         request.options().keySet().stream()
             .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
     boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
-    return seen != null && !seen.layout().isEmpty() && dynamic && !chosen
+    boolean saved = request.options().keySet().stream().anyMatch("path"::equalsIgnoreCase);
+    return saved && seen != null && !seen.layout().isEmpty() && dynamic && !chosen
         ? overwriteDynamicPartitions()
         : overwrite(new Predicate[0]);
   }
