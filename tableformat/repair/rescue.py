@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,6 +43,8 @@ class Rescue:
         try:
             self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
         except OSError as error:
+            with suppress(OSError):
+                os.unlink(self._part)
             raise StoreError(f"{self._part} could not be written: {error}.") from error
 
     def write(self, rowset: LiveRowSet, stretch: Stretch) -> None:

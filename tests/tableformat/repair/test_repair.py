@@ -16,6 +16,7 @@ from manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
+    StoreError,
 )
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
@@ -26,6 +27,7 @@ from tableformat.database import Database
 from tableformat.statements import update
 from tableformat.table import ArrowTable
 from tableformat.write_options import WriteOptions
+from tests.manifests.store.test_local import file_size_limit
 from tests.manifests.vacuum.world import Hooked
 from tests.tableformat.verify.test_verify import SCHEMA, flip, rows
 
@@ -128,6 +130,21 @@ def test_without_its_vector_nobody_knows_which_rows_of_a_rowset_live(
     found = pq.read_table(tmp_path / "lost.parquet")
     assert found["id"].to_pylist() == [*range(300)]
     assert not any(found["_certain"].to_pylist())
+
+
+@pytest.mark.parametrize("limit", [0, 100])
+def test_a_rescue_that_the_disk_has_no_room_for_leaves_table_and_folder_alone(
+    limit: int, tmp_path: Path
+) -> None:
+    store = MemoryStore()
+    db = make(store)
+    flip(store, file_of(db, 0, "3.col"), -1)
+    epoch = db.refresh().epoch
+    with file_size_limit(limit), pytest.raises(StoreError, match="could not be written"):
+        db.table("a").repair([0], rescue=tmp_path / "lost.parquet")
+    assert list(tmp_path.iterdir()) == []
+    assert db.refresh().epoch == epoch
+    assert db.table("a").repair([0], rescue=tmp_path / "lost.parquet").rows_lost == 99
 
 
 def test_a_damaged_filter_costs_no_row(tmp_path: Path) -> None:
