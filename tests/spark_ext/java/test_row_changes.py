@@ -165,6 +165,23 @@ def test_a_frame_is_merged(spark: SparkShell) -> None:
     assert changed == [[19, "f", 0], [20, "f", 0]]
 
 
+def test_a_table_with_maps_is_merged_into(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.maps (id INT, st STRUCT<m: MAP<STRING, INT>>)")
+    for first in (0, 10):
+        spark.sql(
+            "INSERT INTO colonnade.maps SELECT id, named_struct('m', map('k', 1))"
+            f" FROM range({first}, {first + 3})"
+        )
+    spark.sql(
+        "MERGE INTO colonnade.maps t USING (VALUES (1), (99) AS (id)) s ON t.id = s.id"
+        " WHEN MATCHED THEN UPDATE SET t.st = NULL WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
+    )
+    assert spark.sql(
+        "SELECT id, st.m['k'] FROM colonnade.maps WHERE id IN (1, 2, 99) ORDER BY id"
+    ) == [*([1, None], [2, 1], [99, None])]
+    spark.sql("DROP TABLE colonnade.maps")
+
+
 def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell) -> None:
     by_path = f"colonnade.`{path(spark)}`"
     spark.sql(f"DELETE FROM {by_path} WHERE id = 3")

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.spark.sql.catalyst.expressions.RowOrdering;
 import org.apache.spark.sql.connector.expressions.Expressions;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.expressions.SortDirection;
@@ -16,6 +17,8 @@ import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.types.AtomicType;
+import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
@@ -95,7 +98,11 @@ final class ColonnadeScan
       return new NamedReference[0];
     }
     // Only these have bounds, and more than one RowSet is needed for a filter to leave one out.
-    return Stream.of(request.schema().fieldNames())
+    // Spark 4.3 looks for values of all of these at once in a MERGE, and cannot look for maps.
+    return Stream.of(request.schema().fields())
+        .filter(field -> field.dataType() instanceof AtomicType)
+        .filter(field -> RowOrdering.isOrderable(field.dataType()))
+        .map(StructField::name)
         .filter(name -> batch.plan().get("columns").has(name))
         .map(ColumnName::reference)
         .toArray(NamedReference[]::new);
