@@ -41,6 +41,12 @@ record Literal(String kind, Object value) {
     return kind.equals("null");
   }
 
+  /** A number as a double; anything else as it is. */
+  Literal asDouble() {
+    boolean whole = kind.equals("integer") || kind.equals("decimal");
+    return whole ? new Literal("double", ((BigDecimal) value).doubleValue()) : this;
+  }
+
   /** Whether a column's values and this are compared as one family; NaN is with nothing. */
   boolean fits(StoredField column) {
     String type = column.type();

@@ -241,6 +241,9 @@ final class Pruner {
       }
       literals.add(literal);
     }
+    if (literals.stream().anyMatch(each -> each.kind().equals("double"))) {
+      literals.replaceAll(Literal::asDouble); // as Spark compares a list that has one
+    }
     boolean hasNull = literals.stream().anyMatch(Literal::isNull);
     literals.removeIf(Literal::isNull);
     int otherwise = hasNull ? NULL : FALSE;
