@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -151,16 +151,28 @@ def jobs(
     return base, [CompactionJob.model_validate_json(j.to_json()) for j in found]
 
 
-def rows_of(table: ArrowTable) -> list[bytes]:
-    """The rows, in their order, as bytes that tell all values apart, NaN and -0.0 included."""
+def rows_of(table: ArrowTable) -> list[Hashable]:
+    """The rows, in their order, so that all values are told apart, 0.0 and -0.0 included."""
     table.refresh()
     return [
-        batch.take(pa.array([row])).serialize().to_pybytes()
+        tuple(_plain(column[row]) for column in batch.columns)
         for batch in table.scan().to_arrow().to_batches()
         for row in range(len(batch))
     ]
 
 
-def bag(rows: Iterable[bytes]) -> Counter[bytes]:
+def _plain(value: pa.Scalar) -> Hashable:
+    # Bytes of Arrow would not do: bits beyond the end of nested booleans are anything.
+    if not value.is_valid:
+        return None
+    if isinstance(value, pa.StructScalar):
+        return tuple(map(_plain, value.values()))
+    if isinstance(value, pa.ListScalar):
+        return tuple(map(_plain, value.values))
+    # Python's own times and dates hold neither nanoseconds nor years beyond 9999.
+    return repr(value.value if hasattr(value, "value") else value.as_py())
+
+
+def bag(rows: Iterable[Hashable]) -> Counter[Hashable]:
     """Rows whatever their order."""
     return Counter(rows)

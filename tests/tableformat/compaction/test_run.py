@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import random
 from concurrent.futures import CancelledError
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manifests.compaction.plan import GroupKind
+from manifests.entries import RowSetEntry
 from manifests.errors import CorruptionError, StoreError
 from manifests.ids import new_job_id
 from manifests.rebase.origin import read_origin
@@ -21,6 +23,7 @@ from manifests.schema import SchemaField, TableSchema, assign_ids
 from manifests.store import MemoryStore
 from tableformat import rowset_reader
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from tableformat.block_statistics import from_log
 from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column, Order, column_of
 from tableformat.compaction import concatenate, inputs, zorder
@@ -107,17 +110,30 @@ def test_the_same_rows_come_out_with_the_statistics_that_they_would_be_written_w
         reader = RowSetReader(table._location.store, table.state.prefix, entry)
         rows = [batch for _, batch in reader.read(table.state.schema.fields)]
         fresh = written(table, rows)
-        assert entry.statistics == fresh.statistics
+        check_statistics(entry, fresh)
         assert (entry.rows, entry.schema_id) == (fresh.rows, table.state.schema_id)
 
 
-def written(table: ArrowTable, batches: list[pa.RecordBatch]) -> Any:
+def written(table: ArrowTable, batches: list[pa.RecordBatch]) -> RowSetEntry:
     options = write_options(table.state.schema, table.state.sort_key, WriteSettings())
     with RowSetWriter(MemoryStore(), "", new_job_id(), table.state.schema, (), options) as writer:
         for batch in batches:
             writer.write(batch)
         [entry] = writer.close()
     return entry
+
+
+def check_statistics(entry: RowSetEntry, fresh: RowSetEntry) -> None:
+    """Bounds are compared as values: which of 0.0 and -0.0 is the least may depend on the blocks.
+
+    Those of long texts are shortened block by block, so copied ones may be exact no more.
+    """
+    assert entry.statistics.keys() == fresh.statistics.keys()
+    for column in entry.statistics:
+        found, wanted = (from_log(each.statistics[column]) for each in (entry, fresh))
+        if isinstance(wanted.low, str | bytes) and not found.exact:
+            wanted = replace(wanted, exact=False)
+        assert found == wanted
 
 
 def check_sorted(table: ArrowTable) -> None:
