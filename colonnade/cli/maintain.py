@@ -19,7 +19,7 @@ from colonnade.cli.exit_codes import code_of, explain
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
-from colonnade.maintain.round import Round, StepError, read_plan, run_round
+from colonnade.maintain.round import Round, StepError, read_plans, run_round
 from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from tableformat.location import find_store
 
@@ -48,7 +48,7 @@ def maintain(
     seconds = None if every is None else parse_interval(every)
     if dry_run:
         place = open_database(database)
-        plans = read_plan(place.log, place.head).compactions
+        plans = read_plans(place.log, place.head)
         text = "\n\n".join(map(str, plans)) or "Nothing to compact."
         output.show([plan.model_dump() for plan in plans], Text(text))
         return

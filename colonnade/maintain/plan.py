@@ -19,28 +19,15 @@ class Distance:
     bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RoundPlan:
-    """The tables to compact, those with most to read first; whether a checkpoint is due."""
-
-    compactions: tuple[CompactionPlan, ...]
-    checkpoint: bool
-
-
-def plan_round(
-    plans: Iterable[CompactionPlan], epoch: int, checkpoint_epoch: int | None
-) -> RoundPlan:
-    """Plan a round from what the picker says of each table, as of an epoch.
-
-    `checkpoint_epoch` is that of the newest checkpoint, None without one. Every round vacuums:
-    whether there is anything to remove takes as long to find out.
-    """
+def most_first(plans: Iterable[CompactionPlan]) -> list[CompactionPlan]:
+    """The plans that have something to do, those with most to read first."""
     wanted = [plan for plan in plans if plan.groups]
-    tail = epoch - (checkpoint_epoch or 0)
-    return RoundPlan(
-        compactions=tuple(sorted(wanted, key=lambda plan: (-plan.bytes_in, plan.name))),
-        checkpoint=tail >= CHECKPOINT_TAIL,
-    )
+    return sorted(wanted, key=lambda plan: (-plan.bytes_in, plan.name))
+
+
+def checkpoint_due(epoch: int, checkpoint_epoch: int | None) -> bool:
+    """Whether a round writes a checkpoint; that of the newest one is None without one."""
+    return epoch - (checkpoint_epoch or 0) >= CHECKPOINT_TAIL
 
 
 def distance(plan: CompactionPlan) -> Distance:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
-from colonnade.maintain.plan import Distance, RoundPlan, distance, plan_round
+from colonnade.maintain.plan import Distance, checkpoint_due, distance, most_first
 from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.compaction.plan import CompactionPlan
@@ -79,14 +79,12 @@ class Round:
     errors: list[StepError] = field(default_factory=list)
 
 
-def read_plan(log: Log, head: Snapshot) -> RoundPlan:
-    """What a round would do now. Reads the log alone.
+def read_plans(log: Log, head: Snapshot) -> list[CompactionPlan]:
+    """What a round would compact now. Reads the log alone.
 
     Raises InvalidInputError naming the property of a table that asks for what cannot be.
     """
-    hint = read_hint(log.store)
-    plans = [_plan(log, head, table) for table in head.tables.values()]
-    return plan_round(plans, head.epoch, None if hint is None else hint[0].epoch)
+    return most_first(_plan(log, head, table) for table in head.tables.values())
 
 
 def run_round(database: Database, log: Log, compact: Compact) -> Round:
@@ -98,19 +96,21 @@ def run_round(database: Database, log: Log, compact: Compact) -> Round:
     log.store.require_writable()
     started = time.monotonic()
     done = Round(datetime.now(timezone.utc), database.path, database.refresh().epoch)
-    with _step(done, "plan"):
-        plan = read_plan(log, database.snapshot)
-        for wanted in plan.compactions:
-            with _step(done, f"compact {wanted.name}"):
-                done.tables.append(_table_round(compact(database, wanted)))
+    plans = []
+    for table in database.snapshot.tables.values():
+        with _step(done, f"plan {table.name}"):
+            plans.append(_plan(log, database.snapshot, table))
+    for wanted in most_first(plans):
+        with _step(done, f"compact {wanted.name}"):
+            done.tables.append(_table_round(compact(database, wanted)))
     with _step(done, "vacuum"):
         result = database.vacuum()
         done.vacuum = VacuumRound(
             len(result.files), result.bytes_removed, result.epochs_removed, result.floor
         )
     with _step(done, "checkpoint"):
-        head = database.refresh()
-        if read_plan(log, head).checkpoint:
+        head, hint = database.refresh(), read_hint(log.store)
+        if checkpoint_due(head.epoch, hint and hint[0].epoch):
             write_checkpoint(log.store, head)
             done.checkpoint = head.epoch
     with _step(done, "look again"):
@@ -145,7 +145,8 @@ def _look_again(done: Round, log: Log, head: Snapshot) -> None:
         if each is None:
             each = TableRound(state.name)
             done.tables.append(each)
-        each.left = distance(_plan(log, head, state))
+        with _step(done, f"look again at {state.name}"):
+            each.left = distance(_plan(log, head, state))
 
 
 @contextmanager

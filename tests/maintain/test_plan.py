@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from colonnade.maintain.plan import CHECKPOINT_TAIL, Distance, distance, plan_round
+from colonnade.maintain.plan import CHECKPOINT_TAIL, Distance, checkpoint_due, distance, most_first
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.compaction.policy import CompactionPolicy
 
@@ -33,16 +33,16 @@ def plan_of(name: str, *sizes: int, waiting: tuple[int, ...] = ()) -> Compaction
 def test_the_table_with_most_to_read_comes_first_and_those_in_order_not_at_all() -> None:
     plans = [plan_of("small", 1), plan_of("idle"), plan_of("b", 5, 5), plan_of("a", 10)]
     for order in (plans, plans[::-1]):
-        chosen = plan_round(order, 7, None).compactions
+        chosen = most_first(order)
         assert [plan.name for plan in chosen] == ["a", "b", "small"]
 
 
 def test_a_checkpoint_is_due_after_a_tail_of_epochs() -> None:
-    assert not plan_round([], 100, 100).checkpoint
-    assert not plan_round([], 100 + CHECKPOINT_TAIL - 1, 100).checkpoint
-    assert plan_round([], 100 + CHECKPOINT_TAIL, 100).checkpoint
-    assert not plan_round([], CHECKPOINT_TAIL - 1, None).checkpoint
-    assert plan_round([], CHECKPOINT_TAIL, None).checkpoint
+    assert not checkpoint_due(100, 100)
+    assert not checkpoint_due(100 + CHECKPOINT_TAIL - 1, 100)
+    assert checkpoint_due(100 + CHECKPOINT_TAIL, 100)
+    assert not checkpoint_due(CHECKPOINT_TAIL - 1, None)
+    assert checkpoint_due(CHECKPOINT_TAIL, None)
 
 
 def test_what_waits_for_a_later_run_is_part_of_the_distance() -> None:

@@ -20,9 +20,12 @@ from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.plan import Distance
 from colonnade.maintain.round import Round, run_round
+from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
 from manifests.errors import ConflictError, InvalidInputError, StoreError
+from manifests.ids import new_transaction_id
 from manifests.names import JOURNAL, OLDER_JOURNAL
+from manifests.operations import SetProperties
 from manifests.store import LocalStore, MemoryStore, ObjectStore
 from tableformat.compaction import run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
@@ -112,6 +115,18 @@ def test_a_step_that_fails_does_not_keep_the_others_from_being_tried(lake: Path)
     assert done.vacuum is not None
     assert done.checkpoint is not None
     assert [each.left and each.left.groups for each in done.tables] == [1, 0]
+
+
+def test_a_policy_that_cannot_be_read_keeps_no_other_table_from_being_compacted(lake: Path) -> None:
+    place = open_database(str(lake))
+    zones = place.database.table("zones").state.id
+    newer = SetProperties(table=zones, set={"compaction.tiers": "3"})
+    place.log.commit(Change(new_transaction_id(), "alter_table", (newer,)), place.head)
+    done = one_round(lake)
+    assert [error.step for error in done.errors] == ["plan zones", "look again at zones"]
+    assert "compaction.tiers" in done.errors[0].message
+    assert [each.left and each.left.groups for each in done.tables] == [0, None]
+    assert done.vacuum is not None
 
 
 def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
