@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from manifests.errors import NotFoundError
 from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -17,6 +18,7 @@ from manifests.operations import (
     Epoch,
     Vacuum,
 )
+from manifests.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,21 +46,36 @@ RESTORE = "restore"
 """The operation of epochs that make tables again what they were."""
 
 
-def table_history(epochs: Iterable[Epoch], table: str) -> Iterator[HistoryEntry]:
+def table_history(
+    epochs: Iterable[Epoch], table: str, state_at: Callable[[int], Snapshot]
+) -> Iterator[HistoryEntry]:
     """The epochs, newest first, that changed a table, and vacuums of its database.
 
-    Those of a table that it replaced in one epoch follow.
+    Those of a table of the same name that it replaced in one epoch follow, as far back as
+    `state_at` an epoch is known, which is asked where there is a replacement.
     """
     for epoch in epochs:
         if any(isinstance(op, Vacuum) or getattr(op, "table", None) == table for op in epoch.ops):
             yield _history_entry(epoch, table)
-        if any(isinstance(op, CreateTable) and op.table == table for op in epoch.ops):
-            if epoch.operation == RESTORE:
-                continue  # the table was dropped before, and is made again under its own id
-            replaced = next((op.table for op in epoch.ops if isinstance(op, DropTable)), None)
+        made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table == table]
+        # What a restore makes again under its own id was there before.
+        if made and epoch.operation != RESTORE:
+            replaced = _replaced(epoch, made[0].name, state_at)
             if replaced is None:
                 return
             table = replaced
+
+
+def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> str | None:
+    """The table of that name that an epoch dropped."""
+    dropped = {op.table for op in epoch.ops if isinstance(op, DropTable)}
+    if not dropped:
+        return None
+    try:
+        before = state_at(epoch.epoch - 1)
+    except NotFoundError:
+        return None
+    return next((t.id for t in before.tables.values() if t.id in dropped and t.name == name), None)
 
 
 def moment(time_ms: int) -> datetime:

@@ -406,7 +406,9 @@ class ArrowTable(RowMethods):
             raise InvalidInputError(f"A limit is a whole number from 0, not {limit!r}.")
         head = self.refresh()
         table = self._location.require(head).id
-        return list(islice(table_history(self._log.read_epochs(head.epoch), table), limit))
+        epochs = self._log.read_epochs(head.epoch)
+        found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
+        return list(islice(found, limit))
 
     def find_counts(self, transaction: str, after: int) -> RowCounts:
         """What a transaction since the epoch `after` did; nothing where it made no epoch.
