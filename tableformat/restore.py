@@ -2,14 +2,15 @@
 
 Rows and columns are again what they were; RowSets that come back get new ids, and no file is
 touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
-a column follow it. A table that was dropped since is made again under its own id, which is the name
-of the folder that its files are in.
+a column follow it. A table that was dropped or replaced since is made again as it last was, under
+its own id, which is the name of the folder that its files are in.
 Spec: docs/spec/operations.md#restoring-tables
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from manifests.bloom_columns import follow_columns
 from manifests.change import Change, TableRead
@@ -39,18 +40,19 @@ def restore_table(
 ) -> Snapshot:
     """Make a table again what it was in `then`; returns the state after it.
 
-    Raises NotFoundError where it was not there yet, ConflictError when another writer changed it
-    since the base.
+    One of its name in the place of which it was made comes back instead of it. Raises NotFoundError
+    where there was neither, ConflictError when another writer changed it since the base.
     """
-    before = then.tables.get(table.id)
-    if before is None:
-        raise _not_there_error(table, then)
+    before = then.tables.get(table.id) or _replaced(base, table, then)
     commit = commit or CommitSettings()
     if _is_same(table, before):
         return _commit(log, base, then, commit, (table,))
     if _has_landed(commit, base, (table.id,)):
         return base
-    ops = (*_drop(table), *_made_again(log, table, before, commit))
+    last = _last_states(log, base, then, {before.id: before})[before.id]
+    if before.id != table.id:
+        last = replace(last, batches=_later(last.batches, table.batches))
+    ops = (*_drop(table), *_made_again(log, last, before, commit))
     return _commit(log, base, then, commit, ops=ops)
 
 
@@ -78,14 +80,12 @@ def restore_database(
     return _commit(log, base, then, commit, kept, ops)
 
 
-def _not_there_error(table: TableState, then: Snapshot) -> NotFoundError:
-    if any(other.name == table.name for other in then.tables.values()):
-        return NotFoundError(
-            f"Table {table.name!r} was made in epoch {table.created_epoch}, in the place of the one"
-            f" of its name at epoch {then.epoch}: that comes back with its whole database, or read"
-            " it there and write its rows anew."
-        )
-    return NotFoundError(
+def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
+    """The table that had the name of this one, and is gone."""
+    for other in then.tables.values():
+        if other.name == table.name and other.id not in base.tables:
+            return other
+    raise NotFoundError(
         f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
         f" {table.created_epoch}."
     )
@@ -136,10 +136,7 @@ def _made_again(
             f"Table {then.name!r}, which was dropped, cannot be made again: it had partitions by a"
             " column that it had dropped; read it at that epoch and write it anew."
         )
-    batches = dict(last.batches)
-    if commit.batch is not None:
-        app, version = commit.batch
-        batches[app] = max(version, batches.get(app, 0))
+    batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
     return [
         CreateTable(
             table=then.id,
@@ -155,6 +152,11 @@ def _made_again(
         *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
         *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
     ]
+
+
+def _later(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The last batch of each application."""
+    return {app: max(one.get(app, 0), other.get(app, 0)) for app in (*one, *other)}
 
 
 def _layouts(table: TableState) -> list[Operation]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal
@@ -301,14 +302,19 @@ class ArrowTable(RowMethods):
     ) -> int:
         """Make the table again what it was at an epoch, time or tag, and return the new epoch.
 
-        Rows and columns come back; no file is touched. Raises NotFoundError for what was never or
-        is gone, ConflictError when another writer changed the table meanwhile.
+        Rows and columns come back; no file is touched. Before the table took the place of another
+        of its name that one comes back instead of it, and this object is that table from then on.
+        Raises NotFoundError for what was never or is gone, ConflictError when another writer
+        changed the table meanwhile.
         """
         check_settings(None, commit)
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
         table = self._location.require(base)
-        return self._see(restore_table(self._log, base, table, then, commit)).epoch
+        after = restore_table(self._log, base, table, then, commit)
+        if table.id not in after.tables:
+            self._location = replace(self._location, id=None)
+        return self._see(after).epoch
 
     @property
     def store_path(self) -> str:

@@ -21,6 +21,7 @@ from manifests.schema import SchemaField
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
 from tableformat.kept_epochs import commit_tag
+from tableformat.restore import restore_table
 from tests.log_samples import contents, replay
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -246,16 +247,39 @@ def test_tags_name_epochs_until_they_are_removed() -> None:
         table.scan(tag="first")
 
 
-def test_a_table_that_took_the_place_of_another_says_how_that_comes_back() -> None:
+def test_a_table_that_was_replaced_comes_back_alone() -> None:
+    db = database()
+    first = db.table("a")
+    first.append(rows(10), commit=CommitSettings(batch=("j", 4)))
+    first.alter(AlterProperties({"team": "sales"}))
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", pa.schema([("n", pa.int32())]))
+    second = db.table("a")
+    second.append(pa.table({"n": pa.array([1], pa.int32())}), commit=CommitSettings(batch=("j", 5)))
+    db.table("b").append(rows(101))
+    again = db.table("a")
+    assert again.restore(epoch=2) == db.refresh().epoch
+    assert read(again) == read(db.table("a")) == [(number, "x") for number in range(10)]
+    assert again.state.id == first.state.id
+    assert (again.state.batches, again.state.properties) == ({"j": 5}, {"team": "sales"})
+    assert len(read(db.table("b"))) == 2
+    assert not db.verify(4).findings
+    with pytest.raises(ConflictError, match="dropped by epoch"):
+        second.append(pa.table({"n": pa.array([2], pa.int32())}))
+
+
+def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old_one() -> None:
     db = database()
     with db.transaction() as tx:
         tx.drop("a")
         tx.create("a", SCHEMA)
-    with pytest.raises(NotFoundError, match=r"made in epoch 5, in the place .* at epoch 2: that"):
-        db.table("a").restore(epoch=2)
-    assert len(read(db.table("a"), epoch=2)) == 10
-    db.restore(epoch=2)
-    assert len(read(db.table("a"))) == 10
+    base = db.refresh()
+    other = db.table("a")
+    other.append(rows(50))
+    with pytest.raises(ConflictError, match="'a'"):
+        restore_table(db._log, base, base.tables[other.state.id], db._log.read_at(2), None)
+    assert read(db.table("a")) == [(50, "x")]
 
 
 def test_pins_are_renewed_and_given_up() -> None:

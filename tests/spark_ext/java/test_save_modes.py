@@ -169,6 +169,8 @@ def test_overwriting_may_replace_the_columns_along_with_the_rows(
     assert colonnade.open(path).state.sort_key[0].column == 1
     append = overwrite(OTHER).replace("overwrite')", "append')", 1)
     assert "overwriteSchema is for writes of mode overwrite" in spark.refused_run(append)
+    spark.run(f"colonnade.Table.forPath(spark, '{path}').restoreToVersion({before})")
+    assert spark.sql(f"SELECT * FROM {table} ORDER BY id") == [[1, "a"], [2, "b"]]
     spark.sql(f"DROP TABLE {table}")
 
 
