@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import glob
 import importlib
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -46,15 +49,15 @@ class ParquetFiles:
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths = paths
-        footers = [_open_parquet(path) for path in paths]
-        self.total: int | None = sum(footer.metadata.num_rows for footer in footers)
+        footers = [_footer(path) for path in paths]
+        self.total: int | None = sum(rows for rows, _ in footers)
         self.byte_count = sum(path.stat().st_size for path in paths)
-        self.schema = unified([footer.schema_arrow for footer in footers], paths)
+        self.schema = unified([schema for _, schema in footers], paths)
 
     def batches(self, advance: Advance) -> Iterator[pa.RecordBatch]:
         """Stream the rows and report them."""
         for path in self._paths:
-            with _open_parquet(path) as file:
+            with _reading(path), pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(_BATCH_ROWS):
                     yield aligned(batch, self.schema)
                     advance(batch.num_rows)
@@ -76,10 +79,10 @@ class CsvFiles:
         # Arrow reads instants only where each of them names its zone.
         instants = {n: t for n, t in self._types.items() if pa.types.is_timestamp(t) and t.tz}
         self._types |= dict.fromkeys(instants, pa.string())
-        schemas = []
-        for path in paths:
-            with path.open("rb") as file:
-                schemas.append(self._open(file, path).schema)
+        # An empty line is the NULL of a single column, and nothing where there are more.
+        self._narrow: set[Path] = set()
+        self._narrow = {path for path in paths if len(self._schema(path)) == 1}
+        schemas = [self._schema(path) for path in paths]
         read = _texts_for_nothing(unified(schemas, paths))
         self._types |= {field.name: field.type for field in read}
         self.schema = pa.schema([f.with_type(instants.get(f.name, f.type)) for f in read])
@@ -89,16 +92,16 @@ class CsvFiles:
     def batches(self, advance: Advance) -> Iterator[pa.RecordBatch]:
         """Stream the rows and report the bytes of the files."""
         for path in self._paths:
-            with path.open("rb") as file:
-                reader, done = self._open(file, path), 0
-                while (batch := _next(reader, path)) is not None:
-                    try:
-                        batch = _with_instants(batch, self.schema)
-                    except pa.ArrowException as error:
-                        raise _unreadable(path, error) from error
-                    yield aligned(batch, self.schema)
+            with _reading(path), path.open("rb") as file:
+                done = 0
+                for batch in self._open(file, path):
+                    yield aligned(_with_instants(batch, self.schema), self.schema)
                     advance(file.tell() - done)
                     done = file.tell()
+
+    def _schema(self, path: Path) -> pa.Schema:
+        with _reading(path), path.open("rb") as file:
+            return self._open(file, path).schema
 
     def _open(self, file: Any, path: Path) -> Any:
         name = path.name.removesuffix(".gz")
@@ -110,11 +113,12 @@ class CsvFiles:
             quoted_strings_can_be_null=False,
         )
         delimiter = "\t" if name.endswith(".tsv") else ","
-        parse = pa_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-        try:
-            return pa_csv.open_csv(stream, parse_options=parse, convert_options=convert)
-        except pa.ArrowException as error:
-            raise _unreadable(path, error) from error
+        parse = pa_csv.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=True,
+            ignore_empty_lines=path not in self._narrow,
+        )
+        return pa_csv.open_csv(stream, parse_options=parse, convert_options=convert)
 
 
 class QueryResult:
@@ -170,14 +174,27 @@ def find_files(given: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
 
 def unified(schemas: Sequence[pa.Schema], paths: Sequence[Path]) -> pa.Schema:
     """One schema for all files. Raises InvalidInputError where there is none."""
+    for schema, path in zip(schemas, paths, strict=True):
+        name, count = max(Counter(schema.names).items(), key=itemgetter(1), default=("", 0))
+        if count > 1:
+            raise InvalidInputError(f"{path} has {count} columns {name!r}; names are for one each.")
     try:
         return pa.unify_schemas(
-            [s.remove_metadata() for s in schemas], promote_options="permissive"
+            [pa.schema(map(_stored, schema)) for schema in schemas], promote_options="permissive"
         )
     except pa.ArrowException as error:
         raise InvalidInputError(
             f"The {len(paths)} files from {paths[0]} on do not fit together: {_first_line(error)}"
         ) from error
+
+
+def _stored(field: pa.Field) -> pa.Field:
+    """The field without what tables do not keep of it: a dictionary, the zone of instants."""
+    if pa.types.is_dictionary(field.type):
+        return field.with_type(field.type.value_type)
+    if pa.types.is_timestamp(field.type) and field.type.tz is not None:
+        return field.with_type(pa.timestamp(field.type.unit, "UTC"))
+    return field
 
 
 def aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -238,24 +255,21 @@ def _files(path: Path, suffixes: Sequence[str]) -> Iterator[Path]:
         yield file
 
 
-def _open_parquet(path: Path) -> pq.ParquetFile:
+def _footer(path: Path) -> tuple[int, pa.Schema]:
+    """The number of rows of a Parquet file, and its columns."""
+    with _reading(path), pq.ParquetFile(path) as file:
+        return file.metadata.num_rows, file.schema_arrow
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raises InvalidInputError, which names the file, for what Arrow cannot make of it."""
     try:
-        return pq.ParquetFile(path)
-    except pa.ArrowException as error:
-        raise _unreadable(path, error) from error
-
-
-def _next(reader: Any, path: Path) -> pa.RecordBatch | None:
-    try:
-        return reader.read_next_batch()
-    except StopIteration:
-        return None
-    except pa.ArrowException as error:
-        raise _unreadable(path, error) from error
-
-
-def _unreadable(path: Path, error: Exception) -> InvalidInputError:
-    return InvalidInputError(f"{path} cannot be read: {_first_line(error)}")
+        yield
+    except (pa.ArrowException, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # what the system says of the file, and not Arrow of its bytes
+        raise InvalidInputError(f"{path} cannot be read: {_first_line(error)}") from error
 
 
 def _first_line(error: Exception) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -115,6 +116,57 @@ def test_only_an_empty_field_of_a_csv_file_is_null(run: Run, tmp_path: Path) -> 
         assert str(rows[0].pop(2)) == "nan"
         assert rows == [[1, "NA", None], [2, "null", None, None], [3, "N/A", 0.5, None]]
         assert run("export", tmp_path / table, tmp_path / "b.csv", "--yes").code == 0
+
+
+def test_an_empty_line_of_a_csv_file_is_null_where_there_is_one_column(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text('name\nx\n\n""\n\n')
+    for file, table in (("a.csv", "a"), ("b.csv", "b")):
+        assert run("import", tmp_path / table, tmp_path / file).code == 0
+        names = colonnade.open(tmp_path / table).scan().to_arrow()["name"].to_pylist()
+        assert names == ["x", None, "", None]
+        assert run("export", tmp_path / table, tmp_path / "b.csv", "--yes").code == 0
+    (tmp_path / "wide.csv").write_text("id,name\n\n1,x\n\n")
+    assert run("import", tmp_path / "wide", tmp_path / "wide.csv", "--json").json["rows"] == 1
+
+
+def test_files_that_differ_in_how_they_say_the_same_fit_together(run: Run, tmp_path: Path) -> None:
+    noon = datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
+    for number, zone in enumerate(("UTC", "Europe/Berlin")):
+        names = pa.array(["x"]).dictionary_encode() if number else pa.array(["x"])
+        at = pa.array([noon], pa.timestamp("us", zone))
+        pq.write_table(
+            pa.table({"id": [number], "at": at, "name": names}), tmp_path / f"{number}.parquet"
+        )
+    assert run("import", tmp_path / "t", tmp_path / "*.parquet").code == 0
+    assert rows_of(tmp_path / "t") == [{"id": n, "at": noon, "name": "x"} for n in (0, 1)]
+
+
+def _files_that_cannot_be_imported(folder: Path) -> Iterator[list[Path]]:
+    """Files of every kind, each with a name for what is wrong with them."""
+    rows = pa.table({"id": range(100_000)})
+    pq.write_table(rows, folder / "page.parquet", use_dictionary=False)
+    stored = (folder / "page.parquet").read_bytes()
+    (folder / "page.parquet").write_bytes(stored[:40_000] + bytes(1_000) + stored[41_000:])
+    yield [folder / "page.parquet"]
+    packed = gzip.compress("\n".join(("id", *map(str, range(1_000)))).encode())
+    (folder / "cut.csv.gz").write_bytes(packed[:400])
+    yield [folder / "cut.csv.gz"]
+    (folder / "plain.csv.gz").write_text("id\n1\n")
+    yield [folder / "plain.csv.gz"]
+    (folder / "twice.csv").write_text("id,id\n1,2\n")
+    yield [folder / "twice.csv"]
+    pq.write_table(pa.table({"id": [2**53 + 1]}), folder / "whole.parquet")
+    pq.write_table(pa.table({"id": [0.5]}), folder / "half.parquet")
+    yield [folder / "whole.parquet", folder / "half.parquet"]
+
+
+def test_a_file_that_cannot_be_imported_is_named(run: Run, tmp_path: Path) -> None:
+    for files in _files_that_cannot_be_imported(tmp_path):
+        ran = run("import", tmp_path / "t", *files)
+        assert (ran.code, files[0].name in ran.err) == (2, True), ran.err
+        assert not (tmp_path / "t").exists()
 
 
 def test_instants_of_a_csv_file_are_in_utc_unless_they_name_a_zone(
