@@ -76,6 +76,11 @@ class Rescue:
         except OSError as error:
             raise StoreError(f"{self.path} could not be written: {error}.") from error
 
+    def give_up(self) -> None:
+        """Remove the file that was kept: no row of it was lost after all."""
+        with suppress(OSError):
+            os.unlink(self.path)
+
     def __enter__(self) -> Rescue:
         return self
 

@@ -21,7 +21,7 @@ from manifests.bloom_columns import bloom_columns
 from manifests.bounds import BoundsTable
 from manifests.change import Change, TableRead
 from manifests.entries import RowSetEntry
-from manifests.errors import InvalidInputError, NotFoundError
+from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from manifests.ids import new_job_id, new_transaction_id
 from manifests.log import Log
 from manifests.operations import AddRowSet, DropRowSet
@@ -133,7 +133,12 @@ def take_out(
         entries = out.close()
         if lost:
             file.keep()
-        snapshot = log.commit(_change(table, chosen, entries, lost, job), base)
+        try:
+            snapshot = log.commit(_change(table, chosen, entries, lost, job), base)
+        except ConflictError:
+            if lost:
+                file.give_up()
+            raise
     rescued = file.path if lost else None
     return snapshot, RepairResult(snapshot.epoch, _ids(chosen), kept, tuple(lost), rescued)
 

@@ -250,7 +250,8 @@ def test_others_lose_nothing_beside_a_repair(appends: bool, tmp_path: Path) -> N
     else:
         with pytest.raises(ConflictError):
             table.repair([0], rescue=tmp_path / "lost.parquet")
-        table.repair([0], rescue=tmp_path / "again.parquet")
+        assert list(tmp_path.iterdir()) == []
+        table.repair([0], rescue=tmp_path / "lost.parquet")
         assert 3 not in ids(table)
 
 
