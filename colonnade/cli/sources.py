@@ -28,6 +28,8 @@ SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", "
 """The names of files by format."""
 
 _BATCH_ROWS = 65_536
+_BLOCK_BYTES = 8 * 2**20
+"""A row of a CSV file has at most so many."""
 
 
 class Source(Protocol):
@@ -66,7 +68,7 @@ class ParquetFiles:
 class CsvFiles:
     """CSV files with a header; what ends in `.tsv` is separated by tabs, in `.gz` compressed.
 
-    Types are those of `known` columns, else guessed from the first megabyte of each file; a column
+    Types are those of `known` columns, else guessed from the first 8 MiB of each file; a column
     without values is of texts. An empty field is NULL, a quoted empty one the empty text, and every
     other text is itself: `NA` too, and NaN is a number. Instants without a zone are in UTC.
     """
@@ -92,7 +94,7 @@ class CsvFiles:
     def batches(self, advance: Advance) -> Iterator[pa.RecordBatch]:
         """Stream the rows and report the bytes of the files."""
         for path in self._paths:
-            with _reading(path), path.open("rb") as file:
+            with _reading(path), pa.OSFile(str(path)) as file:
                 done = 0
                 for batch in self._open(file, path):
                     yield aligned(_with_instants(batch, self.schema), self.schema)
@@ -100,10 +102,20 @@ class CsvFiles:
                     done = file.tell()
 
     def _schema(self, path: Path) -> pa.Schema:
-        with _reading(path), path.open("rb") as file:
-            return self._open(file, path).schema
+        with _reading(path), pa.OSFile(str(path)) as file:
+            schema = self._open(file, path).schema
+        try:
+            types = dict(zip(schema.names, schema.types, strict=True))
+        except UnicodeDecodeError as error:
+            raise _not_utf8_error(path, "its first line") from error
+        for name, type_ in types.items():
+            if pa.types.is_binary(type_) and name not in self._types:  # texts that are none
+                raise _not_utf8_error(path, f"column {name!r}")
+        return schema
 
-    def _open(self, file: Any, path: Path) -> Any:
+    def _open(self, file: pa.NativeFile, path: Path) -> Any:
+        # Not a file of Python's: Arrow reads ahead in a thread, which would need the interpreter
+        # while that ends, and abort the process.
         name = path.name.removesuffix(".gz")
         stream = pa.CompressedInputStream(file, "gzip") if name != path.name else file
         convert = pa_csv.ConvertOptions(
@@ -118,7 +130,12 @@ class CsvFiles:
             newlines_in_values=True,
             ignore_empty_lines=path not in self._narrow,
         )
-        return pa_csv.open_csv(stream, parse_options=parse, convert_options=convert)
+        return pa_csv.open_csv(
+            stream,
+            read_options=pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
+            parse_options=parse,
+            convert_options=convert,
+        )
 
 
 class QueryResult:
@@ -269,7 +286,16 @@ def _reading(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # what the system says of the file, and not Arrow of its bytes
-        raise InvalidInputError(f"{path} cannot be read: {_first_line(error)}") from error
+        said = _first_line(error)
+        if "straddling" in said:
+            said = (
+                f"it has a row of more than {_BLOCK_BYTES >> 20} MiB, or a quote that is left open."
+            )
+        raise InvalidInputError(f"{path} cannot be read: {said}") from error
+
+
+def _not_utf8_error(path: Path, part: str) -> InvalidInputError:
+    return InvalidInputError(f"{path} is not UTF-8 in {part}; convert it, such as by iconv.")
 
 
 def _first_line(error: Exception) -> str:

@@ -169,6 +169,34 @@ def test_a_file_that_cannot_be_imported_is_named(run: Run, tmp_path: Path) -> No
         assert not (tmp_path / "t").exists()
 
 
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"id,name\n1,caf\xe9\n", "a.csv is not UTF-8 in column 'name'; convert it"),
+        (b"id,caf\xe9\n1,2\n", "a.csv is not UTF-8 in its first line"),
+        (b"id,name\n1,2\n3\n", "a.csv cannot be read: CSV parse error: Expected 2 columns, got 1"),
+        (
+            b"id,name\n1," + b"x" * (20 << 20) + b"\n",
+            "a.csv cannot be read: a row has more than 8 MiB",
+        ),
+    ],
+    ids=["text", "header", "short", "long"],
+)
+def test_a_csv_file_that_cannot_be_read_is_named(
+    content: bytes, sentence: str, run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(content)
+    ran = run("import", tmp_path / "t", tmp_path / "a.csv")
+    assert (ran.code, sentence in ran.err) == (2, True)
+    assert not (tmp_path / "t").exists()
+
+
+def test_a_text_of_megabytes_is_a_value_of_a_csv_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"id,name\n1,{'x' * (5 << 20)}\n")
+    assert run("import", tmp_path / "t", tmp_path / "a.csv").code == 0
+    assert [len(str(row["name"])) for row in rows_of(tmp_path / "t")] == [5 << 20]
+
+
 def test_instants_of_a_csv_file_are_in_utc_unless_they_name_a_zone(
     run: Run, tmp_path: Path
 ) -> None:
@@ -259,7 +287,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing(
     run: Run, shop: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "late.csv"
-    file.write_text("id\n" + "1\n" * 600_000 + "x\n")
+    file.write_text("id,name\n" + f"1,{'x' * 100}\n" * 100_000 + "x,\n")
     before = run("show", shop, "--json").json["epoch"]
     ran = run("import", shop / "late", file)
     assert ran.code == 2
