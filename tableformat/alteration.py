@@ -7,7 +7,7 @@ Spec: docs/spec/operations.md#altering-tables
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from manifests.bloom_columns import check_bloom_columns, follow_columns
@@ -215,7 +215,9 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     if schema == table.schema:
         return (*operations, *_set_layout(table, layout))
     check_schema(schema)
-    moved, gone = follow_columns(table.properties, table.schema, schema)
+    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
+    following = _without(table.properties, removed)
+    moved, gone = follow_columns(following, table.schema, schema)
     if moved or gone:
         # First, so that what is set beside it has the last word.
         operations.insert(0, SetProperties(table=table.id, set=moved, remove=gone))
@@ -242,7 +244,7 @@ def _set_layout(
     return (SetPartitionLayout(table=table.id, layout_id=number, fields=layout),)
 
 
-def _without(properties: dict[str, str], names: Sequence[str]) -> dict[str, str]:
+def _without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
     return {name: text for name, text in properties.items() if name not in names}
 
 

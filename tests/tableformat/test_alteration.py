@@ -377,5 +377,5 @@ def test_a_property_that_names_a_column_follows_it(tmp_path: Path) -> None:
     assert table.state.properties == {on + "key": "true", on + "name": "true", "owner": "me"}
     table.alter(DropColumn(("name",)), RenameColumn(("key",), "id"))
     assert table.state.properties == {on + "id": "true", "owner": "me"}
-    table.alter(AlterProperties(remove=(on + "id",)))
+    table.alter(AlterProperties(remove=(on + "id",)), RenameColumn(("id",), "key"))
     assert table.state.properties == {"owner": "me"}
