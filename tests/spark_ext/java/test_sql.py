@@ -269,6 +269,21 @@ def test_a_table_that_sparks_own_catalog_refuses_is_not_left_behind(
         assert "INVALID_SCHEMA_OR_RELATION_NAME" in spark.refusal(f"CREATE TABLE `per%cent` {what}")
 
 
+@pytest.mark.parametrize("verb", ["CREATE TABLE", "CREATE OR REPLACE TABLE"])
+def test_a_default_that_sparks_own_catalog_lets_pass_is_refused(
+    spark: SparkShell, verb: str
+) -> None:
+    text = spark.refusal(f"{verb} usual (a INT, b INT DEFAULT 3) USING colonnade")
+    assert "Column 'b' cannot have a default value" in text
+    assert spark.run("spark.catalog.tableExists('usual')") is False
+    spark.sql("CREATE TABLE other (a INT, b INT DEFAULT 3) USING parquet")
+    spark.sql("INSERT INTO other (a) VALUES (1)")
+    spark.sql(f"{verb} usual USING colonnade AS SELECT * FROM other")
+    assert rows(spark, "usual") == [[1, 3]]
+    for name in ("usual", "other"):
+        spark.sql(f"DROP TABLE {name}")
+
+
 def test_a_view_shows_the_newest_epoch_or_the_one_it_names(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE seen USING colonnade AS SELECT 1 AS a")
     spark.sql("CREATE VIEW newest AS SELECT * FROM seen WHERE a IN (SELECT id FROM colonnade.db.t)")

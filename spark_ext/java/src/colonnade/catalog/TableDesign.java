@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.spark.sql.catalyst.plans.logical.V2CreateTableAsSelectPlan;
+import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
 import org.apache.spark.sql.connector.expressions.Expression;
@@ -58,6 +60,7 @@ record TableDesign(
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
     refuseNowhere(given);
+    refuseDefaults(info.columns());
     Map<String, String> properties = new HashMap<>(given);
     properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
     properties.keySet().removeAll(NOT_OURS);
@@ -109,6 +112,16 @@ record TableDesign(
     if (properties.containsKey(TableCatalog.PROP_EXTERNAL)
         && !properties.containsKey(TableCatalog.PROP_LOCATION)) {
       throw refusal("An EXTERNAL table needs a LOCATION; leave out EXTERNAL.");
+    }
+  }
+
+  /** Spark's own catalog lets DEFAULT pass; selected columns bring that of their table along. */
+  private static void refuseDefaults(Column[] columns) {
+    for (Column column : columns) {
+      if (column.defaultValue() != null
+          && RunningStatement.find(V2CreateTableAsSelectPlan.class).isEmpty()) {
+        throw refusal("Column '" + column.name() + "' cannot have a default value.");
+      }
     }
   }
 
