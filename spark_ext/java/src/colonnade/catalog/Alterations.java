@@ -1,5 +1,6 @@
 package colonnade.catalog;
 
+import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.source.CachedReads;
 import colonnade.source.ColonnadeTable;
@@ -17,6 +18,14 @@ final class Alterations {
 
   /** Alters a table, in one epoch, and returns it as it is then. */
   static ColonnadeTable carryOut(String path, TableChange... changes) {
+    if (Caller.isSchemaEvolution()) {
+      String sentence =
+          String.format(
+              "WITH SCHEMA EVOLUTION does not change the columns of table %s; change them first,"
+                  + " with ALTER TABLE.",
+              path);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
     Planner.callOnce("alter_table", Map.of("path", path, "changes", of(changes)));
     ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
     CachedReads.refresh(altered.path());

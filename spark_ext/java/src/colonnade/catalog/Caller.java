@@ -16,6 +16,12 @@ final class Caller {
           "org.apache.spark.sql.connect.planner.SparkConnectPlanner.handleSqlCommand",
           "org.apache.spark.sql.hive.thriftserver.SparkSQLDriver.run");
 
+  /** The rules of Spark 4.3 and of 4.1. */
+  private static final Set<String> SCHEMA_EVOLUTION =
+      Set.of(
+          "org.apache.spark.sql.catalyst.analysis.ResolveSchemaEvolution$",
+          "org.apache.spark.sql.catalyst.analysis.ResolveMergeIntoSchemaEvolution$");
+
   private Caller() {}
 
   /**
@@ -30,6 +36,11 @@ final class Caller {
   static boolean isFrameWriter() {
     return any(frame -> frame.getClassName().equals(FRAME_WRITER))
         || any(frame -> frame.getClassName().equals(CONNECT)) && ConnectCall.isFrameWriter();
+  }
+
+  /** Whether it is a write WITH SCHEMA EVOLUTION, for which Spark alters the table beforehand. */
+  static boolean isSchemaEvolution() {
+    return any(frame -> SCHEMA_EVOLUTION.contains(frame.getClassName()));
   }
 
   private static boolean any(Predicate<StackWalker.StackFrame> wanted) {
