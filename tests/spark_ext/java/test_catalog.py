@@ -221,6 +221,8 @@ def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:
         assert spark.sql("SELECT count(*) FROM t.history") == [[1]]
         assert len(spark.sql("CALL colonnade.system.history('t')")) == 1
         assert "NOT_FOUND" in spark.refusal("SELECT * FROM t.nothing")
+        spark.run("spark.range(3).write.parquet(folder + '/files')")
+        assert spark.sql(f"SELECT count(*) FROM parquet.`{spark.folder}/files`") == [[3]]
     finally:
         spark.sql("USE spark_catalog.default")
     assert (spark.folder / "warehouse" / "default").is_dir()

@@ -73,12 +73,18 @@ final class Tables {
     try {
       return load(named.path(), options);
     } catch (Exception error) {
-      // About a path our own sentence says more than Spark's, which looks for a file format.
-      if (!named.isPath() && error instanceof ColonnadeException e && e.isNoSuchTable()) {
+      // About a path our own sentence says more than Spark's, unless a file format stands before it.
+      boolean ours = named.isPath() && !mayBeFiles(identifier);
+      if (!ours && error instanceof ColonnadeException e && e.isNoSuchTable()) {
         throw new NoSuchTableException(identifier);
       }
       throw error;
     }
+  }
+
+  /** Whether a name may be a format and a path to Spark, as in {@code parquet.`/data/files`}. */
+  private static boolean mayBeFiles(Identifier identifier) {
+    return identifier.namespace().length == 1 && TableName.isPath(identifier.name());
   }
 
   /** The table at a path; Spark understands the error where there is none. */
