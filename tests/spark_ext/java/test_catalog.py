@@ -108,6 +108,19 @@ def test_a_table_is_created_as_it_is_described(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE IF NOT EXISTS colonnade.db.t (a INT)")
 
 
+def test_a_table_is_not_copied_by_like(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.t (a INT)")
+    spark.sql("CREATE TABLE own (a INT) USING colonnade")
+    for name, source in [
+        ("colonnade.db.u", "colonnade.db.t"),
+        ("u", "own"),
+        ("u", "colonnade.db.t"),
+    ]:
+        text = spark.refusal(f"CREATE TABLE {name} LIKE {source}")
+        assert text.startswith("[COLONNADE_INVALID_INPUT] CREATE TABLE ... LIKE neither copies nor")
+    spark.sql("DROP TABLE own")
+
+
 @pytest.mark.parametrize("key", ["", "CLUSTER BY (b, a)", "TBLPROPERTIES (sortKey = 'b, a DESC')"])
 def test_show_create_table_creates_the_same_table(spark: SparkShell, key: str) -> None:
     spark.sql(f"CREATE TABLE colonnade.db.t (a INT NOT NULL COMMENT 'c', b CHAR(3)) {key}")

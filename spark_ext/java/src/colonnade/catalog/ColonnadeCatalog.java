@@ -150,6 +150,11 @@ public final class ColonnadeCatalog
     return ColonnadeTable.load(path, Map.of());
   }
 
+  /** Spark 4.3 asks for it; 4.1 has no such method to override. */
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source) {
+    throw TableDesign.like();
+  }
+
   /** Where a new table will be. */
   private String newPath(Identifier identifier, TableDesign design)
       throws NoSuchNamespaceException {

@@ -157,6 +157,11 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     return registerNew(identifier, path, design);
   }
 
+  /** Spark 4.3 asks for it, of a table of ours; 4.1 has no such method to override. */
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source) {
+    throw TableDesign.like();
+  }
+
   /** A statement may repeat what a table that is there is, but all its columns then. */
   private static void refuseOther(String path, TableDesign design, Transform[] layout) {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());

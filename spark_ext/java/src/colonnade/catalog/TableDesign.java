@@ -174,6 +174,13 @@ record TableDesign(
     return field;
   }
 
+  /** Refuses {@code CREATE TABLE … LIKE}. */
+  static RuntimeException like() {
+    return refusal(
+        "CREATE TABLE ... LIKE neither copies nor makes a Colonnade table; use CREATE TABLE ... AS"
+            + " SELECT ... LIMIT 0.");
+  }
+
   private static RuntimeException refusal(String sentence) {
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
