@@ -26,6 +26,7 @@ addEventListener("load", () => {
     loaded: performance.getEntriesByType("resource").map(each => each.name),
     colour: getComputedStyle(document.body).backgroundColor,
     drawn: [...document.querySelectorAll("svg")].filter(svg => svg.clientHeight > 20).length,
+    name: Math.max(...[...document.querySelectorAll("td.name")].map(td => td.clientWidth)),
     hidden: [...document.querySelectorAll("td")].filter(td => td.clientWidth === 0).length,
   }) + "NEES";
   document.body.append(out);
@@ -79,6 +80,7 @@ def test_a_narrow_page_scrolls_in_no_direction_but_down(page: Path) -> None:
     assert found["loaded"] == []
     assert found["drawn"] >= 5
     assert found["hidden"] == 0
+    assert found["name"] < WIDTH / 2  # numbers stand beside names, however long these are
 
 
 def test_the_page_is_dark_where_the_reader_wants_it(page: Path) -> None:
