@@ -46,7 +46,7 @@ def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
             f"A tag cannot be {name!r}: that is the number of an epoch wherever a text names either"
             " of them; give it a letter."
         )
-    return _commit(log, base, Tag(name=name, epoch=_at_least_0(log, epoch)))
+    return _commit(log, base, Tag(name=name, epoch=_stored_number(log, epoch)))
 
 
 def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:
@@ -65,7 +65,7 @@ def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) 
             f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; a tag"
             " has no end."
         )
-    until, kept = log.now_ms() + int(seconds * 1000), _at_least_0(log, epoch)
+    until, kept = log.now_ms() + int(seconds * 1000), _stored_number(log, epoch)
     return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 
 
@@ -100,8 +100,8 @@ def _checked(name: str, what: str) -> str:
     return name
 
 
-def _at_least_0(log: Log, epoch: int) -> int:
-    if epoch < 0:
+def _stored_number(log: Log, epoch: int) -> int:
+    if not 0 <= epoch < 2**53:
         raise NotFoundError(f"Epoch {epoch} of {log.store.url} does not exist.")
     return epoch
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -414,7 +415,7 @@ class ArrowTable(RowMethods):
         table = self._location.require(head).id
         epochs = self._log.read_epochs(head.epoch)
         found = table_history(epochs, table, lambda epoch: self._log.read_at(epoch, head=head))
-        return list(islice(found, limit))
+        return list(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
     def find_counts(self, transaction: str, after: int) -> RowCounts:
         """What a transaction since the epoch `after` did; nothing where it made no epoch.

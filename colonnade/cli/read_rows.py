@@ -56,7 +56,7 @@ def head(
     )
     rows: list[dict[str, Any]] = []
     for batch in scan.to_batches():
-        rows += _python_rows(batch.slice(0, limit - len(rows)))
+        rows += _python_rows(batch.slice(0, min(limit - len(rows), batch.num_rows)))
         if len(rows) == limit:
             break
     Output(json).show(rows, _rows_view(scan.schema.names, rows))

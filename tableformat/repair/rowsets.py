@@ -144,7 +144,7 @@ def take_out(
 
 
 def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
-    found = log.find_rowsets(table, rowsets)
+    found = log.find_rowsets(table, [each for each in rowsets if 0 <= each < 2**32])
     missing = sorted(set(rowsets).difference(found))
     if missing or not found:
         raise NotFoundError(

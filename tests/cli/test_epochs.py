@@ -41,3 +41,4 @@ def test_what_cannot_be_restored_or_named_is_refused(run: Run, shop: Path) -> No
     assert run("restore", shop / "orders", "--epoch", 1, "--tag", "x", "--yes").code == 2
     assert run("tag", shop, "--remove").code == 2
     assert run("tag", shop, "x", "--epoch", 99).code == 3
+    assert run("tag", shop, "x", "--epoch", 10**20).code == 3

@@ -63,6 +63,8 @@ def test_history_of_a_database_names_the_tables_that_changed(run: Run, shop: Pat
     assert (epochs[0]["operation"], epochs[0]["tables"]) == ("create_table", ["users"])
     assert epochs[1]["metrics"]["rows_deleted"] == 2
     assert len(run("history", shop, "--limit", 2, "--json").json) == 2
+    every = run("history", shop / "orders", "--json").json
+    assert run("history", shop / "orders", "--limit", 10**20, "--json").json == every
     assert "rows_deleted 2" in run("history", shop).out
 
 

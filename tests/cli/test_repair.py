@@ -43,6 +43,8 @@ def test_checkpoint_and_hint_are_made_anew(run: Run, shop: Path) -> None:
 
 
 def test_a_repair_that_is_not_clear_is_refused(run: Run, shop: Path, tmp_path: Path) -> None:
+    lost = tmp_path / "lost.parquet"
+    assert run("repair", shop / "orders", "--rowsets", 10**20, "--rescue", lost).code == 3
     orders, rescue = shop / "orders", tmp_path / "lost.parquet"
     for arguments in (
         ("--rescue", rescue),

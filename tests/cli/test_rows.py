@@ -35,6 +35,7 @@ def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
     ).json
     assert row == {"name": None, "price": "1.25"}
     assert len(run("head", shop / "orders", "--limit", 12, "--json").json) == 12
+    assert len(run("head", shop / "orders", "--limit", 10**20, "--json").json) == 28
 
 
 def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path) -> None:
