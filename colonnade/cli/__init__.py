@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 _PACKAGES = ("jinja2", "rich", "typer")
 
-_INTERRUPTED = 130
-"""`ExitCode.INTERRUPTED`, before that can be imported."""
+_MISSING, _INTERRUPTED = 10, 130
+"""Of `ExitCode`, before that can be imported."""
 
 
 def main() -> None:
@@ -29,7 +29,8 @@ def load() -> Callable[[list[str]], None]:
         package = (error.name or "").partition(".")[0]
         if package not in _PACKAGES:
             raise
-        sys.exit(f"The command line needs {package}: install colonnade[cli].")
+        sys.stderr.write(f"The command line needs {package}: install colonnade[cli].\n")
+        sys.exit(_MISSING)
     except KeyboardInterrupt:
         sys.exit(_INTERRUPTED)
     return run

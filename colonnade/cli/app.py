@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -79,9 +81,17 @@ def guarded(command: Command) -> Command:
 def run(line: list[str]) -> None:
     """Run the command of a line and end the process with its exit code.
 
-    What is wrong with a line that asks for JSON is said in JSON, as every other error.
+    What is wrong with a line that asks for JSON is said in JSON, as every other error. JSON is
+    always UTF-8; in texts, characters that a terminal or pipe does not know become escapes.
     """
-    if "--json" not in line:
+    as_json = "--json" in line
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(
+                encoding="utf-8" if as_json else None,
+                errors="strict" if as_json else "backslashreplace",
+            )
+    if not as_json:
         app(line, prog_name="colonnade")
         return
     try:
@@ -110,8 +120,14 @@ def _root(
     """Nothing is chosen for all commands."""
 
 
+def _help(command: Command) -> str:
+    """What a command says of itself; its paragraphs are wrapped where they are shown."""
+    paragraphs = (inspect.getdoc(command) or "").split("\n\n")
+    return "\n\n".join(" ".join(each.split()) for each in paragraphs)
+
+
 app.callback()(_root)
 for panel, commands in COMMANDS.items():
     for each in commands:
         name = each.__name__.rstrip("_")
-        app.command(name, rich_help_panel=panel)(guarded(each))
+        app.command(name, help=_help(each), rich_help_panel=panel)(guarded(each))

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from colonnade.cli.arguments import JsonOption, TableArgument, WhereOption, split_names
+from colonnade.cli.arguments import JsonOption, TableArgument, split_names
 from colonnade.cli.engine import (
     ABOVE,
     AboveOption,
@@ -38,7 +38,10 @@ from tableformat.stop import Stop
 
 def compact(
     table: TableArgument,
-    where: WhereOption = None,
+    where: Annotated[
+        str | None,
+        typer.Option("--where", help="Only RowSets that may hold such rows."),
+    ] = None,
     zorder: Annotated[
         str | None,
         typer.Option("--zorder", metavar="A,B", help="Put all rows in z-order of these columns."),

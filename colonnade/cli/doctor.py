@@ -29,7 +29,10 @@ Status = Literal["ok", "absent", "problem"]
 _PYTHONS = ((3, 10), (3, 13))
 _SPARKS = ("4.1", "4.2", "4.3")
 _LEAST_JAVA = 17
-_PACKAGES = ("numpy", "orjson", "pyarrow", "pydantic", "pyroaring", "google-crc32c", "fsspec")
+_PACKAGES = (
+    *("fsspec", "google-crc32c", "numpy", "orjson", "pyarrow", "pydantic", "pyroaring", "sqlglot"),
+    "xxhash",
+)
 _STYLES = {"ok": "green", "absent": "yellow", "problem": "bold red"}
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import orjson
@@ -15,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import colonnade
 import colonnade_command
 import manifests.errors as errors
 from colonnade.cli import (
@@ -37,7 +40,7 @@ from tableformat.compaction.execute import CompactionReport
 from tableformat.history import HistoryEntry
 from tableformat.repair.rowsets import RepairResult
 from tableformat.verify.findings import VerifyReport
-from tests.cli.runner import Run
+from tests.cli.runner import SCHEMA, Run
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "command-line.md").read_text()
@@ -155,6 +158,15 @@ def test_every_command_explains_itself_and_is_documented(run: Run, name: str) ->
     assert f"\n| `{name} " in PAGE
 
 
+def test_the_paragraphs_of_a_help_are_as_wide_as_the_terminal(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("vacuum", "--help").out.split("Arguments")[0].splitlines()
+    broken = [line.rstrip() for line, after in pairwise(lines) if line.strip() and after.strip()]
+    assert [line for line in broken if len(line) < 60] == []
+
+
 def test_the_documented_exit_codes_are_those_that_there_are() -> None:
     documented = re.findall(r"^\| (\d+) \| `([A-Z_]+)` \|", PAGE, re.MULTILINE)
     assert documented == [(str(code.value), code.name) for code in ExitCode]
@@ -196,6 +208,20 @@ def test_colour_is_for_terminals_that_want_it(
     assert "\x1b[1;31m" in run("ls", shop / "nothing").err
     monkeypatch.setenv("NO_COLOR", "1")
     assert "31m" not in run("ls", shop / "nothing").err
+
+
+def test_what_a_terminal_cannot_show_is_escaped_and_json_is_utf_8(tmp_path: Path) -> None:
+    colonnade.create_database(tmp_path / "lake").create_table("züge", SCHEMA)
+
+    def printed(*options: str) -> bytes:
+        command = (sys.executable, "-m", "colonnade", "ls", str(tmp_path / "lake"), *options)
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, check=True
+        ).stdout
+
+    assert b"z\\xfcge" in printed()
+    assert orjson.loads(printed("--json"))[0]["name"] == "züge"
 
 
 def test_a_reader_that_stops_early_is_no_error(shop: Path) -> None:
@@ -255,7 +281,7 @@ def test_the_script_runs_the_command_and_is_interrupted_as_usual_from_then_on(
 
 
 def test_without_its_packages_the_command_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def missing(name: str) -> None:
         raise ModuleNotFoundError("No module named 'typer'", name="typer")
@@ -263,7 +289,8 @@ def test_without_its_packages_the_command_says_what_to_install(
     monkeypatch.setattr("colonnade.cli.importlib.import_module", missing)
     with pytest.raises(SystemExit) as ended:
         main()
-    assert ended.value.code == "The command line needs typer: install colonnade[cli]."
+    assert ended.value.code == ExitCode.MISSING
+    assert capsys.readouterr().err == "The command line needs typer: install colonnade[cli].\n"
 
 
 def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
