@@ -69,11 +69,22 @@ _NOT_LINKED = NO_LINKS | {
     errno.ENOSPC,
     errno.EROFS,
 }
-_RETRYABLE = {errno.EAGAIN, errno.EBUSY, errno.EMFILE, errno.ENFILE, errno.ESTALE, errno.ETIMEDOUT}
+_RETRYABLE = {
+    errno.EAGAIN,
+    errno.EBUSY,
+    errno.EMFILE,
+    errno.ENFILE,
+    errno.ENOENT,
+    errno.ESTALE,
+    errno.ETIMEDOUT,
+}
+_TRIES = 3
+"""How often an object is written whose unfinished file goes away."""
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and run this again",
     errno.EDQUOT: "the disk quota is used up; free some space and run this again",
     errno.EFBIG: "the file size limit of the file system or of this process is reached",
+    errno.ENOENT: "what was written of it, or its folder, was removed meanwhile; run this again",
     errno.EACCES: "permission denied; check the owner and mode of the file and its folders",
     errno.EROFS: "the file system is mounted read-only",
     errno.ELOOP: "it is a symbolic link, and nothing in a database is one",
@@ -130,18 +141,25 @@ class LocalStore(ObjectStore):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
-            temp = write_temp(folder, leaf, data, sync=True)
-            outcome = PutOutcome.CREATED
-            try:
-                link(folder, temp, leaf)
-            except FileExistsError:
-                outcome = PutOutcome.EXISTS
-            except OSError as error:
-                if error.errno in _NOT_LINKED:
+            for attempt in range(1, _TRIES + 1):
+                temp = write_temp(folder, leaf, data, sync=True)
+                outcome = PutOutcome.CREATED
+                try:
+                    link(folder, temp, leaf)
+                except FileExistsError:
+                    outcome = PutOutcome.EXISTS
+                except FileNotFoundError:
+                    # While this process was stopped, a vacuum took the file for one left behind.
+                    if attempt < _TRIES:
+                        continue
                     raise
-                return PutOutcome.UNKNOWN
-            finally:
-                discard(folder, temp)
+                except OSError as error:
+                    if error.errno in _NOT_LINKED:
+                        raise
+                    return PutOutcome.UNKNOWN
+                finally:
+                    discard(folder, temp)
+                break
             try:
                 # Also for EXISTS: the one who linked it may have died before this line.
                 os.fsync(folder)

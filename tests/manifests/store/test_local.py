@@ -213,6 +213,32 @@ def test_a_full_disk_names_the_object_and_leaves_nothing(
     assert store.get("t/a") == b"x" * 9000
 
 
+@pytest.mark.parametrize("way", WRITES)
+@pytest.mark.parametrize("times", [1, 9])
+def test_a_write_survives_the_loss_of_its_unfinished_file_or_says_so(
+    way: str, times: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a vacuum took it for one left behind, while the writer was stopped."""
+    store = LocalStore(tmp_path)
+    fsync, lost = os.fsync, iter(range(times))
+
+    def sync_and_lose(file: int) -> None:
+        fsync(file)
+        for each in list(store.list_unfinished()):
+            if next(lost, None) is not None:
+                store.delete_unfinished(each.name)
+
+    monkeypatch.setattr(os, "fsync", sync_and_lose)
+    if way == "put_if_absent" and times == 1:
+        WRITES[way](store)
+        assert files(tmp_path) == ["t/a"]
+        return
+    with pytest.raises(StoreError, match="t/a could not be written: what was written") as caught:
+        WRITES[way](store)
+    assert caught.value.retryable
+    assert files(tmp_path) == []
+
+
 @pytest.mark.parametrize("code", [errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP])
 @pytest.mark.parametrize("way", ["put_if_absent", "create"])
 def test_a_file_system_without_hard_links_is_refused(
