@@ -17,7 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.change import Change, TableRead
+from manifests.change import Change, RowsGone, TableRead
 from manifests.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
@@ -80,6 +80,16 @@ class _Plan:
     def written(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*self.created, *self.work)))
 
+    def rows(self) -> tuple[RowsGone, ...]:
+        """The rows that go: moved, not deleted, where it adds or changes rows besides.
+
+        These may be what became of them, so nobody else may have deleted one.
+        """
+        rows = tuple(row for work in self.work.values() for row in work.rows)
+        if not any(work.added or work.columns for work in self.work.values()):
+            return rows
+        return tuple(replace(row, kind="update") if row.kind == "delete" else row for row in rows)
+
     def operations(self, base: Snapshot, vectors: _Vectors) -> tuple[Operation, ...]:
         names = {table.name for table in self.created.values()}
         replaced = [t for t in self.dropped if base.tables[TableId(t)].name in names]
@@ -106,7 +116,6 @@ class Transaction:
         self._base = base
         self._settings = commit or CommitSettings()
         self._job = new_job_id()
-        self._transaction = new_transaction_id()
         self._plan = _Plan()
         self._state = base
         self._reads: list[TableRead] = []
@@ -263,11 +272,11 @@ class Transaction:
     def _change(self, plan: _Plan, vectors: _Vectors) -> Change:
         parts = plan.work.values()
         return Change(
-            self._transaction,
+            new_transaction_id(),
             "transaction",
             plan.operations(self._base, vectors),
             {"statements": "; ".join(plan.done), **self._settings.parameters()},
-            rows=tuple(row for work in parts for row in work.rows),
+            rows=plan.rows(),
             reads=(*self._reads, *(read for work in parts for read in work.reads)),
             keys=tuple(guard for work in parts for guard in work.keys),
             metrics=plan.counts,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -390,3 +391,43 @@ def test_vectors_are_stored_once_at_the_end() -> None:
         seen = changed.scan().to_arrow()
     assert vectors() == 2
     assert db.table("t").scan().to_arrow().equals(seen)
+
+
+def test_a_copy_of_a_transaction_commits_what_it_did_itself() -> None:
+    """As in a process that forked within the block: one must not pass for the other."""
+    db = database()
+    tx = db.transaction()
+    other = copy.copy(tx)
+    other.table("a").append(rows(50))
+    tx.table("b").append(rows(200))
+    assert tx.commit() < other.commit()
+    assert {50} <= contents(db)["a"].keys()
+    assert {200} <= contents(db)["b"].keys()
+
+
+@pytest.mark.parametrize("first", ["transaction", "delete"])
+def test_rows_that_move_to_another_table_move_once(first: str) -> None:
+    db = database()
+
+    def move() -> Transaction:
+        tx = db.transaction()
+        taken = tx.table("a").scan(where="id = 3").to_arrow()
+        tx.table("a").delete("id = 3")
+        tx.table("b").append(taken)
+        return tx
+
+    tx, other = move(), move()
+    other.commit() if first == "transaction" else db.table("a").delete("id = 3")
+    with pytest.raises(ConflictError, match="Row 3 of RowSet 0 of table 'a'"):
+        tx.commit()
+    assert (3 in contents(db)["b"]) is (first == "transaction")
+
+
+def test_transactions_that_only_delete_may_delete_the_same_rows() -> None:
+    db = database()
+    tx, other = db.transaction(), db.transaction()
+    for each in (tx, other):
+        each.table("a").delete("id < 5")
+        each.table("b").delete("id = 100")
+    assert tx.commit() < other.commit()
+    assert contents(db)["a"].keys() == {*range(5, 10)}
