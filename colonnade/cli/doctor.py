@@ -102,7 +102,10 @@ def check_java() -> Check:
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).exists():
         return Check("Java", "absent", f"no {java or 'java'}; Spark needs 17 or newer")
-    answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return Check("Java", "problem", f"{java} cannot be run: {error.strerror}")
     version = re.search(r'version "(\d+)[^"]*"', answer.stderr)
     if version is None:
         return Check("Java", "problem", f"{java} -version says: {answer.stderr.strip()[:200]}")

@@ -57,7 +57,7 @@ def choose_engine(
     """
     limit = parse_size(above)
     if has_spark is None:
-        has_spark = importlib.util.find_spec("pyspark") is not None
+        has_spark = _has_spark()
     if choice == "always":
         if not has_spark:
             raise MissingError("--spark always needs Spark: install pyspark, or colonnade[spark].")
@@ -71,9 +71,18 @@ def choose_engine(
 
 
 def start_spark(engine: Engine, output: Output) -> Any:
-    """The running Spark session, or a new one, with Colonnade in it; says which."""
+    """The running Spark session, or a new one, with Colonnade in it; says which.
+
+    Raises MissingError where Spark is not installed.
+    """
+    if not _has_spark():
+        raise MissingError(f"Spark is needed ({engine.why}): install pyspark, or colonnade[spark].")
     output.note(f"Starting Spark: {engine.why}.")
     session = importlib.import_module("colonnade.cli.spark_session").start()
     master = session.conf.get("spark.master", "a Spark Connect server")
     output.note(f"Spark {session.version} at {master}.")
     return session
+
+
+def _has_spark() -> bool:
+    return importlib.util.find_spec("pyspark") is not None

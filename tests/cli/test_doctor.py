@@ -34,6 +34,16 @@ def test_java_must_be_new_enough(
     assert check_java().status == status
 
 
+def test_a_java_that_cannot_be_run_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = java_that_says(tmp_path / "java", "")
+    (home / "bin" / "java").write_bytes(b"of another machine")
+    monkeypatch.setenv("JAVA_HOME", str(home))
+    found = check_java()
+    assert (found.status, "cannot be run" in found.found) == ("problem", True)
+
+
 def test_what_only_spark_needs_may_be_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

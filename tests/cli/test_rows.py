@@ -330,6 +330,15 @@ def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
     assert not list(tmp_path.glob("*out.csv*"))
 
 
+def test_a_folder_is_exported_to_where_spark_is_installed(
+    run: Run, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("colonnade.cli.engine.importlib.util.find_spec", lambda name: None)
+    ran = run("export", shop / "orders", f"{tmp_path}/out/")
+    assert (ran.code, "install pyspark" in ran.err) == (10, True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_spark_is_for_more_bytes_than_the_limit_and_where_it_is_installed() -> None:
     small = choose_engine(2**30, "auto", "1g", has_spark=True)
     assert (small.name, small.why) == ("arrow", "")
