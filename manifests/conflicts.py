@@ -7,7 +7,7 @@ Spec: docs/spec/conflicts.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from manifests.change import Change
 from manifests.errors import (
@@ -273,10 +273,22 @@ def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) 
 
     A compaction has no new ones.
     """
-    if written is current or isinstance(operation, Compaction):
-        return True
-    named = {field.name: field.id for field in written.fields}
-    return all(named.get(field.name, field.id) == field.id for field in current.fields)
+    return (
+        written is current
+        or isinstance(operation, Compaction)
+        or _same_by_name(written.fields, current.fields)
+    )
+
+
+def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
+    """Whether no name, in any case, stands for another field than before."""
+    before = {field.id: field for field in written}
+    named = {field.name.casefold(): field.id for field in written}
+    return all(
+        named.get(field.name.casefold(), field.id) == field.id
+        and (field.id not in before or _same_by_name(before[field.id].children(), field.children()))
+        for field in current
+    )
 
 
 def _can_replace(operation: Operation, table: TableState) -> bool:

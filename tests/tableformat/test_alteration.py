@@ -126,6 +126,8 @@ def test_a_dropped_column_does_not_come_back_under_its_old_name(table: ArrowTabl
     [
         (DropColumn(("name",)), added("name", "string")),
         (RenameColumn(("name",), "old"), added("name", "string")),
+        (RenameColumn(("name",), "old"), added("Name", "string")),
+        tuple(RenameColumn(("point", a), b) for a, b in (("x", "z"), ("y", "x"), ("z", "y"))),
     ],
 )
 @pytest.mark.parametrize("mode", ["append", "overwrite"])
