@@ -110,7 +110,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
     Raises ConflictError that names table, operation and epoch.
     """
-    _check_vacuum(change, base, theirs)
+    check_vacuum(change, base, theirs)
     declared = {read.table for read in change.reads if read.replaces}
     mine_too = {each.table for each in change.rows}
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
@@ -172,7 +172,7 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
         )
 
 
-def _check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:
+def check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:
     """Refuse a change that names what a vacuum removes, and a vacuum that misses what is kept.
 
     Objects of a change are younger than its base, so a vacuum that saw them comes after that.

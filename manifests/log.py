@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from manifests.change import Change
@@ -15,7 +16,13 @@ from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import write_checkpoint
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
-from manifests.conflicts import check_change, check_expected, check_head, has_landed
+from manifests.conflicts import (
+    check_change,
+    check_expected,
+    check_head,
+    check_vacuum,
+    has_landed,
+)
 from manifests.creation import create_database
 from manifests.engine import engine_name
 from manifests.errors import (
@@ -94,7 +101,8 @@ class Log(LogReader):
             return base, None
         if change.fresh and (removed or base.epoch == 0):
             self._check_not_removed(change, base)
-        carried = begin(spill(self.store, _enabling(change, base)), base, self)
+        with self.removals_are_conflicts(change, base):
+            carried = begin(spill(self.store, _enabling(change, base)), base, self)
         head = base
         while True:
             check_head(change, base, head)
@@ -111,6 +119,26 @@ class Log(LogReader):
             if done is not None:
                 own = done.transaction == change.transaction
                 return self._checkpoint_if_due(head), done if own else None
+
+    @contextmanager
+    def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
+        """A block that reads what a change or its base names: files of a job that took too long.
+
+        What it finds missing is no damage where a vacuum since the base has removed it. Raises
+        ConflictError, or CommitUnknownError, as `commit_change` does.
+        """
+        try:
+            yield
+        except CorruptionError:
+            number = base.epoch + 1
+            while (found := read_slot(self.store, number)) is not None:
+                if isinstance(found, Stub):
+                    raise _outdated_error(change, base, found, sent=not change.fresh) from None
+                if found.transaction == change.transaction:
+                    break
+                check_vacuum(change, base, found)
+                number += 1
+            raise
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
         """Check what a change expects that has nothing to commit.

@@ -462,7 +462,8 @@ class ArrowTable(RowMethods):
     def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the state that was seen last, once: its rows may come from it."""
         base, table, job = self.snapshot, self.state, new_job_id()
-        statement = evaluate(self._log, table, job)
+        with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):
+            statement = evaluate(self._log, table, job)
         if is_done(statement, commit, self._log, base):
             return base.epoch
         return self._written(self._log.commit(make_change(statement, table, job, commit), base))

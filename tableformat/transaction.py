@@ -252,7 +252,10 @@ class Transaction:
         change: Callable[[TableWork, Statement], TableWork],
     ) -> RowCounts:
         state = self.state_of(table)
-        statement = evaluate(self._log, state, self._job)
+        with self._log.removals_are_conflicts(
+            Change("", "transaction", (), fresh=True), self._base
+        ):
+            statement = evaluate(self._log, state, self._job)
         work = self._plan.work.get(table)
         if work is None:
             work = TableWork.begin(self._log, self._base.tables.get(table), state)

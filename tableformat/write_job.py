@@ -238,7 +238,9 @@ def commit_write(
         ops.append(job.create)
     reads: tuple[TableRead, ...] = ()
     if job.mode == "overwrite" and job.create is None:
-        ops.append(_drop_all(log, base, job.target.table))
+        planned = Change(job.transaction, job.mode, (), fresh=fresh)
+        with log.removals_are_conflicts(planned, base):
+            ops.append(_drop_all(log, base, job.target.table))
         reads = (TableRead(job.target.table, replaces=True),)
     rowsets = [stamped(entry, job.target) for entry in entries]
     ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from manifests.change import Change
 from manifests.entries import RowSetEntry
 from manifests.ids import TableId
 from manifests.log import Log
@@ -34,10 +35,11 @@ def commit_written(
         return commit_write(job, entries, log, base, fresh=fresh)
     base = base or log.read_at(epoch=job.base)
     table = base.tables[TableId(job.target.table)]
-    if job.where is None:
-        statement = written_partitions(log, table, entries, job.parameters)
-    else:
-        statement = written_replacement(job, entries, log, table)
+    with log.removals_are_conflicts(Change(job.transaction, job.mode, (), fresh=fresh), base):
+        if job.where is None:
+            statement = written_partitions(log, table, entries, job.parameters)
+        else:
+            statement = written_replacement(job, entries, log, table)
     if not job.has_lease and is_done(statement, job.commit, log, base):
         return base
     change = make_change(statement, table, job.job, job.commit, job.transaction)

@@ -193,8 +193,8 @@ def _check_vacuum(of_vacuums: bool) -> Plant:
         if any(isinstance(op, Vacuum) for op in change.ops) is not of_vacuums:
             real(change, base, theirs)
 
-    real = conflicts._check_vacuum
-    return lambda: patch.object(conflicts, "_check_vacuum", check)
+    real = conflicts.check_vacuum
+    return lambda: patch.object(conflicts, "check_vacuum", check)
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,13 @@ import pytest
 
 import colonnade
 from colonnade import CommitSettings, WriteSettings
+from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from tableformat.predicate import parse_predicate
 from tableformat.selection import select_rows
+from tableformat.statements.statement import make_change
 from tableformat.statements.written import commit_written
+from tableformat.transaction import Transaction
 from tableformat.write_job import WriteMode, plan_write, take_lease
 
 SCHEMA = pa.schema([("id", pa.int64())])
@@ -153,3 +156,49 @@ def test_what_retention_overtakes_is_refused_or_runs_again(
     monkeypatch.setattr("tableformat.statements.update.select_rows", select)
     assert table.update({"id": 7}, "id = 2").rows_updated == 1
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 7]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table, tx: table.overwrite(noise(1)),
+        lambda table, tx: table.overwrite(noise(1), "id > 0"),
+        lambda table, tx: table.overwrite_partitions(noise(1)),
+        lambda table, tx: tx.table("t").update({"id": 1}),
+    ],
+    ids=["overwrite", "where", "partitions", "transaction"],
+)
+def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damage(
+    change: Callable[[colonnade.ArrowTable, Transaction], object], tmp_path: Path
+) -> None:
+    db = colonnade.create_database(tmp_path / "db")
+    db.create_table("t", SCHEMA).append(noise(5))
+    other = db.table("t")
+    write_checkpoint(other.log.store, other.snapshot)
+    table = colonnade.open(tmp_path / "db" / "t")
+    transaction = colonnade.open_database(tmp_path / "db").transaction()
+    other.overwrite(noise(5))
+    other.vacuum(0)
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        change(table, transaction)
+
+
+def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(pa.table({"id": [*range(100)]}))
+    monkeypatch.setattr("tableformat.statements.update.IN_PLACE_BYTES", -10_000)
+    monkeypatch.setattr("manifests.deletion_vector.INLINE_LIMIT", 0)
+    planned: list[bool] = []
+
+    def plan(*arguments: Any) -> Any:
+        if not planned:
+            assert colonnade.open(tmp_path / "t").vacuum(0, retain_epochs=9).files
+        planned.append(True)
+        return make_change(*arguments)
+
+    monkeypatch.setattr("tableformat.table.make_change", plan)
+    assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
+    assert len(planned) == 2
+    assert table.scan(where="id = -1").to_arrow().num_rows == 50
