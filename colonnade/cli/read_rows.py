@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -63,18 +63,25 @@ def head(
 
 
 def _python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
-    columns = [_python_values(column) for column in batch.columns]
+    columns = [[_python_value(each) for each in column] for column in batch.columns]
     return [dict(zip(batch.schema.names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _python_values(column: pa.Array) -> list[Any]:
-    """The values; as text where Python's types end at the year 9999 or at microseconds."""
+def _python_value(value: pa.Scalar) -> Any:
+    """The value; as text, also within others, where Python's types end at 9999 or microseconds."""
+    if not value.is_valid:
+        return None
+    match value:
+        case pa.StructScalar():
+            return {name: _python_value(each) for name, each in value.items()}
+        case pa.MapScalar():
+            return [tuple(_python_value(part) for part in pair.values()) for pair in value.values]
+        case pa.ListScalar():
+            return [_python_value(each) for each in value.values]
     try:
-        if pa.types.is_time64(column.type):
-            column = column.cast(pa.time64("us"))
-        return cast(list[Any], column.to_pylist())
+        return (value.cast(pa.time64("us")) if pa.types.is_time64(value.type) else value).as_py()
     except (OverflowError, ValueError):
-        return cast(list[Any], column.cast(pa.string()).to_pylist())
+        return value.cast(pa.string()).as_py()
 
 
 def count(

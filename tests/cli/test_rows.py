@@ -39,16 +39,22 @@ def test_the_first_rows_are_printed_as_they_are(run: Run, shop: Path) -> None:
 
 
 def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path) -> None:
+    far, fine = pa.array([3_500_000], pa.date32()), pa.array([1_234_567_891], pa.time64("ns"))
     rows = pa.table(
         {
-            "date": pa.array([3_500_000], pa.date32()),
-            "time": pa.array([1_234_567_891], pa.time64("ns")),
+            "date": far,
+            "time": fine,
+            "struct": pa.StructArray.from_arrays([far], ["d"]),
+            "list": pa.ListArray.from_arrays([0, 1], fine),
+            "map": pa.MapArray.from_arrays([0, 1], ["k"], far),
         }
     )
     table = colonnade.create(tmp_path / "t", rows.schema)
     table.append(rows)
     [row] = run("head", table.path, "--json").json
-    assert row == {"date": "11552-09-04", "time": "00:00:01.234567891"}
+    date, time = "11552-09-04", "00:00:01.234567891"
+    assert (row["date"], row["time"]) == (date, time)
+    assert (row["struct"], row["list"], row["map"]) == ({"d": date}, [time], [["k", date]])
 
 
 def test_no_row_is_an_order_to_a_terminal_and_null_is_no_text(run: Run, tmp_path: Path) -> None:
