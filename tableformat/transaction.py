@@ -243,7 +243,11 @@ class Transaction:
 
     def replace(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Like `run`, but all rows that the table had go first."""
-        return self._apply(table, evaluate, TableWork.replace_all)
+
+        def overwrite(log: Log, state: TableState, job: str) -> Statement:
+            return replace(evaluate(log, state, job), operation="overwrite")
+
+        return self._apply(table, overwrite, TableWork.replace_all)
 
     def _apply(
         self,

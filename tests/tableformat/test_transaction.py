@@ -105,6 +105,8 @@ def test_tables_are_replaced_dropped_and_made_anew() -> None:
         tx.create("gone", SCHEMA).append(rows(1))
         tx.drop("gone")
     assert contents(db) == {"a": {2: 0, 7: 0, 8: 0}, "b": {6: 0}}
+    done = db.table("a").history(limit=1)[0].parameters["statements"]
+    assert done.startswith("append a; overwrite a; delete a; overwrite a; drop b; create b")
 
 
 @pytest.mark.parametrize("meanwhile", ["append", "delete"])
