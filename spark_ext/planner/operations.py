@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from manifests.version import VERSION
 from spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
+from spark_ext.planner.outdated import Operation, unless_outdated
 
 PROTOCOL = 1
-
-Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def describe(args: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,7 +35,5 @@ OPS: dict[str, Operation] = {
     **catalog.OPS,
     **metadata.OPS,
     **procedures.OPS,
-    **reads.OPS,
-    **rows.OPS,
-    **writes.OPS,
+    **{name: unless_outdated(op) for name, op in {**reads.OPS, **rows.OPS, **writes.OPS}.items()},
 }

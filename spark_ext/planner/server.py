@@ -22,7 +22,8 @@ import orjson
 
 from manifests.errors import ColonnadeError, InvalidInputError
 from manifests.version import VERSION
-from spark_ext.planner.operations import Operation, describe
+from spark_ext.planner.operations import describe
+from spark_ext.planner.outdated import Operation
 from spark_ext.planner.transactions import TRANSACTIONS
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"

@@ -57,6 +57,11 @@ class OpenTransaction:
         self._advance()
 
     @property
+    def base(self) -> int:
+        """The epoch that it reads."""
+        return self._transaction.base
+
+    @property
     def snapshot(self) -> Snapshot:
         """The database as the transaction left it; its epoch is the number of this state."""
         self.heard = time.monotonic()

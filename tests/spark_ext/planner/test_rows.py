@@ -12,8 +12,10 @@ import pytest
 from pyroaring import BitMap
 
 import colonnade
-from manifests.errors import CommitUnknownError, ConflictError
+from manifests.errors import CommitUnknownError, ConflictError, NotFoundError
 from spark_ext.planner import reads, rows, writes
+from spark_ext.planner.operations import OPS
+from spark_ext.planner.snapshots import Snapshots
 from spark_ext.planner.unsent import Unsent
 from tests.spark_ext.planner.test_catalog_operations import ids, planned, written
 
@@ -120,6 +122,32 @@ def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
         monkeypatch.setattr(module, "UNSENT", Unsent())
     with pytest.raises(CommitUnknownError, match="removed by retention"):
         commit(of_another_process)
+    assert ids(path) == [1, 2, 3, 4, 9]
+
+
+def test_what_retention_overtakes_while_it_is_read_is_no_damage(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
+    snapshots = Snapshots()
+    for module in (reads, rows, writes):
+        monkeypatch.setattr(module, "SNAPSHOTS", snapshots)
+    state = reads.load({"path": str(path), "options": {}})
+    plan, sent = planned(path), planned(path, transaction="0123456789abcdef" * 2)
+    outlive(path)
+    names = ("url", "database", "epoch", "id")
+    with pytest.raises(NotFoundError, match="Epoch 2 of .* was removed by retention"):
+        OPS["can_delete"]({n: state[n] for n in names} | {"filters": [compare(">=", 3)]})
+
+    def delete(plan: dict[str, Any]) -> None:
+        job = {"job": plan["job"], "database": plan["database"]}
+        OPS["delete_where"](job | {"filters": [compare(">=", 3)]})
+
+    with pytest.raises(ConflictError, match="was removed by retention; run it again"):
+        delete(plan)
+    for again in (plan, sent):
+        with pytest.raises(CommitUnknownError, match="by retention; look for transaction"):
+            delete(again)
     assert ids(path) == [1, 2, 3, 4, 9]
 
 

@@ -1,0 +1,59 @@
+"""Requests about an epoch that retention removes while they are answered.
+
+What is missing then is no damage, and whoever hears of damage repairs what is whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+from manifests.errors import CommitUnknownError, ConflictError, CorruptionError
+from manifests.log import Log
+from manifests.store import open_store
+from spark_ext.planner.transactions import TRANSACTIONS, is_state
+from spark_ext.planner.unsent import UNSENT
+from tableformat.write_job import WriteJob
+
+Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+
+def unless_outdated(operation: Operation) -> Operation:
+    """The same operation, which says so where the epoch that it is about is gone.
+
+    It then raises NotFoundError for a read, ConflictError for a statement, or CommitUnknownError
+    where that may have been sent before.
+    """
+
+    @wraps(operation)
+    def run(args: Mapping[str, Any]) -> dict[str, Any]:
+        try:
+            return operation(args)
+        except CorruptionError:
+            if "job" in args:
+                _refuse_job(WriteJob.model_validate_json(args["job"]))
+            elif "url" in args:
+                Log(open_store(args["url"])).read_at(_epoch(args["epoch"]))
+            raise
+
+    return run
+
+
+def _refuse_job(job: WriteJob) -> None:
+    epoch = _epoch(job.base)
+    if not Log(open_store(job.url)).is_removed(epoch):
+        return
+    removed = (
+        f"Epoch {epoch} of {job.url}, on which the statement was planned, was removed by retention;"
+    )
+    if UNSENT.take(job.transaction) or is_state(job.base):
+        raise ConflictError(f"{removed} run it again.")
+    raise CommitUnknownError(
+        f"{removed} look for transaction {job.transaction} in the history before you run it again."
+    )
+
+
+def _epoch(number: int) -> int:
+    """An epoch, or that on which the transaction of a state began."""
+    return TRANSACTIONS.holding(number).base if is_state(number) else number
