@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
@@ -16,6 +17,8 @@ import pyarrow.parquet as pq
 from manifests.errors import InvalidInputError, StoreError
 
 ExportFormat = Literal["parquet", "csv"]
+
+_FIRST_DAY, _LAST_DAY = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 
 _GROUP_ROWS = 1_048_576
 _GROUP_BYTES = 128 * 2**20
@@ -87,7 +90,20 @@ def _write_parquet(file: object, schema: pa.Schema, batches: Iterable[pa.RecordB
 def _write_csv(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
     with pa_csv.CSVWriter(file, schema) as writer:
         for batch in batches:
+            _check_years(batch)
             writer.write_batch(batch)
+
+
+def _check_years(batch: pa.RecordBatch) -> None:
+    """Raises InvalidInputError for years without four digits: Arrow writes some of them wrong."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type):
+            days = column.to_numpy(zero_copy_only=False).astype("datetime64[D]")
+            if np.any((days < _FIRST_DAY) | (days > _LAST_DAY)):
+                raise InvalidInputError(
+                    f"Column {field.name!r} has times outside of the years 1 to 9999, which do not"
+                    " fit into a csv file; --columns leaves columns out."
+                )
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+import numpy as np
 import pyarrow as pa
 import typer
 from rich.console import RenderableType
@@ -81,6 +82,12 @@ def _python_value(value: pa.Scalar) -> Any:
     try:
         return (value.cast(pa.time64("us")) if pa.types.is_time64(value.type) else value).as_py()
     except (OverflowError, ValueError):
+        # Arrow's own texts of times are wrong from the year 32768 on.
+        if isinstance(value, pa.Date32Scalar):
+            return str(np.datetime64(value.value, "D"))
+        if isinstance(value, pa.TimestampScalar):
+            zone = "" if value.type.tz is None else "+00:00"
+            return str(np.datetime64(value.value, value.type.unit)) + zone
         return value.cast(pa.string()).as_py()
 
 

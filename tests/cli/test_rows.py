@@ -221,6 +221,25 @@ def test_instants_of_a_csv_file_are_in_utc_unless_they_name_a_zone(
     assert (ran.code, "b.csv cannot be read" in ran.err, "'noon'" in ran.err) == (2, True, True)
 
 
+def test_times_of_any_year_are_shown_and_only_four_digits_go_into_a_csv_file(
+    run: Run, tmp_path: Path
+) -> None:
+    far = "148108-07-06T14:00:27.387904"
+    for name, type_, text in (
+        ("local", pa.timestamp("us"), far),
+        ("instant", pa.timestamp("us", "UTC"), f"{far}+00:00"),
+        ("date", pa.date32(), "5881580-07-11"),
+    ):
+        at = pa.array([2**31 - 1 if name == "date" else 2**62, None, 0], type_)
+        colonnade.create(tmp_path / name, pa.schema([("at", at.type)])).append(pa.table({"at": at}))
+        found = [row["at"] for row in run("head", tmp_path / name, "--json").json]
+        assert found[:2] == [text, None]
+        ran = run("export", tmp_path / name, tmp_path / "a.csv")
+        assert (ran.code, "Column 'at'" in ran.err) == (2, True)
+        assert not (tmp_path / "a.csv").exists()
+        assert run("export", tmp_path / name, tmp_path / f"{name}.parquet").code == 0
+
+
 def test_a_query_brings_rows_of_any_kind_of_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"id": 1}, {"id": 2}]')
     query = f"SELECT id * 10 AS id FROM read_json('{tmp_path}/a.json')"
