@@ -26,7 +26,7 @@ def test_the_commands_of_the_readme_run_one_after_another(
     Path("data").mkdir()
     pq.write_table(pa.table({"day": [date(2025, 1, 1), date(2026, 1, 1)]}), "data/2026-01.parquet")
     commands = [shlex.split(line[1:], comments=True) for line in block[1].splitlines()]
-    assert commands.pop(0) == ["pip", "install", "colonnade[cli]"]
+    assert commands.pop(0) == ["pip", "install", ".[cli]"]
     printed = {}
     for name, *arguments in commands:
         assert name == "colonnade"
