@@ -51,6 +51,17 @@ def test_a_write_by_one_name_shows_under_each_other(spark_shell: SparkShell, pat
         assert rows(spark, NAME) == rows(spark, SESSION_NAME) == spark.run(frame) == found, write
 
 
+def test_all_rows_of_a_cached_table_are_deleted(spark_shell: SparkShell, path: str) -> None:
+    spark = spark_shell
+    for name in (NAME, SESSION_NAME):
+        spark.sql(f"CACHE TABLE {name}")
+    for name in (NAME, SESSION_NAME, f"colonnade.`{path}`"):
+        spark.sql(f"INSERT INTO {NAME} VALUES (3)")
+        assert [3] in rows(spark, SESSION_NAME)
+        spark.sql(f"DELETE FROM {name}")
+        assert rows(spark, NAME) == rows(spark, SESSION_NAME) == []
+
+
 def test_a_write_shows_in_what_is_cached_of_a_subquery(spark_shell: SparkShell, path: str) -> None:
     spark = spark_shell
     spark.sql(f"CACHE TABLE c AS SELECT id FROM range(9) WHERE id IN (SELECT a FROM {NAME})")

@@ -121,7 +121,7 @@ public final class ColonnadeCatalog
     if (!(identifier instanceof DataFramePath) && !tableExists(identifier)) {
       throw new NoSuchTableException(identifier);
     }
-    return loadTable(identifier);
+    return Tables.forStatement(loadTable(identifier), privileges);
   }
 
   @Override

@@ -6,6 +6,7 @@ import colonnade.source.ColonnadeTable;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
@@ -21,6 +22,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
@@ -59,6 +61,12 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
       }
       return about;
     }
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, Set<TableWritePrivilege> privileges)
+      throws NoSuchTableException {
+    return Tables.forStatement(loadTable(identifier), privileges);
   }
 
   /** What {@code t.history} or {@code db.t.history} names if {@code t} is ours, else null. */

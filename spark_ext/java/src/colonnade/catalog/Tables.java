@@ -5,9 +5,11 @@ import colonnade.planner.Planner;
 import colonnade.source.ColonnadeTable;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.expressions.Transform;
 
 /** Finding the tables that names stand for. */
@@ -85,6 +87,14 @@ final class Tables {
   /** Whether a name may be a format and a path to Spark, as in {@code parquet.`/data/files`}. */
   private static boolean mayBeFiles(Identifier identifier) {
     return identifier.namespace().length == 1 && TableName.isPath(identifier.name());
+  }
+
+  /** A table as a statement with these privileges is given it. */
+  static Table forStatement(Table table, Set<TableWritePrivilege> privileges) {
+    return table instanceof ColonnadeTable ours
+            && privileges.equals(Set.of(TableWritePrivilege.DELETE))
+        ? ours.toDeleteFrom()
+        : table;
   }
 
   /** The table at a path; Spark understands the error where there is none. */

@@ -57,11 +57,13 @@ public final class ColonnadeTable
 
   private final JsonNode loaded;
   private final boolean callable;
+  private final boolean deletedFrom;
   private final StructType schema;
 
-  private ColonnadeTable(JsonNode loaded, boolean callable) {
+  private ColonnadeTable(JsonNode loaded, boolean callable, boolean deletedFrom) {
     this.loaded = loaded;
     this.callable = callable;
+    this.deletedFrom = deletedFrom;
     this.schema = (StructType) DataType.fromJson(loaded.get("schema").toString());
   }
 
@@ -72,12 +74,20 @@ public final class ColonnadeTable
   public static ColonnadeTable load(String path, Map<String, String> options) {
     AnswersAsRows.use();
     return new ColonnadeTable(
-        Planner.call("load", Map.of("path", path, "options", options)), true);
+        Planner.call("load", Map.of("path", path, "options", options)), true, false);
   }
 
   /** The same for a catalog that does not know the partition transforms as functions. */
   ColonnadeTable withoutFunctions() {
-    return new ColonnadeTable(loaded, false);
+    return new ColonnadeTable(loaded, false, deletedFrom);
+  }
+
+  /**
+   * The same as a DELETE's own, which equals none that is read: Spark would put what it has cached
+   * of the table in its place, and not know how to delete from that.
+   */
+  public ColonnadeTable toDeleteFrom() {
+    return new ColonnadeTable(loaded, callable, true);
   }
 
   /** Where the table is. */
@@ -121,7 +131,7 @@ public final class ColonnadeTable
 
   @Override
   public String version() {
-    return loaded.get("epoch").asText();
+    return deletedFrom ? null : loaded.get("epoch").asText(); // else loaded anew, as one to read
   }
 
   @Override
@@ -257,7 +267,9 @@ public final class ColonnadeTable
   /** Whether both are one table at one epoch: Spark keeps the old one of two that are equal. */
   @Override
   public boolean equals(Object other) {
-    return other instanceof ColonnadeTable table && loaded.equals(table.loaded);
+    return other instanceof ColonnadeTable table
+        && loaded.equals(table.loaded)
+        && deletedFrom == table.deletedFrom;
   }
 
   @Override
