@@ -14,6 +14,7 @@ from decimal import Context
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from manifests.entries import ColumnStatistics
 from manifests.statistics import (
@@ -67,14 +68,14 @@ def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
     if nans == len(values):
         return Statistics(nulls, nans)
     low, high = (
-        (np.fmin.reduce(values), np.fmax.reduce(values))
-        if nans
-        else (
-            values.min(),
-            values.max(),
-        )
+        (np.fmin.reduce(values), np.fmax.reduce(values)) if nans else (values.min(), values.max())
     )
-    return Statistics(nulls, nans, float(low), float(high))
+    return Statistics(nulls, nans, _first_equal(values, low), _first_equal(values, high))
+
+
+def _first_equal(values: NDArray[np.floating], bound: np.floating) -> float:
+    # Which of 0.0 and -0.0 NumPy takes depends on the processor, and bytes must not.
+    return float(values[values == 0][0] if bound == 0 else bound)
 
 
 def _value(scalar: pa.Scalar, order: Order) -> Bound:

@@ -144,6 +144,17 @@ def test_the_payload_of_nan_survives() -> None:
     assert round_trip(pa.array(few_bits), column("double")).statistics.nans == 12_000
 
 
+@pytest.mark.parametrize("type_", [pa.float32(), pa.float64()])
+def test_the_first_of_equal_zeros_is_the_bound_on_every_processor(type_: pa.DataType) -> None:
+    rng = np.random.default_rng(3)
+    name = "float" if type_ == pa.float32() else "double"
+    for count in (1, 2, 7, 33, 1000):
+        values = np.where(rng.random(count) < 0.5, 0.0, -0.0)
+        for array in (values, np.append(np.nan, values)):
+            statistics = encode_block(pa.array(array, type_), column(name))[0].statistics
+            assert repr((statistics.low, statistics.high)) == repr((values[0].item(),) * 2)
+
+
 def test_all_null_takes_no_bytes_in_any_type() -> None:
     for text in ("long", "string", "double", "decimal(38,0)", "variant"):
         entry = round_trip(pa.nulls(99, column(text).type), column(text))
