@@ -80,8 +80,9 @@ class RowMethods(ABC):
     ) -> RowCounts:
         """Replace rows by those of `data` with the same values in the columns `on`; add the others.
 
-        `data` is what `append` takes, with all columns of the table; it is held in memory. Reads
-        the key columns where the keys may be. Runs again where another statement took one of the
+        `data` is what `append` takes, with all columns of the table; it is held in memory. Where
+        several rows of the table have one key, each of them is replaced, as by MERGE. Reads the
+        key columns where the keys may be. Runs again where another statement took one of the
         rows or inserted one of the keys. Raises NotFoundError or InvalidInputError naming the
         column, or the key that is NULL or given twice; ConflictError after ten tries.
         """
