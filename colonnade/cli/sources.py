@@ -195,6 +195,8 @@ def unified(schemas: Sequence[pa.Schema], paths: Sequence[Path]) -> pa.Schema:
         name, count = max(Counter(schema.names).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
             raise InvalidInputError(f"{path} has {count} columns {name!r}; names are for one each.")
+        if "" in schema.names:
+            raise InvalidInputError(f"{path} has a column without a name.")
     try:
         return pa.unify_schemas(
             [pa.schema(map(_stored, schema)) for schema in schemas], promote_options="permissive"

@@ -164,6 +164,9 @@ def _files_that_cannot_be_imported(folder: Path) -> Iterator[list[Path]]:
     yield [folder / "plain.csv.gz"]
     (folder / "twice.csv").write_text("id,id\n1,2\n")
     yield [folder / "twice.csv"]
+    for name, content in (("bare.csv", "id,\n1,\n"), ("late.csv", "\nid\n1\n")):
+        (folder / name).write_text(content)
+        yield [folder / name]
     pq.write_table(pa.table({"id": [2**53 + 1]}), folder / "whole.parquet")
     pq.write_table(pa.table({"id": [0.5]}), folder / "half.parquet")
     yield [folder / "whole.parquet", folder / "half.parquet"]
