@@ -2,8 +2,9 @@
 
 Rows and columns are again what they were; RowSets that come back get new ids, and no file is
 touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
-a column follow it. A table that was dropped or replaced since is made again as it last was, under
-its own id, which is the name of the folder that its files are in.
+a column follow it. A table that was dropped or replaced since is made again as it last was, but by
+the name of what it takes the place of, and under its own id, which is the name of the folder that
+its files are in.
 Spec: docs/spec/operations.md#restoring-tables
 """
 
@@ -51,7 +52,7 @@ def restore_table(
         return base
     last = _last_states(log, base, then, {before.id: before})[before.id]
     if before.id != table.id:
-        last = replace(last, batches=_later(last.batches, table.batches))
+        last = replace(last, name=table.name, batches=_later(last.batches, table.batches))
     ops = (*_drop(table), *_made_again(log, last, before, commit))
     return _commit(log, base, then, commit, ops=ops)
 

@@ -269,6 +269,18 @@ def test_a_table_that_was_replaced_comes_back_alone() -> None:
         second.append(pa.table({"n": pa.array([2], pa.int32())}))
 
 
+def test_a_table_that_had_another_name_at_its_end_comes_back_by_that_of_the_new_one() -> None:
+    db = database()
+    db.rename_table("a", "old")
+    db.drop_table("old")
+    for name in ("old", "a"):
+        db.create_table(name, SCHEMA).append(rows(50))
+    table = db.table("a")
+    assert table.restore(epoch=2) == db.refresh().epoch
+    assert read(table) == read(db.table("a")) == [(number, "x") for number in range(10)]
+    assert read(db.table("old")) == [(50, "x")]
+
+
 def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old_one() -> None:
     db = database()
     with db.transaction() as tx:
