@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
@@ -51,31 +51,33 @@ def table_history(
 ) -> Iterator[HistoryEntry]:
     """The epochs, newest first, that changed a table, and vacuums of its database.
 
-    Those of a table of the same name that it replaced in one epoch follow, as far back as
-    `state_at` an epoch is known, which is asked where there is a replacement.
+    Those of a table of the same name that it replaced in one epoch, a restore or another, are among
+    them, as far back as `state_at` an epoch is known, which is asked where there is a replacement.
     """
+    tables = {table}
     for epoch in epochs:
-        if any(isinstance(op, Vacuum) or getattr(op, "table", None) == table for op in epoch.ops):
-            yield _history_entry(epoch, table)
-        made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table == table]
-        # What a restore makes again under its own id was there before.
-        if made and epoch.operation != RESTORE:
-            replaced = _replaced(epoch, made[0].name, state_at)
-            if replaced is None:
-                return
-            table = replaced
+        if any(isinstance(op, Vacuum) or getattr(op, "table", None) in tables for op in epoch.ops):
+            yield _history_entry(epoch, tables)
+        made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
+        for op in made:
+            tables |= _replaced(epoch, op.name, state_at)
+            # What a restore makes again under its own id was there before.
+            if epoch.operation != RESTORE:
+                tables.remove(op.table)
+        if not tables:
+            return
 
 
-def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> str | None:
+def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> set[str]:
     """The table of that name that an epoch dropped."""
     dropped = {op.table for op in epoch.ops if isinstance(op, DropTable)}
     if not dropped:
-        return None
+        return set()
     try:
         before = state_at(epoch.epoch - 1)
     except NotFoundError:
-        return None
-    return next((t.id for t in before.tables.values() if t.id in dropped and t.name == name), None)
+        return set()
+    return {t.id for t in before.tables.values() if t.id in dropped and t.name == name}
 
 
 def moment(time_ms: int) -> datetime:
@@ -87,8 +89,8 @@ EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MILLISECOND = timedelta(milliseconds=1)
 
 
-def _history_entry(epoch: Epoch, table: str) -> HistoryEntry:
-    ops = [op for op in epoch.ops if getattr(op, "table", None) == table]
+def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
+    ops = [op for op in epoch.ops if getattr(op, "table", None) in tables]
     added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
     compactions = [op for op in ops if isinstance(op, Compaction)]
     added += [each.rowset for op in compactions for each in op.outputs if not each.is_empty]

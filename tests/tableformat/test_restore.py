@@ -216,7 +216,7 @@ def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
         assert state.next_column_id == last.next_column_id
         assert read(again, epoch=4) == [(100, "x")]
     shown = [entry.operation for entry in again.history(2)]
-    assert shown == ["restore", "vacuum" if with_vacuum else "drop_table"]
+    assert shown == ["restore", "vacuum" if with_vacuum else "append"]
     again.append(pa.table({"id": [103], "v": ["z"], "w": [2]}))
     again.optimize().option("min-rowsets", 2).executeCompaction()
     after = read(again)
@@ -279,6 +279,36 @@ def test_a_table_that_had_another_name_at_its_end_comes_back_by_that_of_the_new_
     assert table.restore(epoch=2) == db.refresh().epoch
     assert read(table) == read(db.table("a")) == [(number, "x") for number in range(10)]
     assert read(db.table("old")) == [(50, "x")]
+
+
+def replace_at_once(db: ArrowDatabase) -> None:
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", SCHEMA)
+
+
+def drop_and_make(db: ArrowDatabase) -> None:
+    db.drop_table("a")
+    db.create_table("a", SCHEMA)
+
+
+@pytest.mark.parametrize("make_another", [replace_at_once, drop_and_make])
+def test_history_shows_what_came_back_and_what_that_took_the_place_of(
+    make_another: Callable[[ArrowDatabase], None],
+) -> None:
+    db = database()
+    make_another(db)
+    table = db.table("a")
+    table.append(rows(50))
+    lost = table.epoch
+    back = table.restore(epoch=2)
+    shown = [entry.epoch for entry in table.history()]
+    assert shown == [*range(back, 4, -1), 2, 1]
+    assert [entry.rows_added for entry in table.history(2)] == [10, 1]
+    db.restore(epoch=lost)
+    table = db.table("a")
+    assert read(table) == [(50, "x")]
+    assert [entry.epoch for entry in table.history()] == [table.epoch, *shown]
 
 
 def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old_one() -> None:
