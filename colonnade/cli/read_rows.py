@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -84,11 +85,16 @@ def _python_value(value: pa.Scalar) -> Any:
     except (OverflowError, ValueError):
         # Arrow's own texts of times are wrong from the year 32768 on.
         if isinstance(value, pa.Date32Scalar):
-            return str(np.datetime64(value.value, "D"))
+            return _iso(np.datetime64(value.value, "D"))
         if isinstance(value, pa.TimestampScalar):
             zone = "" if value.type.tz is None else "+00:00"
-            return str(np.datetime64(value.value, value.type.unit)) + zone
+            return _iso(np.datetime64(value.value, value.type.unit)) + zone
         return value.cast(pa.string()).as_py()
+
+
+def _iso(time: np.datetime64) -> str:
+    """The text of a time; NumPy takes the sign of a year for one of its four digits."""
+    return re.sub(r"^-(?=\d{3}-)", "-0", str(time))
 
 
 def count(

@@ -57,6 +57,16 @@ def test_values_that_python_has_no_type_for_are_printed(run: Run, tmp_path: Path
     assert (row["struct"], row["list"], row["map"]) == ({"d": date}, [time], [["k", date]])
 
 
+def test_years_before_the_first_have_four_digits_or_more(run: Run, tmp_path: Path) -> None:
+    days = pa.array([-719_528, -719_529, -800_000, -5_000_000], pa.date32())
+    rows = pa.table({"day": days, "at": days.cast(pa.timestamp("us", "UTC"))})
+    colonnade.create(tmp_path / "t", rows.schema).append(rows)
+    found = run("head", tmp_path / "t", "--json").json
+    texts = ["-0001-12-31", "-0221-09-04", "-11720-06-19"]
+    assert [row["day"] for row in found] == ["0000-01-01", *texts]
+    assert [row["at"] for row in found][1:] == [f"{text}T00:00:00.000000+00:00" for text in texts]
+
+
 def test_no_row_is_an_order_to_a_terminal_and_null_is_no_text(run: Run, tmp_path: Path) -> None:
     table = colonnade.create(tmp_path / "t", pa.schema([("id", pa.string()), ("n", pa.int64())]))
     table.append(pa.table({"id": ["\x1b[31mred\x9b", None], "n": [1234, None]}))
