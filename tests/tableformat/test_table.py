@@ -119,7 +119,7 @@ def test_rowsets_that_cannot_match_are_not_planned(table: colonnade.ArrowTable) 
 def test_duckdb_and_polars_read_a_scan(table: colonnade.ArrowTable) -> None:
     table.append(rows(1, 2, 3))
     scan = table.scan(where="id >= 2")
-    assert duckdb.sql("SELECT sum(id) FROM scan").fetchone() == (5,)
+    assert duckdb.sql("SELECT sum(id) FROM scan").fetchall() == [(5,)]
     assert polars.DataFrame(scan)["id"].sum() == 5
 
 
