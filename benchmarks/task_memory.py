@@ -3,53 +3,25 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+
 from benchmarks.measure import Figure
+from tableformat.arrow_types import as_table_schema
+from tableformat.location import locate
+from tableformat.table_design import new_table
+from tableformat.write_job import plan_write, write_rows
 
 COLUMNS = 100
 ROWS = 5_000_000
+BATCH_ROWS = 10_000
 TARGET_MB = 300
-
-TASK = """
-import json, resource, sys
-import numpy as np, pyarrow as pa
-import colonnade
-from colonnade import ArrowTable
-from tableformat.location import locate
-from tableformat.arrow_types import as_table_schema
-from tableformat.write_job import new_table, plan_write, write_rows
-
-path, columns, rows, batch_rows = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), 10_000
-sort_key = sys.argv[4:]
-
-def batch(seed):
-    random = np.random.default_rng(seed)
-    arrays = []
-    for i in range(columns):
-        kind = i % 4
-        if kind == 0:
-            arrays.append(pa.array(random.integers(0, 2**40, batch_rows)))
-        elif kind == 1:
-            arrays.append(pa.array(random.random(batch_rows)))
-        elif kind == 2:
-            arrays.append(pa.array(random.integers(0, 1000, batch_rows).astype("int32")))
-        else:
-            arrays.append(pa.array(random.integers(0, 10**9, batch_rows)).cast(pa.string()))
-    return pa.record_batch(arrays, [f"c{i}" for i in range(columns)])
-
-def peak_mb():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-schema = as_table_schema(batch(0).schema)
-job = plan_write(locate(path), None, "append", create=new_table("wide", schema, sort_key))
-idle = peak_mb()
-entries = write_rows(job, (batch(seed) for seed in range(rows // batch_rows)))
-print(json.dumps({"idle": idle, "peak": peak_mb(), "rows": sum(e.rows for e in entries)}))
-"""
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
@@ -68,8 +40,37 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 def peak_above_idle(path: Path, *sort_key: str) -> float:
     """Run the task in a process of its own, in MB."""
     shutil.rmtree(path, ignore_errors=True)
-    command = [sys.executable, "-c", TASK, str(path), str(COLUMNS), str(ROWS), *sort_key]
-    result = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
-    assert result["rows"] == ROWS
+    command = [sys.executable, "-m", "benchmarks.task_memory", str(path), *sort_key]
+    peak = float(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
     shutil.rmtree(path, ignore_errors=True)
-    return float(result["peak"] - result["idle"])
+    return peak
+
+
+def _write(path: str, sort_key: list[str]) -> float:
+    # As a Spark task does it: no commit, and no memory but what the rows take.
+    schema = as_table_schema(_batch(0).schema)
+    job = plan_write(locate(path), None, "append", create=new_table("wide", schema, sort_key))
+    idle = _peak_mb()
+    entries = write_rows(job, (_batch(seed) for seed in range(ROWS // BATCH_ROWS)))
+    assert sum(entry.rows for entry in entries) == ROWS
+    return _peak_mb() - idle
+
+
+def _batch(seed: int) -> pa.RecordBatch:
+    random = np.random.default_rng(seed)
+    kinds = (
+        lambda: pa.array(random.integers(0, 2**40, BATCH_ROWS)),
+        lambda: pa.array(random.random(BATCH_ROWS)),
+        lambda: pa.array(random.integers(0, 1000, BATCH_ROWS).astype("int32")),
+        lambda: pa.array(random.integers(0, 10**9, BATCH_ROWS)).cast(pa.string()),
+    )
+    arrays = [kinds[column % 4]() for column in range(COLUMNS)]
+    return pa.record_batch(arrays, [f"c{column}" for column in range(COLUMNS)])
+
+
+def _peak_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+if __name__ == "__main__":
+    print(json.dumps(_write(sys.argv[1], sys.argv[2:])))
