@@ -22,7 +22,7 @@ def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     reader = _open(data)
     batch = _next(reader, data)
     if batch is None:
-        yield pa.RecordBatch.from_pylist([], reader.schema)
+        yield _no_rows(reader.schema)
     while batch is not None:
         yield batch
         batch = _next(reader, data)
@@ -32,6 +32,9 @@ def _open(data: Any) -> pa.RecordBatchReader:
     try:
         if isinstance(data, pa.RecordBatchReader):
             return data
+        if isinstance(data, pa.Table):
+            # The C stream, as which others come, refuses some nested types.
+            return data.to_reader()
         if hasattr(data, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(data)
         if hasattr(data, "__arrow_c_array__"):
@@ -50,6 +53,17 @@ def _next(batches: pa.RecordBatchReader, data: Any) -> pa.RecordBatch | None:
         return next(batches, None)
     except pa.ArrowException as error:
         raise _unreadable(data, error) from error
+
+
+def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows of these columns; one whose type Arrow cannot make an array of has the type null."""
+    columns = []
+    for field in schema:
+        try:
+            columns.append(pa.array([], field.type))
+        except pa.ArrowException:
+            columns.append(pa.nulls(0))
+    return pa.RecordBatch.from_arrays(columns, schema.names)
 
 
 def _unreadable(data: Any, error: Exception) -> InvalidInputError:

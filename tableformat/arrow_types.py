@@ -28,6 +28,7 @@ from manifests.schema import (
     StructType,
     TableSchema,
 )
+from tableformat.sound_arrays import sound
 
 TYPE_KEY = b"colonnade.type"
 """Field metadata: the exact type, where the Arrow type does not imply it."""
@@ -329,7 +330,7 @@ def relabel(array: pa.Array, data_type: pa.DataType) -> pa.Array:
         return array
     if not same_layout(array.type, data_type):
         raise TypeError(f"{array.type} cannot be read as {data_type}")
-    return pa.array(_Labelled(array, data_type))
+    return pa.array(_Labelled(sound(array), data_type))
 
 
 def same_layout(left: pa.DataType, right: pa.DataType) -> bool:

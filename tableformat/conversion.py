@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 from manifests.errors import InvalidInputError
 from manifests.schema import ArrayType, MapType, SchemaField, StructType
 from tableformat.arrow_types import (
-    TRANSPARENT_EXTENSIONS,
     VARIANT_FIELDS,
     arrow_type,
     base_type,
@@ -25,6 +24,8 @@ from tableformat.arrow_types import (
     relabel,
     type_name,
 )
+from tableformat.plain_form import plain_form
+from tableformat.sound_arrays import validity
 
 _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})
 _TO_INT = _TO_SHORT | {pa.uint16(), pa.int32()}
@@ -61,16 +62,12 @@ def convert(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
     found = array.type
     if _differ_in_labels_only(found, target):
         return relabel(array, target)
-    if pa.types.is_null(found):
-        return pa.nulls(len(array), target)
-    if isinstance(found, pa.BaseExtensionType) and found.extension_name in TRANSPARENT_EXTENSIONS:
-        return convert(array.storage, field, path)
     try:
-        if pa.types.is_dictionary(found):
-            return convert(_flat(array.dictionary).take(array.indices), field, path)
-        if pa.types.is_run_end_encoded(found):
-            return convert(_flat(array.values).take(_run_indices(array)), field, path)
-        return _convert_plain(array, field, path)
+        # A view by itself is copied but once, by the conversion.
+        plain = array if found in _TEXT | _BYTES else plain_form(array)
+        if pa.types.is_null(plain.type):
+            return pa.nulls(len(array), target)
+        return _convert_plain(plain, field, path)
     except pa.ArrowException as error:
         raise InvalidInputError(
             f"Column {path!r} cannot be converted from {found} to {type_name(field.type)} without"
@@ -114,7 +111,7 @@ def _convert_lists(
     np.cumsum(lengths.to_numpy(zero_copy_only=False), out=offsets[1:])
     if offsets[-1] > np.iinfo(np.int32).max:
         raise InvalidInputError(f"Column {path!r} is too long for one batch; pass smaller ones.")
-    buffers = [_validity(array), pa.py_buffer(offsets.astype(np.int32))]
+    buffers = [validity(array), pa.py_buffer(offsets.astype(np.int32))]
     return pa.Array.from_buffers(target, len(array), buffers, array.null_count, children=[values])
 
 
@@ -142,7 +139,7 @@ def _convert_struct(
         for index, field in zip(order, fields, strict=True)
     ]
     return pa.Array.from_buffers(
-        target, len(array), [_validity(array)], array.null_count, children=children
+        target, len(array), [validity(array)], array.null_count, children=children
     )
 
 
@@ -185,24 +182,6 @@ def _differ_in_labels_only(found: pa.DataType, target: pa.DataType) -> bool:
         ours.name == theirs.name and _differ_in_labels_only(theirs.type, ours.type)
         for ours, theirs in zip(target, found, strict=True)
     )
-
-
-def _validity(array: pa.Array) -> pa.Buffer | None:
-    """The validity bitmap of an array, beginning at its first value."""
-    return array.is_valid().buffers()[1] if array.null_count else None
-
-
-def _flat(values: pa.Array) -> pa.Array:
-    """Views as what `take` understands."""
-    if values.type == pa.string_view():
-        return values.cast(pa.large_string())
-    return values.cast(pa.large_binary()) if values.type == pa.binary_view() else values
-
-
-def _run_indices(array: pa.Array) -> pa.Array:
-    """For each row of a run-end encoded array, the index of its value."""
-    rows = np.arange(array.offset, array.offset + len(array))
-    return pa.array(np.searchsorted(array.run_ends.to_numpy(), rows, side="right"))
 
 
 def _mismatch(field: SchemaField, found: pa.DataType, path: str) -> str:

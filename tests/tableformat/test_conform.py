@@ -16,8 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from tableformat.arrow_types import arrow_schema, map_entries, to_storage
+from manifests.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+    assign_ids,
+)
+from tableformat.arrow_types import arrow_schema, map_entries, schema_from_arrow, to_storage
 from tableformat.conform import conform
 from tests.strategies import batches, identical, schemas
 
@@ -208,6 +215,76 @@ def test_what_lies_under_null_need_not_be_convertible() -> None:
     array = ArrayType(element=child.model_copy(update={"name": "element"}))
     schema = TableSchema(fields=(SchemaField(name="a", type=array),))
     assert conform(_batch(lists), schema)["a"].null_count == 1
+
+
+def _hiding(values: pa.Array) -> pa.Array:
+    """`values` in lists, of which the last but one is NULL and hides the one below it."""
+    offsets = pa.array([0, 1, len(values) - 1, len(values) - 1], pa.int32())
+    return pa.ListArray.from_arrays(offsets, values, mask=pa.array([False, True, False]))
+
+
+_LONG = [f"no. {number}, longer than a view's own bytes" for number in range(3)]
+_RUNS = pa.RunEndEncodedArray.from_arrays([2, 3], pa.array(_LONG[:2]))
+_CODES = pa.array([1, None, 0], pa.uint8())
+_VIEWS = pa.array(_LONG, pa.string_view())
+
+
+@pytest.mark.parametrize(
+    ("array", "expected"),
+    [
+        (pa.DictionaryArray.from_arrays(_CODES, _RUNS), [_LONG[0], None, _LONG[0]]),
+        (pa.RunEndEncodedArray.from_arrays([1, 4], _RUNS[1:]), [_LONG[0], *[_LONG[1]] * 3]),
+        (
+            pa.DictionaryArray.from_arrays(
+                _CODES, pa.ExtensionArray.from_storage(pa.json_(pa.string_view()), _VIEWS)
+            ),
+            [_LONG[1], None, _LONG[0]],
+        ),
+        (
+            pa.DictionaryArray.from_arrays(_CODES, pa.StructArray.from_arrays([_VIEWS], ["s"])),
+            [{"s": _LONG[1]}, None, {"s": _LONG[0]}],
+        ),
+        (
+            _hiding(pa.ExtensionArray.from_storage(pa.json_(pa.string_view()), _VIEWS)),
+            [[_LONG[0]], None, []],
+        ),
+        (
+            _hiding(pa.DictionaryArray.from_arrays(_CODES, pa.array(["x", None]))),
+            [[None], None, []],
+        ),
+        (
+            pa.ListViewArray.from_arrays(
+                pa.array([2, 0], pa.int32()),
+                pa.array([1, 2], pa.int32()),
+                pa.DictionaryArray.from_arrays(_CODES, _VIEWS),
+            ),
+            [[_LONG[0]], [_LONG[1], None]],
+        ),
+        (
+            pa.MapArray.from_arrays(pa.array([0, 1, 3], pa.int32()), _VIEWS, _RUNS)[1:],
+            [[(_LONG[1], _LONG[0]), (_LONG[2], _LONG[1])]],
+        ),
+        (
+            pa.FixedSizeListArray.from_arrays(_RUNS, 1)[1:],
+            [[_LONG[0]], [_LONG[1]]],
+        ),
+    ],
+    ids=lambda given: str(given.type) if isinstance(given, pa.Array) else "",
+)
+def test_forms_arrive_whatever_they_are_nested_in(array: pa.Array, expected: list[Any]) -> None:
+    schema = assign_ids(schema_from_arrow(pa.schema([("a", array.type)])), 1)[0]
+    conformed = conform(_batch(array), schema)
+    conformed.validate(full=True)
+    assert conformed["a"].to_pylist() == expected
+
+
+def test_empty_lists_whose_values_lie_in_a_slice_can_be_joined_with_others() -> None:
+    numbers = pa.array(range(8))
+    parts = [pa.StructArray.from_arrays([each], ["x"]) for each in (numbers[8:], numbers[:2])]
+    lists = [pa.ListArray.from_arrays(pa.array([0, len(each)], pa.int32()), each) for each in parts]
+    schema = assign_ids(schema_from_arrow(pa.schema([("a", lists[0].type)])), 1)[0]
+    stored = [to_storage(conform(_batch(each), schema), schema)[0] for each in lists]
+    assert [len(each) for each in pa.concat_arrays(stored).to_pylist()] == [0, 2]
 
 
 def test_fixed_size_lists_keep_their_nulls() -> None:

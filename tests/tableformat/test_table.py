@@ -133,6 +133,17 @@ def test_what_speaks_arrow_can_be_appended(table: colonnade.ArrowTable) -> None:
         table.append([1, 2])
 
 
+def test_a_reader_without_rows_may_have_any_form(tmp_path: Path) -> None:
+    runs = pa.list_(pa.run_end_encoded(pa.int32(), pa.string()))
+    names = pa.dictionary(pa.int8(), pa.list_(pa.string_view()))
+    table = colonnade.create(tmp_path / "forms", pa.schema([("runs", runs), ("names", names)]))
+    schema = pa.schema([("names", names), ("runs", runs)])
+    table.overwrite(pa.RecordBatchReader.from_batches(schema, []))
+    assert table.scan().to_arrow().num_rows == 0
+    with pytest.raises(colonnade.InvalidInputError, match="lacks 'names'"):
+        table.append(pa.RecordBatchReader.from_batches(pa.schema([("runs", runs)]), []))
+
+
 def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
     table.append(rows(1, 2))
     table.overwrite(rows(3))
