@@ -19,6 +19,9 @@ from manifests.schema import TableSchema, assign_ids, check_schema, type_text
 from manifests.vacuum.retention import check_retention
 from tableformat.column import check_names
 
+SORT_KEY = "sortKey"
+"""What the sort key is called where Spark shows it among the properties."""
+
 
 def new_table(
     name: str,
@@ -60,6 +63,11 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
     for key, value in properties.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+    if SORT_KEY in properties:
+        raise InvalidInputError(
+            f"{SORT_KEY!r} is no property that can be set: a sort key is given when the table is"
+            " created, and stays."
+        )
     check_policy(properties)
     check_retention(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:

@@ -27,7 +27,6 @@ from manifests.store import LocalStore, open_store
 from spark_ext.planner.partitions import layout_texts
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.transactions import TRANSACTIONS
-from spark_ext.planner.writes import SORT_KEY
 from spark_ext.types import from_spark
 from tableformat.alteration import (
     AddColumn,
@@ -44,7 +43,7 @@ from tableformat.alteration import (
 from tableformat.database import Database
 from tableformat.location import Location, locate, locate_existing
 from tableformat.table import ArrowTable
-from tableformat.table_design import check_table_name
+from tableformat.table_design import SORT_KEY, check_table_name
 
 Args = Mapping[str, Any]
 

@@ -29,11 +29,9 @@ from tableformat.compaction.auto import compact_after
 from tableformat.location import Location, locate
 from tableformat.statements.reported import TaskReport
 from tableformat.statements.written import commit_written
+from tableformat.table_design import SORT_KEY
 from tableformat.write_job import WriteJob, decode_entries, take_lease
 from tableformat.write_settings import CommitSettings
-
-SORT_KEY = "sortKey"
-"""The table property of a CREATE TABLE that is not stored but becomes the table's sort key."""
 
 
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:

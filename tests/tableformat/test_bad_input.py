@@ -146,6 +146,7 @@ def test_a_scan_that_cannot_be_is_refused(
         ({"sort_key": ["tags"]}, "'tags' of type array<string> has no order"),
         ({"properties": {"a": 1}}, "Property 'a' must have text"),
         ({"properties": ["a"]}, "Properties are a dict"),
+        ({"properties": {"sortKey": "id"}}, "'sortKey' is no property"),
         ({"comment": 5}, "comment of a table is text, not 5"),
         ({"schema": [("id", pa.int64())]}, r"pyarrow\.Schema or a colonnade\.TableSchema"),
         ({"path": 5}, "5 is no path"),
