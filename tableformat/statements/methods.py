@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from manifests.log import Log
 from manifests.snapshot import TableState
-from tableformat.arrow_input import record_batches
+from tableformat.arrow_scan import batches_of
 from tableformat.assignments import parse_assignments
 from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
 from tableformat.statements.delete import evaluate_delete
@@ -87,7 +87,7 @@ class RowMethods(ABC):
         column, or the key that is NULL or given twice; ConflictError after ten tries.
         """
         check_settings(settings, commit)
-        rows = pa.Table.from_batches(list(record_batches(data)))
+        rows = pa.Table.from_batches(list(batches_of(data)))
 
         def evaluate(log: Log, table: TableState, job: str) -> Statement:
             return evaluate_upsert(log, table, rows, on, job, settings)

@@ -114,6 +114,8 @@ def test_a_damaged_table_is_named_where_its_scan_is_the_source(tmp_path: Path) -
     for scan in (source.scan(), source.scan().to_reader()):
         with pytest.raises(colonnade.CorruptionError, match=file.name):
             colonnade.create(tmp_path / f"to{id(scan)}", schema).append(scan)
+    with pytest.raises(colonnade.CorruptionError, match=file.name):
+        colonnade.create(tmp_path / "keyed", schema).upsert(source.scan(), "n")
 
 
 @pytest.mark.parametrize(
