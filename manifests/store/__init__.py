@@ -47,7 +47,7 @@ def open_store(
     relative path where the working directory is gone; StoreError.
     """
     text = os.fspath(path)
-    if not isinstance(text, str) or not text or "\0" in text:
+    if not isinstance(text, str) or not text or "\0" in text or not _encodes(text):
         raise InvalidInputError(f"{text!r} is no path: give a folder or a URL.")
     local = _local_path(text)
     if local is None:
@@ -69,6 +69,15 @@ def open_store(
     if create:
         store.make_root()
     return store
+
+
+def _encodes(text: str) -> bool:
+    """Whether a file can have this name: half of a surrogate pair is in none."""
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _local_path(text: str) -> str | None:

@@ -218,6 +218,8 @@ class LocalStore(ObjectStore):
     def require_folder(self) -> None:
         path = self.url
         while not os.path.exists(path):
+            if os.path.islink(path):
+                raise NotFoundError(f"{path} is a symbolic link that leads nowhere.")
             path = os.path.dirname(path)
         if not os.path.isdir(path):
             raise NotFoundError(

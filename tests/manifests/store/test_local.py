@@ -138,6 +138,9 @@ def test_a_root_that_is_a_file_holds_nothing_and_is_named(tmp_path: Path) -> Non
         with pytest.raises(StoreError, match="one of its folders is a file"):
             store.put_if_absent("a", b"x")
     LocalStore(tmp_path / "new" / "folder").require_folder()
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(NotFoundError, match="link is a symbolic link that leads nowhere"):
+        LocalStore(tmp_path / "link" / "below").require_folder()
 
 
 def test_the_root_may_be_reached_through_a_link(tmp_path: Path) -> None:

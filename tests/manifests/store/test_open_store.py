@@ -54,7 +54,9 @@ def test_an_unknown_protocol_is_named(url: str) -> None:
         open_store(url)
 
 
-@pytest.mark.parametrize("path", ["", "a\0b", b"/data/db", "file://host/db", "file:", "file://"])
+@pytest.mark.parametrize(
+    "path", ["", "a\0b", "\ud800", b"/data/db", "file://host/db", "file:", "file://"]
+)
 def test_what_is_no_path_is_refused(path: Any) -> None:
     with pytest.raises(InvalidInputError, match=r"path|folder"):
         open_store(path)
