@@ -340,6 +340,7 @@ def _segment_bounds(table: TableState) -> BoundsTable:
 def _utc(timestamp_ms: int) -> str:
     seconds, ms = divmod(timestamp_ms, 1000)
     try:
-        return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{ms:03d}"
+        moment = datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)
+        return f"{moment.isoformat(' ')}.{ms:03d}"
     except (OverflowError, ValueError, OSError):
         return f"{timestamp_ms} ms since 1970"

@@ -165,6 +165,8 @@ def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Sna
             f"{log.store.url} is a table in a folder of its own and has its name from that; move"
             " the folder instead."
         )
+    if name == table.name:
+        raise InvalidInputError(f"Table {name!r} has this name already.")
     operation = RenameTable(table=table.id, name=check_table_name(name))
     parameters = {"name": table.name, "new_name": name}
     return _commit(log, base, "rename_table", (operation,), parameters)

@@ -284,6 +284,8 @@ def test_a_table_keeps_its_rows_and_history_under_a_new_name(tmp_path: Path) -> 
     database.create_table("t", SCHEMA)
     with pytest.raises(AlreadyExistsError, match="'t' exists already"):
         database.rename_table("u", "t")
+    with pytest.raises(InvalidInputError, match="'u' has this name already"):
+        database.rename_table("u", "u")
     for wrong in ("", "a/b", "_x", ".."):
         with pytest.raises(InvalidInputError, match="Table name"):
             database.rename_table("u", wrong)

@@ -189,6 +189,7 @@ def test_a_bad_column_changes_nothing(table: colonnade.ArrowTable) -> None:
         ({"epoch": 99}, colonnade.NotFoundError, "99"),
         ({"epoch": -1}, colonnade.NotFoundError, "-1"),
         ({"timestamp": "1999-01-01"}, colonnade.NotFoundError, "1999"),
+        ({"timestamp": "0099-01-01"}, colonnade.NotFoundError, r"0099-01-01 00:00:00\.000 UTC"),
         ({"timestamp": "yesterday"}, colonnade.InvalidInputError, "yesterday"),
         ({"epoch": 1, "timestamp": "2026-01-01"}, colonnade.InvalidInputError, "several"),
         ({"columns": ["nope"]}, colonnade.NotFoundError, "nope"),
