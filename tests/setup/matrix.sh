@@ -19,7 +19,8 @@ row() { # row WHAT COMMAND...: one line that says how it ended, and the last tha
 }
 
 without_spark() { # without_spark newest|oldest
-    row "$1 packages" "$python" -m pytest tests --ignore tests/spark_ext --ignore tests/examples
+    row "$1 packages" "$python" -m pytest tests \
+        --ignore tests/spark_ext --ignore tests/examples --ignore tests/benchmarks
 }
 
 compatible() { # the smaller suite on whichever pyspark `python` imports now
