@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +19,7 @@ from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableS
 from tableformat.arrow_types import arrow_schema, arrow_type, base_type, type_name
 from tableformat.conform import conform
 from tableformat.conversion import match_fields
+from tableformat.decimals import from_unscaled
 from tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
 from tableformat.predicate.bind import resolve
 from tableformat.predicate.bound import BoundColumn
@@ -200,8 +200,7 @@ def _constant(literal: Literal, field: SchemaField) -> Constant:
     if low != high or not domain.low <= low <= domain.high:
         raise _misfit(field, literal)
     if pa.types.is_decimal(target):
-        digits = tuple(map(int, str(abs(low))))
-        return Constant(pa.scalar(Decimal((int(low < 0), digits, -target.scale)), target))
+        return Constant(pa.scalar(from_unscaled(low, target.scale), target))
     width = pa.int32() if target.bit_width == 32 else pa.int64()
     return Constant(pa.array([low], width).cast(target)[0])
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Context
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +25,10 @@ from manifests.statistics import (
     value_after,
 )
 from tableformat.column import Order
+from tableformat.decimals import unscaled
 
 INDEX_BOUND_LENGTH = 64
 """Code points or bytes that a bound keeps in the index and the footer."""
-
-_EXACT = Context(prec=76)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +79,7 @@ def _first_equal(values: NDArray[np.floating], bound: np.floating) -> float:
 def _value(scalar: pa.Scalar, order: Order) -> Bound:
     value = scalar.as_py()
     if order is Order.DECIMAL:
-        return int(value.scaleb(scalar.type.scale, _EXACT))
+        return unscaled(value, scalar.type.scale)
     return int(value) if order is Order.INTEGER else value
 
 

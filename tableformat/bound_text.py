@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 import pyarrow as pa
 
 from manifests.entries import ColumnStatistics
 from manifests.schema import SchemaField
 from manifests.statistics import Bound, bound_kinds, decode_bound
 from tableformat.arrow_types import storage_type
+from tableformat.decimals import from_unscaled
 
 SHOWN = 40
 """Characters of a bound that are shown."""
@@ -42,7 +41,7 @@ def _text(column: SchemaField, bound: Bound) -> str:
         return str(bound)
     arrow = storage_type(column)
     if pa.types.is_decimal(arrow):
-        return str(Decimal(bound).scaleb(-arrow.scale))
+        return f"{from_unscaled(bound, arrow.scale):f}"
     if pa.types.is_boolean(arrow):
         return str(bool(bound)).lower()
     if pa.types.is_temporal(arrow):

@@ -6,7 +6,6 @@ Spec: docs/spec/partitions.md#transforms
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Context
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +18,7 @@ from manifests.partition_layout import VALUE_LIMIT
 from manifests.schema import SchemaField
 from manifests.statistics import Bound
 from tableformat.column import Order, column_of
+from tableformat.decimals import unscaled
 from tableformat.encodings import narrowed
 from tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
 
@@ -26,7 +26,6 @@ Integers = NDArray[np.int64]
 
 _HOUR_US = 3_600_000_000
 _LEAST = -(2**63)
-_EXACT = Context(prec=76)
 
 
 def transform(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array | list[int]:
@@ -98,7 +97,7 @@ def _plain(values: pa.Array) -> pa.Array | list[int]:
 
 
 def _unscaled(values: pa.Array) -> list[int]:
-    return [int(value.scaleb(values.type.scale, _EXACT)) for value in values.to_pylist()]
+    return [unscaled(value, values.type.scale) for value in values.to_pylist()]
 
 
 def _integers(values: pa.Array) -> Integers:

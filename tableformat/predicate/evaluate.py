@@ -6,7 +6,6 @@ are ordered by their bytes, and NULL makes a comparison NULL.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from functools import reduce
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from manifests.errors import InvalidInputError
+from tableformat.decimals import from_unscaled
 from tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -89,10 +89,7 @@ def _array(column: BoundColumn, batch: pa.RecordBatch) -> pa.Array:
 
 
 def _arrow_value(value: StorageValue, type_: pa.DataType) -> Any:
-    if pa.types.is_decimal(type_):
-        digits = tuple(map(int, str(abs(int(value)))))
-        return Decimal((int(int(value) < 0), digits, -type_.scale))
-    return value
+    return from_unscaled(int(value), type_.scale) if pa.types.is_decimal(type_) else value
 
 
 def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.BooleanArray:

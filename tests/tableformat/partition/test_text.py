@@ -12,6 +12,7 @@ SCHEMA = TableSchema(
         SchemaField(id=1, name="ts", type="timestamp"),
         SchemaField(id=2, name="price", type="decimal(9,2)"),
         SchemaField(id=3, name="raw", type="binary"),
+        SchemaField(id=4, name="wide", type="decimal(38,10)"),
     )
 )
 
@@ -24,6 +25,10 @@ def test_values_are_shown_as_what_they_stand_for() -> None:
         "hours(ts)": {"i:-1": "1969-12-31 23", "i:24": "1970-01-02 00", None: "null"},
         "bucket(9, ts)": {"i:3": "3"},
         "price": {"i:-150": "-1.50"},
+        "wide": {
+            "i:5": "0.0000000005",
+            f"i:{10**37 + 1}": "1000000000000000000000000000.0000000001",
+        },
         "truncate(2, raw)": {"b:AP8=": "00ff"},
     }
     for text, values in shown.items():
