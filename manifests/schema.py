@@ -47,19 +47,23 @@ _PARAMETRIC = re.compile(
 
 
 def _check_primitive(name: str) -> str:
-    if name in _PLAIN:
-        return name
-    match = _PARAMETRIC.fullmatch(name)
-    if not match:
+    if name not in _PLAIN and not _PARAMETRIC.fullmatch(name):
         raise ValueError(
             f"{name!r} is not a type that Colonnade stores; types are written like long, string"
             " or decimal(9,2)"
         )
-    if match["precision"] and not (
-        1 <= int(match["precision"]) <= 38 and int(match["scale"]) <= int(match["precision"])
-    ):
+    precision, scale = decimal_digits(name) or (1, 0)
+    if not (1 <= precision <= 38 and scale <= precision):
         raise ValueError(f"{name!r} needs 1 to 38 digits and a scale of at most as many")
     return name
+
+
+def decimal_digits(type_name: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal type; None for any other."""
+    match = _PARAMETRIC.fullmatch(type_name)
+    if match is None or match["precision"] is None:
+        return None
+    return int(match["precision"]), int(match["scale"])
 
 
 NESTING_LIMIT = 50

@@ -22,6 +22,7 @@ from manifests.schema import (
     SchemaField,
     StructType,
     TableSchema,
+    decimal_digits,
     type_text,
     walk,
 )
@@ -263,8 +264,8 @@ def _type_to_spark(data_type: DataType) -> spark.DataType:
 def _primitive_to_spark(text: str) -> spark.DataType:
     if (plain := _TO_SPARK.get(text)) is not None:
         return plain
-    if match := re.fullmatch(r"decimal\((\d+),(\d+)\)", text):
-        return spark.DecimalType(int(match[1]), int(match[2]))
+    if digits := decimal_digits(text):
+        return spark.DecimalType(*digits)
     if match := _TIME.fullmatch(text):
         return spark.TimeType(int(match[1]))
     if text.startswith("string collate "):

@@ -12,7 +12,6 @@ Spec: docs/spec/types.md
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -27,6 +26,7 @@ from manifests.schema import (
     SchemaField,
     StructType,
     TableSchema,
+    decimal_digits,
 )
 from tableformat.sound_arrays import sound
 
@@ -95,8 +95,6 @@ _PLAIN = {
     pa.time64("us"): "time(6)",
     pa.time64("ns"): "time(9)",
 }
-
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)", re.ASCII)
 
 _LISTS = (
     pa.types.is_list,
@@ -175,8 +173,8 @@ def _arrow_type(data_type: DataType, child: Callable[[SchemaField], pa.Field]) -
         case StructType(fields=fields):
             return pa.struct([child(field) for field in fields])
         case str() as text:
-            if decimal := _DECIMAL.fullmatch(text):
-                return pa.decimal128(int(decimal[1]), int(decimal[2]))
+            if digits := decimal_digits(text):
+                return pa.decimal128(*digits)
             return _ARROW[base_type(text)]
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType
+from manifests.schema import ArrayType, MapType, SchemaField, StructType, decimal_digits
 from tableformat.arrow_types import (
     VARIANT_FIELDS,
     arrow_type,
@@ -94,9 +94,10 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
 def _accepts(text: str, found: pa.DataType) -> bool:
     if accepted := _ACCEPTED.get(base_type(text)):
         return accepted(found)
-    if not text.startswith("decimal"):
+    digits = decimal_digits(text)
+    if digits is None:
         return False
-    precision, scale = (int(digits) for digits in text[8:-1].split(","))
+    precision, scale = digits
     # 20 digits hold every uint64.
     return pa.types.is_decimal(found) or (pa.types.is_uint64(found) and precision - scale >= 20)
 

@@ -9,6 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 import numpy as np
 
 from manifests.errors import InvalidInputError
+from manifests.schema import decimal_digits
 from tableformat.predicate.literals import Kind, Literal
 from tableformat.predicate.storage import domain_of, parse_local_timestamp
 from tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
@@ -64,9 +65,9 @@ def _to_integer(literal: Literal, type_name: str) -> Literal | None:
 def _to_decimal(literal: Literal, type_name: str) -> Literal | None:
     if literal.kind not in _NUMERIC and literal.kind is not Kind.STRING:
         return None
-    match = re.fullmatch(r"decimal\((\d+),(\d+)\)", type_name)
-    assert match
-    precision, scale = int(match[1]), int(match[2])
+    digits = decimal_digits(type_name)
+    assert digits is not None
+    precision, scale = digits
     value = literal.value
     exact = Decimal(repr(value) if isinstance(value, float) else str(value).strip())
     context = Context(prec=precision, rounding=ROUND_HALF_UP, Emax=999_999, Emin=-999_999)

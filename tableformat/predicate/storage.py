@@ -18,12 +18,12 @@ from fractions import Fraction
 from typing import Any
 
 from manifests.errors import InvalidInputError
+from manifests.schema import decimal_digits
 from tableformat.predicate.literals import Kind, Literal
 from tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
 
 _NUMBERS = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE))
 _INSTANTS = {Kind.DATE: DAY_US, Kind.TIMESTAMP: 1, Kind.TIMESTAMP_NTZ: 1}  # in microseconds
-_DECIMAL = re.compile(r"decimal\((\d+),(\d+)\)")
 _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 
 
@@ -46,9 +46,9 @@ def domain_of(type_name: str) -> Domain | None:
     if type_name in _BITS:
         half = 2 ** (_BITS[type_name] - 1)
         return Domain("number", -half, half - 1)
-    if match := _DECIMAL.fullmatch(type_name):
-        largest = 10 ** int(match[1]) - 1
-        return Domain("number", -largest, largest, Fraction(1, 10 ** int(match[2])))
+    if digits := decimal_digits(type_name):
+        largest = 10 ** digits[0] - 1
+        return Domain("number", -largest, largest, Fraction(1, 10 ** digits[1]))
     if type_name.startswith("time("):
         return Domain("time", 0, DAY_US * 1000 - 1)
     if type_name.startswith("interval"):
