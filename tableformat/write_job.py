@@ -48,9 +48,9 @@ from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore, open_store
 from tableformat.conform import conform_batches
 from tableformat.location import Location
-from tableformat.partition.writer import open_writer
+from tableformat.partition.writer import PartitionedWriter
 from tableformat.predicate import Predicate, to_json
-from tableformat.rowset_writer import WriteOptions
+from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
@@ -140,11 +140,11 @@ def plan_write(
     location.store.require_writable()
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
-        create, target = None, _target(table)
+        create, target = None, target_of(table)
     elif create is not None:
         target = _new_target(create, location)
     elif base is not None:
-        create, target = None, _target(location.require(base))
+        create, target = None, target_of(location.require(base))
     else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
     return WriteJob(
@@ -190,14 +190,23 @@ def write_rows(
     the table's schema first. Raises InvalidInputError naming the column that does not fit; then,
     as after any error, the files written so far are removed.
     """
-    target = job.target
-    schema, sort_key, fields = target.table_schema, target.sort_key, target.partition_fields
-    options = write_options(schema, sort_key, job.settings, target.bloom_columns, fields)
     store = store or open_store(job.url)
-    with open_writer(store, target.prefix, job.job, schema, fields, sort_key, options) as writer:
-        for batch in conform_batches(batches, target.table_schema):
+    with open_writer(store, job.target, job.job, job.settings) as writer:
+        for batch in conform_batches(batches, job.target.table_schema):
             writer.write(batch)
         return writer.close()
+
+
+def open_writer(
+    store: ObjectStore, target: Target, job: str, settings: WriteSettings
+) -> RowSetWriter | PartitionedWriter:
+    """A writer for one task's rows in any order; each of its RowSets is of one partition."""
+    prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
+    fields = target.partition_fields
+    options = write_options(schema, sort_key, settings, target.bloom_columns, fields)
+    if fields:
+        return PartitionedWriter(store, prefix, job, schema, fields, sort_key, options)
+    return RowSetWriter(store, prefix, job, schema, sort_key, options)
 
 
 def commit_write(
@@ -308,7 +317,8 @@ def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
     return _ENTRIES.validate_json(message)
 
 
-def _target(table: TableState) -> Target:
+def target_of(table: TableState) -> Target:
+    """A table that exists as what writes go to."""
     return Target(
         table=table.id,
         name=table.name,

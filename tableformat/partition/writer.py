@@ -197,18 +197,3 @@ class _Part:
     def __init__(self, writer: RowSetWriter) -> None:
         self.writer = writer
         self.origins: list[Rows] = []
-
-
-def open_writer(
-    store: ObjectStore,
-    prefix: str,
-    job: str,
-    schema: TableSchema,
-    fields: Sequence[PartitionField],
-    sort_key: Sequence[SortField],
-    options: WriteOptions,
-) -> RowSetWriter | PartitionedWriter:
-    """A writer for rows in any order; with `fields`, RowSets of one partition each."""
-    if fields:
-        return PartitionedWriter(store, prefix, job, schema, fields, sort_key, options)
-    return RowSetWriter(store, prefix, job, schema, sort_key, options)

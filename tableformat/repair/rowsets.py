@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.bloom_columns import bloom_columns
 from manifests.bounds import BoundsTable
 from manifests.change import Change, TableRead
 from manifests.entries import RowSetEntry
@@ -28,11 +27,10 @@ from manifests.operations import AddRowSet, DropRowSet
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema
-from tableformat.partition.writer import open_writer
 from tableformat.repair.reading import DamagedRowSet, Stretch
 from tableformat.repair.rescue import Rescue
 from tableformat.verify.run import find_damage
-from tableformat.write_job import stamped, write_options
+from tableformat.write_job import open_writer, stamped, target_of
 from tableformat.write_settings import WriteSettings
 
 
@@ -105,15 +103,12 @@ def take_out(
     log.store.require_writable()
     chosen = _chosen(log, table, rowsets)
     job = new_job_id()
-    schema, sort_key, fields = table.schema, table.sort_key, table.partition_fields
-    filtered = bloom_columns(table.properties, schema)
-    options = write_options(schema, sort_key, WriteSettings(), filtered, fields)
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
     lost: list[LostRows] = []
     kept = 0
     with (
         Rescue(rescue, table) as file,
-        open_writer(log.store, table.prefix, job, schema, fields, sort_key, options) as out,
+        open_writer(log.store, target_of(table), job, WriteSettings()) as out,
     ):
         for rowset, stretch in _stretches(parts):
             if stretch.is_whole:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyroaring import AbstractBitMap
 
-from manifests.bloom_columns import bloom_columns
 from manifests.change import Change, KeyGuard, RowsGone, TableRead
 from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
@@ -21,8 +20,7 @@ from manifests.log import Log
 from manifests.operations import AddRowSet, Operation, ReplaceColumn, RowKind
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import ObjectStore
-from tableformat.partition.writer import open_writer
-from tableformat.write_job import stamped, write_options
+from tableformat.write_job import open_writer, stamped, target_of
 from tableformat.write_settings import CommitSettings, WriteSettings
 
 
@@ -188,10 +186,7 @@ def write_batches(
 
     Raises StoreError; then, as after an error of `batches`, what was written is removed.
     """
-    schema, sort_key, fields = table.schema, table.sort_key, table.partition_fields
-    filtered = bloom_columns(table.properties, schema)
-    options = write_options(schema, sort_key, settings or WriteSettings(), filtered, fields)
-    with open_writer(store, table.prefix, job, schema, fields, sort_key, options) as writer:
+    with open_writer(store, target_of(table), job, settings or WriteSettings()) as writer:
         for batch in batches:
             writer.write(batch)
         return writer.close()

@@ -13,11 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.bloom_columns import bloom_columns
 from manifests.change import RowsGone, TableRead
 from manifests.codec import EPOCH_LIMIT
 from manifests.deletion_vector import INLINE_LIMIT as VECTOR_INLINE_LIMIT
-from manifests.entries import SortField
 from manifests.log import Log
 from manifests.operations import ReplaceColumn
 from manifests.replacement import replaceable
@@ -33,7 +31,7 @@ from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import rowset_filter
 from tableformat.selection import Selection, read_selected, select_rows, selected_numbers
 from tableformat.statements.statement import Statement, row_statement, write_batches
-from tableformat.write_job import write_options
+from tableformat.write_job import Target, target_of, write_options
 from tableformat.write_options import WriteOptions
 from tableformat.write_settings import WriteSettings
 
@@ -74,8 +72,7 @@ def evaluate_update(
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
     added = write_batches(log.store, table, job, batches, settings) if moved else ()
-    filtered = bloom_columns(table.properties, table.schema)
-    options = replacement_options(table.schema, table.sort_key, len(kept), settings, filtered)
+    options = replacement_options(target_of(table), len(kept), settings)
     place = Place(log.store, table.id, table.prefix, job)
     read = values.column_ids
     if where is not None:
@@ -136,15 +133,10 @@ def _is_cheaper(
     return stored + missing + IN_PLACE_BYTES < rows_cost
 
 
-def replacement_options(
-    schema: TableSchema,
-    sort_key: Sequence[SortField],
-    count: int,
-    settings: WriteSettings | None = None,
-    bloom_columns: Sequence[int] = (),
-) -> WriteOptions:
+def replacement_options(target: Target, count: int, settings: WriteSettings | None) -> WriteOptions:
     """How a statement that replaces columns of `count` RowSets writes them."""
-    options = write_options(schema, sort_key, settings or WriteSettings(), bloom_columns)
+    schema, filtered = target.table_schema, target.bloom_columns
+    options = write_options(schema, target.sort_key, settings or WriteSettings(), filtered)
     return options if count <= INLINE_LIMIT else replace(options, inline_bytes=0)
 
 

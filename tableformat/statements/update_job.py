@@ -138,10 +138,7 @@ class _Task:
         write = job.write
         self._place = Place(store, write.target.table, write.target.prefix, write.job)
         count = sum(rowset.in_place for rowset in job.rowsets)
-        target = write.target
-        self._options = replacement_options(
-            target.table_schema, target.sort_key, count, write.settings, target.bloom_columns
-        )
+        self._options = replacement_options(write.target, count, write.settings)
 
     def run(self) -> Iterator[pa.RecordBatch]:
         """Yields the rows that move, with all columns of the table."""

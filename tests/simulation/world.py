@@ -22,7 +22,7 @@ from manifests.rebase import origin
 from tableformat import write_job
 from tableformat.compaction import execute
 from tableformat.database import Database
-from tableformat.statements import statement, update
+from tableformat.statements import update
 from tableformat.write_job import write_options
 from tableformat.write_options import WriteOptions
 from tests.faults import Fault, Stopped
@@ -243,7 +243,6 @@ class World:
             patch("secrets.token_hex", token_hex),
             patch.object(logging.Logger, "warning", _warn),
             patch.object(write_job, "write_options", options),
-            patch.object(statement, "write_options", options),
             patch.object(deletion_vector, "INLINE_LIMIT", limit),
             patch.object(origin, "INLINE_LIMIT", limit),
             patch.object(spill, "SPILL_COUNT", self._listed),
