@@ -16,7 +16,7 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
-from manifests.operations import CreateDatabase, Epoch, Stub
+from manifests.operations import Anchor, CreateDatabase, Epoch, Stub
 from manifests.segment import decode_segment
 from manifests.slots import is_taken, read_slot
 from manifests.snapshot import SegmentRef, Snapshot, TableState
@@ -28,7 +28,7 @@ UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError, StoreError)
 """Errors after which a checkpoint above the floor is left alone and the log is read instead."""
 
 
-def read_root(store: ObjectStore, ref: CheckpointRef) -> Root:
+def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
     """Read the root of a checkpoint.
 
     Raises NotFoundError, CorruptionError, StoreError, UnsupportedFormatError when it comes from

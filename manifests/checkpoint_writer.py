@@ -26,7 +26,7 @@ from manifests.entry_block import EntryBlock, block_of, concat_blocks
 from manifests.errors import ConflictError, StoreError
 from manifests.ids import new_job_id, new_object_id
 from manifests.names import HINT, checkpoint_name
-from manifests.operations import Epoch, Vacuum
+from manifests.operations import Anchor, Epoch, Vacuum
 from manifests.segment import describe_segment, encode_segment, split_block
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
@@ -91,7 +91,7 @@ def store_snapshot(
     return stored, CheckpointRef(epoch=snapshot.epoch, root=root, check=byte_check(data))
 
 
-def point_hint(store: ObjectStore, ref: CheckpointRef) -> None:
+def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
     """Name a checkpoint as the newest. Raises StoreError."""
     hint = Hint(epoch=ref.epoch, root=ref.root, check=ref.check)
     store.put(HINT, encode_model(hint), sync=False)

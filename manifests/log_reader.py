@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 import numpy as np
 
 from manifests.bounds import BoundsTable, bounds_table
-from manifests.checkpoint import CheckpointRef, root_snapshot
+from manifests.checkpoint import root_snapshot
 from manifests.checkpoint_reader import (
     UNUSABLE,
     find_checkpoint,
@@ -168,23 +168,18 @@ class LogReader:
         if low < 0:
             raise NotFoundError(f"{self.store.url} did not exist yet at {_utc(timestamp_ms)} UTC.")
         if low and isinstance(stub := read_slot(self.store, low), Stub):
-            floor, _ = self._read_anchored(stub)
+            floor = self.read_anchored(stub)
             if floor.time_ms > timestamp_ms:
                 raise self._removed(f"the state at {_utc(timestamp_ms)} UTC", floor.epoch)
             return floor.epoch
         return low
 
-    def read_anchored(self, stub: Stub) -> Snapshot:
-        """The oldest state that can be read, which a stub stands for. Raises CorruptionError."""
-        return self._read_anchored(stub)[0]
-
     def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
         """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
-        for anchor in head.anchors:
-            if anchor.epoch == epoch:
-                ref = CheckpointRef(epoch=epoch, root=anchor.root, check=anchor.check)
-                return replace(root_snapshot(read_root(self.store, ref)), floor=head.floor)
-        return None
+        anchor = head.anchor(epoch)
+        if anchor is None:
+            return None
+        return replace(root_snapshot(read_root(self.store, anchor)), floor=head.floor)
 
     def _removed(self, what: str, floor: int) -> NotFoundError:
         return NotFoundError(
@@ -234,24 +229,26 @@ class LogReader:
 
     def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
         """The state at the floor, which replaces the epochs that retention removed."""
-        floor, _ = self._read_anchored(stub)
+        floor = self.read_anchored(stub)
         if floor.database != state.database:
             raise CorruptionError(f"The anchored checkpoint of {self.store.url} is another's.")
         return floor
 
-    def _read_anchored(self, stub: Stub) -> tuple[Snapshot, Stub]:
-        """The state of the checkpoint that a stub names, or of the one that replaced it."""
+    def read_anchored(self, stub: Stub) -> Snapshot:
+        """The oldest state that can be read, which a stub stands for.
+
+        That is the checkpoint that it names, or the one that replaced it. Raises CorruptionError.
+        """
         while True:
-            anchor = stub.anchor
-            ref = CheckpointRef(epoch=stub.floor, root=anchor.root, check=anchor.check)
             try:
-                return replace(root_snapshot(read_root(self.store, ref)), floor=stub.floor), stub
+                state = root_snapshot(read_root(self.store, stub.anchor))
+                return replace(state, floor=stub.floor)
             except NotFoundError as error:
                 following = read_slot(self.store, stub.floor + 1)
                 if not isinstance(following, Stub) or following.floor <= stub.floor:
                     raise CorruptionError(
-                        f"{self.store.locate(checkpoint_name(anchor.root))} is missing, and the"
-                        f" state at epoch {stub.floor} is nowhere else."
+                        f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
+                        f" the state at epoch {stub.floor} is nowhere else."
                     ) from error
                 stub = following
 

@@ -145,10 +145,13 @@ class Snapshot:
     leases: Mapping[str, Lease] = field(default_factory=dict)
     stale: bool = False
 
+    def anchor(self, epoch: int) -> Anchor | None:
+        """What stores the state of an epoch that the log is to forget, or has forgotten."""
+        return next((anchor for anchor in self.anchors if anchor.epoch == epoch), None)
+
     def keeps(self, epoch: int) -> bool:
         """Whether an epoch up to this one can be read, as far as this state knows."""
-        kept = any(anchor.epoch == epoch for anchor in self.anchors)
-        return kept or self.floor <= epoch <= self.epoch
+        return self.floor <= epoch <= self.epoch or self.anchor(epoch) is not None
 
     def table(self, name: str) -> TableState:
         """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""

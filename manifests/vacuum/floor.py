@@ -8,12 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from manifests.checkpoint import CheckpointRef, root_snapshot
-from manifests.checkpoint_reader import (
-    UNUSABLE,
-    read_hint,
-    read_root,
-)
+from manifests.checkpoint import root_snapshot
+from manifests.checkpoint_reader import UNUSABLE, read_hint, read_root
 from manifests.checkpoint_writer import point_hint, store_snapshot
 from manifests.codec import encode_model
 from manifests.errors import CorruptionError, NotFoundError
@@ -52,9 +48,8 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
 
     Raises CorruptionError where any of it cannot be read, StoreError.
     """
-    ref = CheckpointRef(epoch=anchor.epoch, root=anchor.root, check=anchor.check)
     try:
-        state = root_snapshot(read_root(log.store, ref))
+        state = root_snapshot(read_root(log.store, anchor))
     except NotFoundError as error:
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
     return state, read_state_objects(log, state) | {anchor.root}
@@ -97,7 +92,7 @@ def put_stubs(store: ObjectStore, head: Snapshot, threads: int) -> None:
     def put(number: int) -> None:
         if number < first and isinstance(read_slot(store, number), Stub):
             return
-        stub = Stub(removed=number, floor=head.floor, anchor=_of(head.floor, head))
+        stub = Stub(removed=number, floor=head.floor, anchor=_floor_anchor(head))
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
     numbers = range(max(1, first - _AT_ONCE), head.floor + 1)
@@ -134,8 +129,7 @@ def settle_hint(store: ObjectStore, head: Snapshot) -> None:
     if not head.floor:
         store.delete(HINT)
     else:
-        anchor = _of(head.floor, head)
-        point_hint(store, CheckpointRef(epoch=anchor.epoch, root=anchor.root, check=anchor.check))
+        point_hint(store, _floor_anchor(head))
 
 
 def _is_sound(store: ObjectStore, floor: int) -> bool:
@@ -150,8 +144,10 @@ def _is_sound(store: ObjectStore, floor: int) -> bool:
     return True
 
 
-def _of(epoch: int, head: Snapshot) -> Anchor:
-    return next(anchor for anchor in head.anchors if anchor.epoch == epoch)
+def _floor_anchor(head: Snapshot) -> Anchor:
+    anchor = head.anchor(head.floor)
+    assert anchor is not None
+    return anchor
 
 
 def _counts(state: Snapshot) -> Mapping[str, Sequence[int | None]]:
