@@ -64,8 +64,8 @@ WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
     """The state after `epoch`, which follows `snapshot` (None: it is epoch 0).
 
-    Cost: copies the list of tables and, of the tables that change, the list of RowSets added
-    since the checkpoint. Raises as `apply_epochs`.
+    Cost: copies the list of tables and, of the tables that change, what has become of their
+    RowSets since the checkpoint. Raises as `apply_epochs`.
     """
     return apply_epochs(snapshot, (epoch,))
 

@@ -38,8 +38,8 @@ class RowSetsFold:
         self._segments = list(rowsets.segments)
         self._added = list(rowsets.added)
         self._dropped = list(rowsets.dropped)
-        self._vectors = rowsets.vectors
-        self._replaced = rowsets.replaced
+        self._vectors = dict(rowsets.vectors)
+        self._replaced = dict(rowsets.replaced)
         self._rowset_count = rowsets.rowset_count
         self._row_count = rowsets.row_count
         self._byte_count = rowsets.byte_count
@@ -143,8 +143,7 @@ class RowSetsFold:
             return
         if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
             self._refuse(f"replaces a column of RowSet {rowset}, which does not exist")
-        before = self._replaced.get(rowset, ())
-        self._replaced = {**self._replaced, rowset: unsuperseded(before, operation)}
+        self._replaced[rowset] = unsuperseded(self._replaced.get(rowset, ()), operation)
         self._count(0, 0, None if operation.predecessors else operation.replacement.bytes)
 
     def _check_replaced(self, operation: ReplaceColumn, current: Sequence[str]) -> None:
@@ -161,7 +160,7 @@ class RowSetsFold:
         current = self._vectors.get(rowset)
         if current:
             self._check_vector(rowset, vector, current)
-        self._vectors = {**self._vectors, rowset: vector}
+        self._vectors[rowset] = vector
         if current:
             return vector.cardinality - current.cardinality
         return vector.cardinality if vector.predecessor is None else None
@@ -193,7 +192,6 @@ class RowSetsFold:
     def _drop_stored(self, first: int, last: int, count: int) -> None:
         """Drop `count` RowSets that segments hold."""
         dropped = _with_range(self._dropped, first, last)
-        kept = [s for s in self._segments if not _covered(dropped, s)]
         gone = [s for s in self._segments if _covered(dropped, s)]
         self._count(-count, 0, 0)
         whole = not any(_overlap(r, s) for r in self._dropped for s in gone)
@@ -204,9 +202,11 @@ class RowSetsFold:
                 self._count(0, rows, None if wider else -segment.segment.byte_count)
         else:
             self._count(0, None, None)
-        self._segments = kept
-        # What is left of a range that only touched segments now gone says nothing any more.
-        self._dropped = [r for r in dropped if any(_overlap(r, s) for s in kept)]
+        if gone:
+            self._segments = [s for s in self._segments if not _covered(dropped, s)]
+            # What is left of a range that only touched segments now gone says nothing any more.
+            dropped = [r for r in dropped if any(_overlap(r, s) for s in self._segments)]
+        self._dropped = dropped
         if self._vectors:
             self._vectors = {k: v for k, v in self._vectors.items() if not first <= k <= last}
         if self._replaced:
