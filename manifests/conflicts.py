@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from manifests.change import Change
+from manifests.change import Change, RowsGone
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -57,6 +57,8 @@ AlterOperation = (
 )
 KeepOperation = Tag | Untag | Pin | Unpin | Lease | Restore | Anchor | Vacuum
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector
+"""What others may make wrong without dropping the table; all else follows whatever they did."""
 
 
 def check_change(change: Change, base: Snapshot) -> None:
@@ -111,21 +113,21 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     Raises ConflictError that names table, operation and epoch.
     """
     check_vacuum(change, base, theirs)
-    declared = {read.table for read in change.reads if read.replaces}
-    mine_too = {each.table for each in change.rows}
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
     if not touched:
         return
+    declared = {read.table for read in change.reads if read.replaces}
+    tables = {
+        op.table for op in (*change.ops, *change.rows) if isinstance(op, TableOperation | RowsGone)
+    }
+    wary = [op for op in change.ops if isinstance(op, WaryOperation)]
     for operation in touched:
-        if isinstance(operation, DropTable) and operation.table in mine_too:
+        lost = isinstance(operation, DropTable) and operation.table in tables
+        if lost or any(
+            mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
+            for mine in wary
+        ):
             raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
-        for mine in change.ops:
-            if (
-                isinstance(mine, TableOperation)
-                and operation.table == mine.table
-                and _conflict(mine, operation, mine.table in declared)
-            ):
-                raise _conflict_error(change, base, theirs, TableId(mine.table), operation)
 
 
 def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
@@ -312,23 +314,19 @@ def _kind(field: SchemaField) -> tuple[str, int]:
     return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
 
 
-def _conflict(mine: TableOperation, theirs: TableOperation, declared: bool) -> bool:
+def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:
     """Two operations on the same table: does theirs make mine wrong?
 
     `declared`: what mine replaces was said, and is followed row by row.
     """
-    if isinstance(theirs, DropTable):
-        return True
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
-    if isinstance(theirs, Txn):
+    if isinstance(theirs, DropTable | Txn):
         return False
     if isinstance(mine, DropRowSet):
         return not declared
-    if isinstance(mine, AddDeletionVector):
-        # A vector that came ready-made cannot be united with another.
-        return _changes(theirs, mine.rowset)
-    return False
+    # A vector that came ready-made cannot be united with another.
+    return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
 
 
 def _changes(theirs: RowOperation, rowset: int) -> bool:
@@ -342,7 +340,7 @@ def _changes(theirs: RowOperation, rowset: int) -> bool:
     return False
 
 
-def _alters_same(mine: TableOperation, theirs: AlterOperation) -> bool:
+def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
     if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
         return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
     columns = AlterSchema | SetPartitionLayout | Restore
