@@ -159,6 +159,23 @@ class Log(LogReader):
         carried = begin(_enabling(change, base), base, self, stored=False)
         return _fold_own(base, self._next_epoch(carried, base))
 
+    def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
+        """A committed state, stored as a checkpoint; where that fails as it is, with a warning."""
+        try:
+            # Whoever has held a state for long may hold segments that vacuum has removed since.
+            fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
+            return write_checkpoint(self.store, fresh)
+        except Exception as error:
+            # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
+            # an error would tell the caller that the commit had.
+            _log.warning(
+                "No checkpoint of epoch %d: %s",
+                snapshot.epoch,
+                error,
+                exc_info=not isinstance(error, ColonnadeError),
+            )
+            return snapshot
+
     def _follow(
         self, carried: Carried, head: Snapshot, found: Epoch | Stub | None
     ) -> tuple[Carried, Snapshot, Epoch | None]:
@@ -180,25 +197,10 @@ class Log(LogReader):
         return carried, head, None
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
-        """The same state, stored as a checkpoint when its epoch is a multiple of the interval."""
-        if not self._is_due(snapshot.epoch):
-            return snapshot
-        try:
-            # Whoever has held a state for long may hold segments that vacuum has removed since.
-            fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            return write_checkpoint(self.store, fresh)
-        except Exception as error:
-            # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
-            # an error would tell the caller that the commit had.
-            _log.warning(
-                "No checkpoint of epoch %d: %s",
-                snapshot.epoch,
-                error,
-                exc_info=not isinstance(error, ColonnadeError),
-            )
-            return snapshot
+        return self.try_checkpoint(snapshot) if self._is_due(snapshot.epoch) else snapshot
 
     def _is_due(self, epoch: int) -> bool:
+        """Whether the writer of an epoch stores a checkpoint of it."""
         return epoch % self._interval == 0
 
     def _check_not_removed(self, change: Change, base: Snapshot) -> None:

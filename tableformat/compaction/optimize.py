@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from manifests.checkpoint_writer import write_checkpoint
 from manifests.compaction.facts import facts_of
 from manifests.compaction.picker import plan_compaction, plan_order
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.compaction.policy import parse_policy
-from manifests.errors import ColonnadeError, InvalidInputError
+from manifests.errors import InvalidInputError
 from manifests.log import Log
 from manifests.schema import type_text
 from manifests.snapshot import Snapshot, TableState
@@ -25,7 +23,6 @@ from tableformat.predicate.expressions import conjunction
 from tableformat.scan_plan import rowset_filter
 
 Where = str | Predicate | ColumnBuilder
-_log = logging.getLogger(__name__)
 
 _THREADS = 4
 """At most so many jobs at once in one process, since each takes memory."""
@@ -168,7 +165,8 @@ class Optimize:
         head, report = execute_plan(
             self._log, base, plan, ids, run=self._run, workers=self._workers
         )
-        self._see(_checkpointed(self._log, head) if report.groups else head)
+        # The RowSets that are gone would cost the next readers a replay.
+        self._see(self._log.try_checkpoint(head) if report.groups else head)
         return report
 
     def _with(self, chosen: Chosen, run: Run | None = None, workers: int | None = None) -> Optimize:
@@ -180,18 +178,3 @@ class Optimize:
             workers=workers or self._workers,
             chosen=chosen,
         )
-
-
-def _checkpointed(log: Log, head: Snapshot) -> Snapshot:
-    """The same state, stored: the RowSets that are gone would cost the next readers a replay."""
-    try:
-        return write_checkpoint(log.store, head)
-    except Exception as error:
-        # The compaction is committed, and nobody needs a checkpoint to read it.
-        _log.warning(
-            "No checkpoint of epoch %d: %s",
-            head.epoch,
-            error,
-            exc_info=not isinstance(error, ColonnadeError),
-        )
-        return head
