@@ -67,6 +67,10 @@ class BoundsTable:
         return BoundsTable(self.rows[indexes], columns)
 
 
+Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+"""Says of many things at once which may matter."""
+
+
 def bounds_table(
     statistics: Sequence[Mapping[int, ColumnStatistics]],
     rows: Sequence[int],

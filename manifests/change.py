@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from pyroaring import AbstractBitMap
 
+from manifests.bounds import Keep
 from manifests.entries import RowSetEntry
-from manifests.entry_table import Keep
 from manifests.operations import Operation, RowKind
 from manifests.snapshot import LiveRowSet
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from manifests.bounds import Bounds, BoundsTable, concat_bounds
+from manifests.bounds import Bounds, Keep, concat_bounds
 from manifests.entry_block import Entries
 from manifests.partitions import Partitions, concat_partitions
 from manifests.snapshot import LiveRowSet
 from manifests.vectors import Integers
-
-Keep = Callable[[BoundsTable], NDArray[np.bool_]]
-"""Says of many things at once which may matter, from row counts and bounds."""
 
 
 class EntryTable(Sequence[LiveRowSet]):

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 
 import numpy as np
 
-from manifests.bounds import BoundsTable, bounds_table
+from manifests.bounds import BoundsTable, Keep, bounds_table
 from manifests.checkpoint import root_snapshot
 from manifests.checkpoint_reader import (
     UNUSABLE,
@@ -21,7 +21,7 @@ from manifests.checkpoint_reader import (
     read_segment,
 )
 from manifests.entry_block import AddedEntries, Entries
-from manifests.entry_table import EntryTable, Keep
+from manifests.entry_table import EntryTable
 from manifests.errors import (
     CorruptionError,
     NotFoundError,

@@ -14,8 +14,9 @@ from pyspark.sql import DataFrame, SparkSession
 from spark_ext.tasks import parallel_jobs, run_in_task
 from tableformat.compaction.execute import CompactionReport, Run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.optimize import Optimize, Where
+from tableformat.compaction.optimize import Optimize
 from tableformat.compaction.run import run_job
+from tableformat.predicate import Where
 from tableformat.stop import Stop
 from tableformat.table import ArrowTable
 from tableformat.write_options import MIB

@@ -11,7 +11,7 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.statistics import Bound
 from tableformat.bloom_filter import hash_values, members
 from tableformat.column import Column
@@ -19,7 +19,6 @@ from tableformat.stored_block import ColumnBlocks
 from tableformat.write_options import MIB
 
 Mask = NDArray[np.bool_]
-Keep = Callable[[BoundsTable], Mask]
 Damaged = Callable[[Column, str], NoReturn]
 
 _WINDOW_BYTES = 8 * MIB

@@ -14,7 +14,7 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
@@ -25,7 +25,7 @@ from tableformat.block_statistics import Statistics, merge
 from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column, column_of
 from tableformat.column_segments import ColumnSegments
-from tableformat.filter_pruning import Keep, prune_by_filters
+from tableformat.filter_pruning import prune_by_filters
 from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import bounds_of
 from tableformat.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from manifests.store import ObjectStore
 from tableformat.arrow_types import arrow_schema
 from tableformat.predicate import BoundPredicate, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import Keep, RowSetScan, ScanPlan, split_plan
+from tableformat.scan_plan import RowSetScan, ScanPlan, split_plan
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
 """Stored bytes that one thread of a parallel read takes at a time."""
@@ -43,6 +44,7 @@ def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
 
 def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
     predicate = plan.bound_predicate()
+    keep = None if predicate is None else partial(prune, predicate)
     needed = set(plan.projection)
     if predicate is not None:
         needed |= {plan.table_schema.by_id(column).name for column in predicate.column_ids}
@@ -51,12 +53,11 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
     for rowset in plan.rowsets:
         reader = RowSetReader(store, plan.prefix, rowset.entry)
         vector = _read_vector(store, plan.prefix, rowset)
-        keep = None if predicate is None else _block_filter(predicate)
         for first_row, batch in reader.read(
             fields,
             ranges=rowset.ranges,
             keep=keep,
-            keep_columns=() if predicate is None else tuple(predicate.column_ids),
+            keep_columns=() if predicate is None else predicate.column_ids,
         ):
             kept = _live_rows(batch, first_row, vector, predicate)
             if kept.num_rows:
@@ -85,10 +86,6 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
         finally:
             for future in waiting:
                 future.cancel()
-
-
-def _block_filter(predicate: BoundPredicate) -> Keep:
-    return lambda bounds: prune(predicate, bounds)
 
 
 def _read_vector(store: ObjectStore, prefix: str, rowset: RowSetScan) -> DeletionVector | None:

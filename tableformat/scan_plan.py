@@ -8,14 +8,14 @@ Blocks are pruned by whoever runs it, from the indexes of its own ranges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.entries import Count, DeletionVectorEntry, RowCount, RowSetEntry, RowSetNumber
 from manifests.errors import InvalidInputError
 from manifests.schema import Model, TableSchema
@@ -23,8 +23,6 @@ from manifests.snapshot import LiveRowSet, TableState
 from tableformat.column import check_names
 from tableformat.partition.prune import partition_test
 from tableformat.predicate import BoundPredicate, Predicate, bind, from_json, prune, to_json
-
-Keep = Callable[[BoundsTable], NDArray[np.bool_]]
 
 
 class RowSetScan(Model):

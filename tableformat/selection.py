@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -84,7 +85,7 @@ def _matching(
     found = BitMap()
     batches = RowSetReader(store, table.prefix, rowset.entry).read(
         fields,
-        keep=lambda bounds: prune(predicate, bounds),
+        keep=partial(prune, predicate),
         keep_columns=predicate.column_ids,
     )
     for first_row, batch in batches:

@@ -33,11 +33,11 @@ from tableformat.compaction.auto import compact_after
 from tableformat.compaction.optimize import Optimize
 from tableformat.history import HistoryEntry, moment, table_history
 from tableformat.location import Location, StorageOptions, locate, locate_existing
-from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.predicate import Where, parse_predicate
 from tableformat.repair.rowsets import RepairResult, take_out
 from tableformat.restore import restore_table
 from tableformat.scan_plan import plan_scan, rowset_filter
-from tableformat.statements.methods import Evaluate, RowMethods, Where
+from tableformat.statements.methods import Evaluate, RowMethods
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.rerun import commit_statement
@@ -192,7 +192,7 @@ class ArrowTable(RowMethods):
     def scan(
         self,
         columns: Sequence[str] | None = None,
-        where: str | Predicate | ColumnBuilder | None = None,
+        where: Where | None = None,
         *,
         epoch: int | None = None,
         timestamp: datetime | str | None = None,

@@ -33,10 +33,10 @@ from manifests.snapshot import Snapshot, TableState
 from tableformat.arrow_scan import Scan, batches_of
 from tableformat.arrow_types import arrow_schema, as_table_schema
 from tableformat.location import Location
-from tableformat.predicate import parse_predicate
+from tableformat.predicate import Where, parse_predicate
 from tableformat.scan_plan import plan_scan, rowset_filter
 from tableformat.statements.append import evaluate_append
-from tableformat.statements.methods import Evaluate, RowMethods, Where
+from tableformat.statements.methods import Evaluate, RowMethods
 from tableformat.statements.replace import evaluate_replace
 from tableformat.statements.replace_partitions import evaluate_replace_partitions
 from tableformat.statements.statement import COUNTED, RowCounts, Statement

@@ -11,7 +11,7 @@ from multiprocessing.queues import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.change import Change
 from manifests.entries import (
     ByteCheck,
@@ -20,7 +20,6 @@ from manifests.entries import (
     RowSetEntry,
     SortField,
 )
-from manifests.entry_table import Keep
 from manifests.ids import TableId, new_transaction_id
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader

@@ -9,11 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from manifests.bounds import bounds_table
+from manifests.bounds import Keep, bounds_table
 from manifests.change import Change, TableRead
 from manifests.checkpoint_reader import read_segment
 from manifests.entries import RowSetEntry
-from manifests.entry_table import Keep
 from manifests.ids import TableId
 from manifests.log_reader import LogReader
 from manifests.operations import (

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from manifests.bounds import Keep
 from manifests.change import TableRead
 from manifests.entries import SortField
 from manifests.errors import InvalidInputError
@@ -28,13 +29,7 @@ from spark_ext.planner.top_rows import Order, first_rows, top_rows
 from spark_ext.planner.transactions import TRANSACTIONS, is_state
 from spark_ext.types import declared_json, refuse_fine_times
 from tableformat.predicate.storage import domain_of
-from tableformat.scan_plan import (
-    Keep,
-    ScanPlan,
-    divide_plan,
-    plan_scan,
-    rowset_filter,
-)
+from tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
 from tableformat.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20

@@ -18,11 +18,9 @@ from tableformat.column import Order, check_names, column_of
 from tableformat.compaction.execute import CompactionReport, Run, execute_plan
 from tableformat.compaction.run import run_job
 from tableformat.partition.text import key_text
-from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.predicate import Predicate, Where, parse_predicate
 from tableformat.predicate.expressions import conjunction
 from tableformat.scan_plan import rowset_filter
-
-Where = str | Predicate | ColumnBuilder
 
 _THREADS = 4
 """At most so many jobs at once in one process, since each takes memory."""

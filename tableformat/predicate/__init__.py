@@ -12,12 +12,13 @@ from tableformat.predicate.evaluate import evaluate
 from tableformat.predicate.expressions import Predicate
 from tableformat.predicate.json_form import from_json, to_json
 from tableformat.predicate.prune import prune
-from tableformat.predicate.sql import parse_predicate
+from tableformat.predicate.sql import Where, parse_predicate
 
 __all__ = [
     "BoundPredicate",
     "ColumnBuilder",
     "Predicate",
+    "Where",
     "bind",
     "col",
     "complement",

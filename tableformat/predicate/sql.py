@@ -40,6 +40,9 @@ from tableformat.predicate.intervals import (
 from tableformat.predicate.literals import NULL, Kind, Literal, make_literal
 from tableformat.predicate.storage import negative
 
+Where = str | Predicate | ColumnBuilder
+"""What a condition may be given as: SQL text, or what `col` builds."""
+
 _DIALECT = Dialect.get_or_raise("spark")
 _TEXTS = (TokenType.STRING, TokenType.RAW_STRING)
 _SUPPORTED = (
@@ -74,7 +77,7 @@ _TYPES = {
 }
 
 
-def parse_predicate(where: str | Predicate | ColumnBuilder) -> Predicate:
+def parse_predicate(where: Where) -> Predicate:
     """Read a predicate in Spark SQL; one that was built by `col` is returned as it is.
 
     Raises InvalidInputError in one sentence for text that is no predicate, and for a part of SQL

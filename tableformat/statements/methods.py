@@ -12,14 +12,13 @@ from manifests.log import Log
 from manifests.snapshot import TableState
 from tableformat.arrow_scan import batches_of
 from tableformat.assignments import parse_assignments
-from tableformat.predicate import ColumnBuilder, Predicate, parse_predicate
+from tableformat.predicate import Where, parse_predicate
 from tableformat.statements.delete import evaluate_delete
 from tableformat.statements.statement import RowCounts, Statement
 from tableformat.statements.update import evaluate_update
 from tableformat.statements.upsert import evaluate_upsert
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
-Where = str | Predicate | ColumnBuilder
 Evaluate = Callable[[Log, TableState, str], Statement]
 """Evaluates a statement on a table; objects that it writes begin with the job's id."""
 

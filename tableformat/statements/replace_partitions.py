@@ -12,10 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.change import RowsGone, TableRead
 from manifests.entries import PartitionValues, RowSetEntry
-from manifests.entry_table import Keep
 from manifests.log import Log
 from manifests.partitions import partition_of
 from manifests.schema import TableSchema

@@ -17,7 +17,7 @@ from pyroaring import FrozenBitMap
 
 import manifests.log
 from manifests import checkpoint_writer, codec, conflicts
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.change import Change
 from manifests.checkpoint_writer import _rewritten
 from manifests.codec import encode_epoch
@@ -26,7 +26,6 @@ from manifests.conflicts import check_head
 from manifests.deletion_vector import DeletionVector, write_deletion_vector
 from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.entry_block import EntryBlock
-from manifests.entry_table import Keep
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
 from manifests.log import Log

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from xxhash import xxh64_intdigest
 
 from manifests.bloom_columns import bloom_columns
-from manifests.bounds import BoundsTable
+from manifests.bounds import BoundsTable, Keep
 from manifests.entries import RowSetEntry
 from manifests.errors import CorruptionError
 from manifests.names import index_name
@@ -27,7 +27,6 @@ from tableformat import filter_pruning
 from tableformat.arrow_types import arrow_schema
 from tableformat.bloom_filter import encode_filter, hash_rows, hash_values, members
 from tableformat.column import Column, column_of
-from tableformat.filter_pruning import Keep
 from tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_source import RowSetSource
