@@ -16,7 +16,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from manifests import names
 from manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
@@ -25,7 +24,7 @@ from manifests.errors import (
 )
 from manifests.ids import TableId
 from manifests.log import Log
-from manifests.slots import check_unused
+from manifests.slots import check_unused, is_taken
 from manifests.snapshot import Snapshot, TableState
 from manifests.store import LocalStore, ObjectStore, open_store
 
@@ -133,13 +132,13 @@ def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None 
     if not isinstance(path, str | bytes | os.PathLike):
         raise InvalidInputError(f"{path!r} is no path: give a folder or a URL.")
     store = open_store(path, storage_options)
-    if _is_database(store):
+    if is_taken(store, 0):
         return Location(store, None, exists=True)
     # What the user gave, where it is a URL: the store's own text may leave out credentials.
     given = store.url if isinstance(store, LocalStore) else str(path)
     parent_url, _, name = given.rstrip("/").rpartition("/")
     parent = _parent(parent_url, storage_options)
-    if parent is not None and _is_database(parent):
+    if parent is not None and is_taken(parent, 0):
         # Not the head: where that is damaged, earlier epochs can still be read.
         if Log(parent).read_first().lone_table:
             raise InvalidInputError(f"{store.url} lies inside the table {parent.url}.")
@@ -186,14 +185,6 @@ def refuse_existing(location: Location) -> None:
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 
-def _is_database(store: ObjectStore) -> bool:
-    try:
-        store.get_range(names.epoch_name(0), 0, 1)
-    except NotFoundError:
-        return False
-    return True
-
-
 def _parent(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
     """The store at `url`, or None above the root of a file system or bucket."""
     if not url or url.endswith(("/", ":")):
@@ -203,7 +194,7 @@ def _parent(url: str, storage_options: StorageOptions | None) -> ObjectStore | N
 
 def _nearest_database(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
     while (store := _parent(url := url.rpartition("/")[0], storage_options)) is not None:
-        if _is_database(store):
+        if is_taken(store, 0):
             return store
     return None
 

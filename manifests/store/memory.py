@@ -6,9 +6,9 @@ Spec: docs/spec/store.md#memory
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 
+from manifests.clock import now_ms
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
 from manifests.store.base import (
     Data,
@@ -25,10 +25,6 @@ from manifests.store.base import (
 )
 
 
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
 class MemoryStore(ObjectStore):
     """Objects in a dictionary, gone with the process. Nothing to sync, so `sync` changes nothing.
 
@@ -37,7 +33,7 @@ class MemoryStore(ObjectStore):
 
     read_only = False
 
-    def __init__(self, url: str = "memory:", now_ms: Callable[[], int] = _now_ms) -> None:
+    def __init__(self, url: str = "memory:", now_ms: Callable[[], int] = now_ms) -> None:
         self.url = url
         self._now_ms = now_ms
         self._lock = threading.Lock()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore
 from tableformat.rowset_reader import RowSetReader
+from tableformat.scan_plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,8 @@ class DamagedRowSet:
 
     def stretches(self) -> Iterator[Stretch]:
         """All stretches, in row order, with what can be read of them."""
-        entry = self.rowset.entry
-        if isinstance(entry.cuts, int):
-            ends: tuple[int, ...] = (*range(entry.cuts, entry.rows, entry.cuts), entry.rows)
-        else:
-            ends = entry.cuts
-        first = 0
-        for end in ends:
+        for first, end in pairwise(cut_rows(self.rowset.entry)):
             yield self._stretch(first, end)
-            first = end
 
     def _stretch(self, first: int, end: int) -> Stretch:
         alive = self._alive
