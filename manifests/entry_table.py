@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -28,21 +28,22 @@ class EntryTable(Sequence[LiveRowSet]):
 
     def __init__(self, parts: Sequence[Entries], keep: Keep | None = None) -> None:
         """Prune `parts` by `keep` and put what is left in order."""
-        chosen = [_kept(part, keep) for part in parts]
         self._parts: tuple[Entries, ...] = tuple(parts)
-        self._chosen = chosen
-        ids = _join([p.ids[rows] for p, rows in zip(parts, chosen, strict=True)])
-        order = np.argsort(ids, kind="stable")
-        self.ids = ids[order]
-        self.rows = _join([p.rows[r] for p, r in zip(parts, chosen, strict=True)])[order]
-        self.deleted = _join([p.deleted[r] for p, r in zip(parts, chosen, strict=True)])[order]
-        self.byte_counts = _join([p.byte_counts[r] for p, r in zip(parts, chosen, strict=True)])[
-            order
-        ]
-        self._order = order
-        numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows in chosen])
-        self._part = numbers[order]
-        self._row = _join(chosen)[order]
+        self._chosen = [_kept(part, keep) for part in parts]
+        ids = _join([part.ids[rows] for part, rows in zip(parts, self._chosen, strict=True)])
+        self._order = np.argsort(ids, kind="stable")
+        self.ids = ids[self._order]
+        self.rows = self._arranged(part.rows for part in parts)
+        self.deleted = self._arranged(part.deleted for part in parts)
+        self.byte_counts = self._arranged(part.byte_counts for part in parts)
+        numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows in self._chosen])
+        self._part = numbers[self._order]
+        self._row = _join(self._chosen)[self._order]
+
+    def _arranged(self, arrays: Iterable[Integers]) -> Integers:
+        """What was chosen of an array of each part, in the order of the ids."""
+        parts = zip(arrays, self._chosen, strict=True)
+        return _join([array[rows] for array, rows in parts])[self._order]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -55,8 +56,7 @@ class EntryTable(Sequence[LiveRowSet]):
     @cached_property
     def epochs(self) -> Integers:
         """The epochs that added them."""
-        parts = zip(self._parts, self._chosen, strict=True)
-        return _join([part.epochs[rows] for part, rows in parts])[self._order]
+        return self._arranged(part.epochs for part in self._parts)
 
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())
