@@ -30,7 +30,7 @@ from tableformat.predicate.bound import (
     BoundStartsWith,
     StorageValue,
 )
-from tableformat.predicate.expressions import Operator
+from tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
 
 _COMPARE = {
     Operator.EQUAL: pc.equal,
@@ -40,7 +40,6 @@ _COMPARE = {
     Operator.GREATER: pc.greater,
     Operator.GREATER_EQUAL: pc.greater_equal,
 }
-_TRUE_FOR_NAN = (Operator.NOT_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL)
 
 
 def evaluate(predicate: BoundPredicate, batch: pa.RecordBatch) -> pa.BooleanArray:
@@ -95,7 +94,7 @@ def _arrow_value(value: StorageValue, type_: pa.DataType) -> Any:
 def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.BooleanArray:
     scalar = pa.scalar(_arrow_value(value, array.type), array.type)
     result = _COMPARE[operator](array, scalar)
-    if pa.types.is_float64(array.type) and operator in _TRUE_FOR_NAN:
+    if pa.types.is_float64(array.type) and operator in TRUE_FOR_NAN:
         return pc.or_(result, pc.is_nan(array))
     return result
 

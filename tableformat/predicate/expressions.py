@@ -51,6 +51,9 @@ _NEGATED = {
     Operator.LESS_EQUAL: Operator.GREATER,
 }
 
+TRUE_FOR_NAN = (Operator.NOT_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL)
+"""Operators that are TRUE for NaN and any other number, in this order."""
+
 
 def refuse_truth_value() -> NoReturn:
     """Explain why `and`, `or`, `not` and chained comparisons cannot work. Raises TypeError."""

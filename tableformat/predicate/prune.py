@@ -31,7 +31,7 @@ from tableformat.predicate.bound import (
     BoundStartsWith,
     StorageValue,
 )
-from tableformat.predicate.expressions import Operator
+from tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
 
 Mask = NDArray[np.bool_]
 Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
@@ -64,7 +64,7 @@ def _may_hold(node: BoundNode, table: BoundsTable) -> Mask:
         case BoundCompareColumns(left, _, right):
             return _may_be_null(left, table, True) & _may_be_null(right, table, True)
         case BoundCompare(column, operator, value):
-            nan_too = _is_float(column) and operator in _TRUE_FOR_NAN
+            nan_too = _is_float(column) and operator in TRUE_FOR_NAN
             may = _by_bounds(column, table, _compare_test(operator, value), nan_too)
             equal = operator is Operator.EQUAL
             return _by_members(column, table, may, (value,)) if equal else may
@@ -78,9 +78,6 @@ def _may_hold(node: BoundNode, table: BoundsTable) -> Mask:
             return _by_bounds(column, table, test)
         case BoundLike(column, _, prefix, negated):
             return _by_bounds(column, table, _anything if negated else _prefix_test(prefix))
-
-
-_TRUE_FOR_NAN = (Operator.NOT_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL)
 
 
 def _is_float(column: BoundColumn) -> bool:
