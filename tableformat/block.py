@@ -45,9 +45,11 @@ _DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """What the index knows about a block. `length` and `crc32c` are those of the stored bytes;
-    `decoded` bounds the bytes that the rows take as an Arrow array. The Bloom filter has
-    `filter_length` bytes, 0 where there is none."""
+    """What the index knows about a block.
+
+    `length` and `crc32c` are those of the stored bytes; `decoded` bounds the bytes that the rows
+    take as an Arrow array. The Bloom filter has `filter_length` bytes, 0 where there is none.
+    """
 
     rows: int
     length: int

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from manifests import names
 from manifests.codec import byte_check, crc32c, encode_model
-from manifests.entries import ByteCheck, ColumnStatistics, RowSetEntry
+from manifests.entries import ColumnStatistics, RowSetEntry
 from manifests.errors import ColonnadeError
 from manifests.ids import ObjectId
 from manifests.statistics import LOG_BOUND_LENGTH
@@ -263,14 +263,13 @@ class RowSetOutput:
         size: int,
         data: bytes | None = None,
     ) -> RowSetEntry:
-        check: ByteCheck = byte_check(footer)
         return RowSetEntry(
             object=self._object,
             place=place,
             rows=self.rows,
             bytes=size,
             cuts=self._log_cuts(),
-            footer=check,
+            footer=byte_check(footer),
             statistics={
                 column: _for_log(segment.statistics)
                 for column, segment in segments.items()

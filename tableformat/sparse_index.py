@@ -59,7 +59,6 @@ _FILTER_FIELDS = (
 INDEX_LIMIT = 2**30
 """No index is larger when decoded, in bytes."""
 
-
 _LIMIT = 2**32
 """A block has fewer rows and bytes than that, so that adding them up cannot overflow."""
 
@@ -202,11 +201,11 @@ def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
     return ipc_stream.encode_batch(batch, batch.nbytes).to_pybytes()  # type: ignore[no-any-return]
 
 
-def decode_index(data: bytes, order: Order, filters: bool = False) -> SparseIndex:
-    """Read an index, of blocks of which some have filters or none. Requires: its checksum was
-    verified.
+def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
+    """Read an index; `filters`: it says of its blocks what Bloom filters they have.
 
-    Raises ValueError when it is not the index of blocks that lie back to back.
+    Requires: its checksum was verified. Raises ValueError when it is not the index of blocks that
+    lie back to back.
     """
     batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
     if batch.schema != _schema(order, filters):

@@ -21,8 +21,7 @@ def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], Key
     """Guards keys that are asked for where others added RowSets, and not before."""
 
     def meets(entries: Sequence[RowSetEntry]) -> list[RowSetEntry]:
-        keys = inserted() if entries else None
-        return [] if keys is None else _holding(store, table, entries, keys)
+        return _holding(store, table, entries, inserted()) if entries else []
 
     return KeyGuard(table.id, meets)
 

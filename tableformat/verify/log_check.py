@@ -105,11 +105,8 @@ class LogCheck:
                 item = read_slot(store, number)
             except ColonnadeError as error:
                 self._note(error, epoch_name(number))
-                item, broken = None, True
-                if not self._folded(state, pending):
-                    broken = True
-                pending = []
-                state = self.state or state
+                self._folded(state, pending)
+                state, pending, broken = self.state or state, [], True
                 number += 1
                 continue
             if item is None:
