@@ -201,6 +201,17 @@ def test_each_epoch_has_the_colour_of_what_it_did(shop: Path) -> None:
     assert len(read_report(open_database(str(shop)), 2, MADE).steps) == 2
 
 
+def test_replaced_partitions_have_the_colour_of_a_write(tmp_path: Path) -> None:
+    rows = order_rows(0, 1)
+    table = colonnade.create(tmp_path / "t", rows.schema, partition_by=["id"])
+    table.overwrite_partitions(rows)
+    table.append(rows)
+    table.optimize().option("min-rowsets", 2).executeCompaction()
+    facts = read_report(open_database(str(tmp_path / "t")), 200, MADE)
+    kinds = [charts.family(step.facts.operation) for step in facts.steps]
+    assert kinds == ["table", "table", "write", "write", "compaction"]
+
+
 def page_of(database: Path) -> str:
     return render(read_report(open_database(str(database)), 200, MADE))
 

@@ -21,9 +21,9 @@ _INNER_HEIGHT = HEIGHT - TOP - BOTTOM
 _BASE = TOP + _INNER_HEIGHT
 
 FAMILIES = {
-    "write": ("append", "overwrite", "replace_table", "replace_where"),
-    "change": ("delete", "update", "upsert", "merge", "transaction"),
-    "compaction": ("compaction", "compact", "optimize"),
+    "write": ("append", "overwrite", "overwrite_partitions", "replace_table"),
+    "change": ("delete", "update", "upsert", "merge", "transaction", "repair"),
+    "compaction": ("compact",),
     "keep": ("tag", "untag", "pin", "unpin", "restore", "vacuum", "lease"),
 }
 """Operations that have one colour on the line of epochs; all others are changes of tables."""
