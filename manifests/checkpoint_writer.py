@@ -25,8 +25,9 @@ from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock, block_of, concat_blocks
 from manifests.errors import ConflictError, StoreError
 from manifests.ids import new_job_id, new_object_id
+from manifests.named_objects import removed_objects
 from manifests.names import HINT, checkpoint_name
-from manifests.operations import Anchor, Epoch, Vacuum
+from manifests.operations import Anchor, Epoch
 from manifests.segment import describe_segment, encode_segment, split_block
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
@@ -103,8 +104,7 @@ def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef)
     names = {ref.root, *(each.segment.object for each in refs)}
     number = stored.epoch + 1
     while isinstance(item := read_slot(store, number), Epoch):
-        victims = {v for op in item.ops if isinstance(op, Vacuum) for v in op.victims}
-        if not names.isdisjoint(victims):
+        if not names.isdisjoint(removed_objects(item.ops)):
             raise ConflictError(f"Epoch {number} removes parts of the checkpoint of {ref.epoch}.")
         number += 1
 

@@ -19,7 +19,7 @@ from manifests.errors import (
 )
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
-from manifests.named_objects import named_objects
+from manifests.named_objects import named_objects, removed_objects
 from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
@@ -179,18 +179,17 @@ def check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
     Objects of a change are younger than its base, so a vacuum that saw them comes after that.
     """
-    victims = {v for op in theirs.ops if isinstance(op, Vacuum) for v in op.victims}
+    victims = removed_objects(theirs.ops)
     if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
         raise ConflictError(
             f"Files that {change.operation!r} wrote, or brings back, were removed by the vacuum of"
             f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
             " again, and where it takes longer than the retention give it a lease."
         )
-    mine = {v for op in change.ops if isinstance(op, Vacuum) for v in op.victims}
     vacuums = any(isinstance(op, Vacuum) for op in change.ops)
     if vacuums and (
         any(isinstance(op, KeepOperation | AddRowSets) for op in theirs.ops)
-        or not mine.isdisjoint(named_objects(theirs.ops))
+        or not removed_objects(change.ops).isdisjoint(named_objects(theirs.ops))
     ):
         raise ConflictError(
             f"What vacuum may remove changed in epoch {theirs.epoch} ({theirs.operation}); run it"

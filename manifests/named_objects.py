@@ -1,4 +1,4 @@
-"""The objects that operations name. Pure.
+"""The objects that operations name, or remove. Pure.
 
 Spec: docs/spec/vacuum.md#references
 """
@@ -46,6 +46,11 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                 yield operation.root
             case Vacuum():
                 yield from (anchor.root for anchor in operation.anchors)
+
+
+def removed_objects(operations: Iterable[Operation]) -> set[str]:
+    """The objects that vacuums among operations remove."""
+    return {name for op in operations if isinstance(op, Vacuum) for name in op.victims}
 
 
 def _of_rowset(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from manifests.change import Change
 from manifests.errors import (
@@ -56,12 +57,11 @@ class VacuumRequest:
     threads: int = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Found:
     """What a run found, and means to do. `lowest` is the state at the floor.
 
-    `used` are objects that must stay. An anchor of `lowest` may share segments with it, so before
-    one is stored nobody knows which of these may go.
+    `used` are objects that must stay, but for the segments of `lowest`.
     """
 
     head: Snapshot
@@ -72,7 +72,17 @@ class _Found:
     kept: tuple[int, ...]
     lowest: Snapshot
     used: set[str]
-    removal: Removal
+
+    @cached_property
+    def removal(self) -> Removal:
+        """What may go. Of segments that an anchor may share nobody knows before it is stored."""
+        return self.plan(segments_of(self.lowest))
+
+    def plan(self, others: set[str]) -> Removal:
+        """What may go where other objects, too, must stay."""
+        jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
+        cutoff_ms = self.retention.cutoff_ms(self.now_ms)
+        return plan_removal(self.stored, self.used | others, jobs, cutoff_ms, self.head.epoch)
 
     @property
     def anchors(self) -> dict[int, Anchor]:
@@ -167,18 +177,15 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     head = log.refresh(before)
     check_listing(stored, before.epoch, head.epoch, log.store.url)
     retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
-    cutoff_ms = retention.cutoff_ms(now_ms)
-    floor = plan_floor(head, retention, log.find_epoch(cutoff_ms, head), now_ms)
+    aged = log.find_epoch(retention.cutoff_ms(now_ms), head)
+    floor = plan_floor(head, retention, aged, now_ms)
     if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
         # Otherwise each run would leave an epoch for the next one to remove.
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
     lowest = log.read_from_log(floor.epoch)
     used = _used(log, head, lowest, kept)
-    objects = used | segments_of(lowest)
-    leases = {lease.job for lease in head.leases.values() if lease.until_ms > now_ms}
-    removal = plan_removal(stored, objects, leases, cutoff_ms, head.epoch)
-    return _Found(head, stored, floor, retention, now_ms, kept, lowest, used, removal)
+    return _Found(head, stored, floor, retention, now_ms, kept, lowest, used)
 
 
 def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
@@ -217,9 +224,7 @@ def _used(log: Log, head: Snapshot, lowest: Snapshot, kept: Iterable[int]) -> se
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     """Commit an epoch, or several, that name the victims, and remove these. Raises as `vacuum`."""
     anchors, new = _anchored(log, found)
-    jobs = {lease.job for lease in found.head.leases.values() if lease.until_ms > found.now_ms}
-    cutoff_ms = found.retention.cutoff_ms(found.now_ms)
-    removal = plan_removal(found.stored, found.used | new, jobs, cutoff_ms, found.head.epoch)
+    removal = found.plan(new)
     head, epoch = found.head, None
     if not found.is_idle:
         for victims, files in [*removal.parts()] or [((), ())]:
