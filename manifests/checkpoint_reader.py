@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
+from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
@@ -17,7 +18,7 @@ from manifests.errors import (
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.operations import Anchor, CreateDatabase, Epoch, Stub
-from manifests.segment import decode_segment
+from manifests.segment import decode_segment, decode_segment_objects
 from manifests.slots import is_taken, read_slot
 from manifests.snapshot import SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore
@@ -42,12 +43,23 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
 
 def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
     """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
-    name = checkpoint_name(ref.segment.object)
+    data, location = _read_segment(store, ref.segment)
+    return decode_segment(data, table, ref, location)
+
+
+def read_segment_objects(store: ObjectStore, segment: SegmentEntry) -> list[str]:
+    """The ids of the objects that a segment names. Raises as `read_segment`."""
+    data, location = _read_segment(store, segment)
+    return decode_segment_objects(data, segment, location)
+
+
+def _read_segment(store: ObjectStore, segment: SegmentEntry) -> tuple[bytes, str]:
+    name = checkpoint_name(segment.object)
+    location = store.locate(name)
     try:
-        data = store.get(name, limit=ref.segment.check.length)
+        return store.get(name, limit=segment.check.length), location
     except NotFoundError as error:
-        raise CorruptionError(f"{store.locate(name)}, a part of the log, is missing.") from error
-    return decode_segment(data, table, ref, store.locate(name))
+        raise CorruptionError(f"{location}, a part of the log, is missing.") from error
 
 
 def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:

@@ -5,13 +5,10 @@ Spec: docs/spec/vacuum.md#references
 
 from __future__ import annotations
 
-from manifests.entries import SegmentEntry
-from manifests.errors import CorruptionError, NotFoundError
+from manifests.checkpoint_reader import read_segment_objects
 from manifests.log_reader import LogReader
 from manifests.named_objects import named_objects
-from manifests.names import checkpoint_name
 from manifests.operations import AddRowSets
-from manifests.segment import decode_segment_objects
 from manifests.snapshot import Snapshot
 
 
@@ -38,15 +35,5 @@ def read_later_objects(log: LogReader, state: Snapshot, newest: int) -> set[str]
         found.update(named_objects(epoch.ops))
         for operation in epoch.ops:
             if isinstance(operation, AddRowSets):
-                found.update(_listed(log, operation.segment))
+                found.update(read_segment_objects(log.store, operation.segment))
     return found
-
-
-def _listed(log: LogReader, segment: SegmentEntry) -> list[str]:
-    name = checkpoint_name(segment.object)
-    try:
-        data = log.store.get(name, limit=segment.check.length)
-    except NotFoundError as error:
-        location = log.store.locate(name)
-        raise CorruptionError(f"{location}, a part of the log, is missing.") from error
-    return decode_segment_objects(data, segment, log.store.locate(name))
