@@ -51,7 +51,7 @@ class VerifyJob(Model):
     @property
     def bytes(self) -> int:
         """Stored bytes of its RowSets."""
-        return sum(rowset.entry.bytes for rowset in self.rowsets)
+        return sum(rowset.entry.byte_count for rowset in self.rowsets)
 
     def open_store(self) -> ObjectStore:
         """The store of the database, from wherever this is called."""
@@ -67,12 +67,12 @@ class VerifyOutcome(Model):
 
 def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:
     """Divide RowSets into about `count` jobs of about equal bytes, at least one for each table."""
-    share = sum(unit.rowset.entry.bytes for unit in units) / count
+    share = sum(unit.rowset.entry.byte_count for unit in units) / count
     taken: list[LiveRowSet] = []
     size = 0
     for at, unit in enumerate(units):
         taken.append(unit.rowset)
-        size += unit.rowset.entry.bytes
+        size += unit.rowset.entry.byte_count
         if size >= share or at + 1 == len(units) or units[at + 1].table is not unit.table:
             yield _job(url, depth, unit, taken)
             taken, size = [], 0

@@ -241,7 +241,7 @@ def _check_rowsets(
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
-    total = sum(unit.rowset.entry.bytes for unit in units)
+    total = sum(unit.rowset.entry.byte_count for unit in units)
     jobs = list(plan_jobs(url, depth, units, _JOBS_A_WORKER * place.workers))
     stop = Stop()
     with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:

@@ -15,6 +15,7 @@ from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from tableformat.compaction.job import plan_job
 from tableformat.database import Database
 from tableformat.rowset_reader import RowSetReader
 from tableformat.statements import update
@@ -79,6 +80,19 @@ def test_replaced_columns_get_their_filters() -> None:
         assert len(block.bloom) == 32 * 79
     [first, *_] = column(table, "c2")
     assert column(table, "id", f"c1 = {first!r}D") == [0]
+
+
+def test_replaced_columns_count_among_the_bytes_of_work_to_do() -> None:
+    table, told = made(), list[tuple[int, int]]()
+    table.append(rows(2 * ROWS))
+    assert table.update({"c1": "c2"}).rowsets_in_place == 3
+    plan = table.optimize().option("min-rowsets", 2).plan()
+    table.delete(f"id < {ROWS}")
+    stored = sum(each.entry.byte_count for each in live(table))
+    job = plan_job(table._log, table.refresh(), plan, plan.groups[0])
+    assert job.group.bytes_in == job.group.bytes_out == stored
+    table.verify(progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (stored, stored)
 
 
 def test_few_rows_move_and_small_rowsets_do_too() -> None:
