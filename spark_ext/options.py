@@ -14,6 +14,7 @@ from difflib import get_close_matches
 
 from manifests.errors import InvalidInputError
 from manifests.partition_layout import split_fields
+from manifests.sizes import parse_size
 from tableformat.kept_epochs import is_tag
 from tableformat.time_travel import timestamp_ms
 from tableformat.write_settings import CommitSettings, WriteSettings
@@ -34,8 +35,6 @@ _WRITING = (
     "leaseHours",
 )
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
-
-_UNITS = {"": 1, "b": 1, "k": 2**10, "kb": 2**10, "m": 2**20, "mb": 2**20, "g": 2**30, "gb": 2**30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,9 +221,12 @@ def _integer(name: str, text: str | None, least: int) -> int | None:
 
 
 def _byte_size(name: str, text: str) -> int:
-    match = re.fullmatch(r"(\d{1,18})\s*([a-z]*)", text.strip().lower(), re.ASCII)
-    if not match or match[2] not in _UNITS or int(match[1]) < 1:
+    try:
+        size = parse_size(text)
+    except ValueError:
+        size = 0
+    if size < 1:
         raise InvalidInputError(
             f"Option {name} must be a number of bytes, or like 64m or 1g, not {text!r}."
         )
-    return int(match[1]) * _UNITS[match[2]]
+    return size

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ import typer
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.output import Output, size
 from manifests.errors import InvalidInputError
+from manifests.sizes import parse_size
 
 SparkChoice = Literal["auto", "always", "never"]
 
@@ -28,8 +28,6 @@ AboveOption = Annotated[
 ]
 ABOVE = "8g"
 
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-
 
 @dataclass(frozen=True, slots=True)
 class Engine:
@@ -37,14 +35,6 @@ class Engine:
 
     name: Literal["arrow", "spark"]
     why: str
-
-
-def parse_size(text: str) -> int:
-    """Bytes from text such as `500m` or `8g`. Raises InvalidInputError."""
-    match = re.fullmatch(r"(\d{1,15})\s*([kmgt]?)i?b?", text.strip().lower(), re.ASCII)
-    if match is None:
-        raise InvalidInputError(f"{text!r} is no size; write a number of bytes, or like 64m or 8g.")
-    return int(match[1]) * _UNITS[match[2]]
 
 
 def choose_engine(
@@ -55,7 +45,12 @@ def choose_engine(
     Without pyspark, large work is done in this process, too. Raises InvalidInputError for a size
     that is none, MissingError where Spark must be used and is not installed.
     """
-    limit = parse_size(above)
+    try:
+        limit = parse_size(above)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{above!r} is no size; write a number of bytes, or like 64m or 8g."
+        ) from error
     if has_spark is None:
         has_spark = _has_spark()
     if choice == "always":

@@ -13,9 +13,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from manifests.compaction.facts import RowSetFacts
-from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind, size_text
+from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from manifests.compaction.policy import CompactionPolicy
 from manifests.partitions import PartitionKey
+from manifests.sizes import size_text
 from manifests.snapshot import TableState
 from manifests.vectors import Integers
 

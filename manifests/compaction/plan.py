@@ -7,6 +7,7 @@ from typing import Literal
 from manifests.compaction.policy import CompactionPolicy
 from manifests.entries import Count, PartitionValues, RowSetNumber, TableIdText
 from manifests.schema import Model
+from manifests.sizes import size_text
 
 GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
 
@@ -76,17 +77,6 @@ class CompactionPlan(Model):
             return lines
         names = ["partition", *(_printable(each or "") for each in partitions)]
         return [(name, *line) for name, line in zip(names, lines, strict=True)]
-
-
-def size_text(count: int) -> str:
-    """Bytes for people: `640 B`, `1.5 MiB`."""
-    if count < 1024:
-        return f"{count} B"
-    size, units = count / 1024, iter(("KiB", "MiB", "GiB", "TiB"))
-    unit = next(units)
-    while size >= 1000 and unit != "TiB":
-        size, unit = size / 1024, next(units)
-    return f"{size:.3g} {unit}"
 
 
 _HEADER: tuple[str, ...] = ("kind", "RowSets", "rows", "deleted", "in", "out", "why")

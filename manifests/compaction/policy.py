@@ -5,7 +5,6 @@ Guide: docs/compaction.md#properties
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from manifests.errors import InvalidInputError
 from manifests.schema import InputModel
+from manifests.sizes import parse_size
 
 PREFIX = "compaction."
 """What the names of all properties begin with that are about compaction."""
@@ -73,16 +73,8 @@ def _parse(name: str, text: str) -> tuple[str, Any]:
     return field, value
 
 
-def _bytes(text: str) -> int:
-    match = _SIZE.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    power = " kmgt".index((match["unit"] or " ")[0].lower())
-    return int(match["count"]) << 10 * power
-
-
 def _bytes_or_none(text: str) -> int | None:
-    return None if text.casefold() == "none" else _bytes(text)
+    return None if text.casefold() == "none" else parse_size(text)
 
 
 def _flag(text: str) -> bool:
@@ -91,10 +83,8 @@ def _flag(text: str) -> bool:
     return text.casefold() == "true"
 
 
-_SIZE = re.compile(r"(?P<count>\d{1,15}) ?(?P<unit>[kmgt]i?b?)?b?", re.ASCII | re.IGNORECASE)
-
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
-    "target_bytes": _bytes,
+    "target_bytes": parse_size,
     "min_rowsets": int,
     "deleted_share": float,
     "max_overlap": int,

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from manifests.compaction.plan import CompactionGroup, CompactionPlan, size_text
+from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.entries import Count
 from manifests.errors import ConflictError
 from manifests.log import Log
 from manifests.operations import Epoch
 from manifests.schema import Model
+from manifests.sizes import size_text
 from manifests.snapshot import Snapshot
 from tableformat.compaction.commit import commit_job
 from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import colonnade
-from colonnade.cli.engine import choose_engine, parse_size
+from colonnade.cli.engine import choose_engine
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.output import Output
 from colonnade.cli.progress import progress
@@ -388,12 +388,6 @@ def test_spark_is_for_more_bytes_than_the_limit_and_where_it_is_installed() -> N
     assert choose_engine(0, "always", "1g", has_spark=True).name == "spark"
     with pytest.raises(MissingError, match="install pyspark"):
         choose_engine(0, "always", "1g", has_spark=False)
-
-
-def test_sizes_are_read_with_their_units() -> None:
-    assert [parse_size(text) for text in ("7", "2k", "3 MB", "1GiB", "1t")] == [
-        *(7, 2048, 3 * 2**20, 2**30, 2**40),
-    ]
 
 
 def test_progress_shows_what_is_done_of_what_there_is_on_a_terminal(

@@ -1,0 +1,26 @@
+"""Bytes as people write and read them."""
+
+from __future__ import annotations
+
+import re
+
+_SIZE = re.compile(r"(\d{1,18})\s*(?:([kmgt])i?)?b?", re.ASCII | re.IGNORECASE)
+
+
+def parse_size(text: str) -> int:
+    """The bytes of `7`, `64m`, `128mb` or `8 GiB`: units are powers of 1024. Raises ValueError."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(text)
+    return int(match[1]) << 10 * " kmgt".index((match[2] or " ").lower())
+
+
+def size_text(count: int) -> str:
+    """Bytes for people: `640 B`, `1.5 MiB`."""
+    if count < 1024:
+        return f"{count} B"
+    size, units = count / 1024, iter(("KiB", "MiB", "GiB", "TiB"))
+    unit = next(units)
+    while size >= 1000 and unit != "TiB":
+        size, unit = size / 1024, next(units)
+    return f"{size:.3g} {unit}"
