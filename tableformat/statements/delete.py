@@ -19,18 +19,17 @@ def evaluate_delete(
     RowSets that the log's bounds decide are not read. `text` is the condition as history shows it.
     Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
     """
+    gone, read = find_rows(log, table, where)
+    parameters = {} if text is None else {"where": text}
+    return row_statement("delete", table, gone, reads=(read,), parameters=parameters)
+
+
+def find_rows(
+    log: Log, table: TableState, where: Predicate | None
+) -> tuple[list[RowsGone], TableRead]:
+    """The rows to delete, and what was read to find them. Raises as `evaluate_delete`."""
     keep = rowset_filter(table, where)
-    rowsets = log.read_rowsets(table, keep)
-    gone = [
-        RowsGone(table.id, each.rowset, "delete", each.rows)
-        for each in select_rows(log.store, table, rowsets, where)
-        if each.count
-    ]
-    read = frozenset[int]() if where is None else bind(where, table.schema).column_ids
-    return row_statement(
-        "delete",
-        table,
-        gone,
-        reads=(TableRead(table.id, keep, read),),
-        parameters={} if text is None else {"where": text},
-    )
+    found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
+    gone = [RowsGone(table.id, each.rowset, "delete", each.rows) for each in found if each.count]
+    columns = frozenset[int]() if where is None else bind(where, table.schema).column_ids
+    return gone, TableRead(table.id, keep, columns)

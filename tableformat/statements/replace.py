@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
-from manifests.change import RowsGone, TableRead
 from manifests.entries import RowSetEntry
 from manifests.errors import InvalidInputError
 from manifests.log import Log
@@ -14,8 +14,8 @@ from manifests.schema import TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.conform import conform_batches
 from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
-from tableformat.scan_plan import rowset_filter
 from tableformat.selection import select_rows
+from tableformat.statements.delete import find_rows
 from tableformat.statements.statement import Statement, row_statement, write_batches
 from tableformat.write_job import WriteJob
 from tableformat.write_settings import WriteSettings
@@ -62,20 +62,13 @@ def _statement(
     added: Sequence[RowSetEntry],
     parameters: Mapping[str, str],
 ) -> Statement:
-    keep = rowset_filter(table, where)
-    rowsets = log.read_rowsets(table, keep)
-    gone = [
-        RowsGone(table.id, each.rowset, "delete", each.rows)
-        for each in select_rows(log.store, table, rowsets, where)
-        if each.count
-    ]
-    columns = bind(where, table.schema).column_ids
+    gone, read = find_rows(log, table, where)
     return row_statement(
         "overwrite",
         table,
         gone,
         added,
-        reads=(TableRead(table.id, keep, columns, replaces=True),),
+        reads=(replace(read, replaces=True),),
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
