@@ -36,7 +36,7 @@ def commit_job(
 
 def _operation(job: CompactionJob, outcome: CompactionOutcome) -> Compaction:
     return Compaction(
-        table=job.table,
+        table=job.target.table,
         inputs=tuple(
             CompactionInput(rowset=each.id, rows=each.entry.rows, vector=each.vector)
             for each in job.sources

@@ -30,13 +30,13 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, st
     Holds one read-ahead and what the writer collects. Raises CorruptionError for a block that is
     damaged, copied ones included; StoreError.
     """
-    copied = 0
+    copied, filtered = 0, job.target.bloom_columns
     for source, chosen in _with_choice(open_sources(job, store, stop)):
         wanted = source.deleted < source.rows
-        stretches = source.stretches(wanted, bloom_columns=job.bloom_columns)
+        stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
             if copy:
-                copied += _copy(source, stretch, writer, job.bloom_columns)
+                copied += _copy(source, stretch, writer, filtered)
             else:
                 writer.write_storage(source.decode(stretch))
     return copied

@@ -101,13 +101,14 @@ def open_sources(job: CompactionJob, store: ObjectStore, stop: Stop) -> Iterator
 
     Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
     """
+    prefix, fields = job.target.prefix, job.target.table_schema.fields
     for index, rowset in enumerate(job.sources):
         gone: Rows = np.zeros(0, np.int64)
         if rowset.vector is not None:
-            vector = read_deletion_vector(store, job.prefix, rowset.vector, rowset.entry.rows)
+            vector = read_deletion_vector(store, prefix, rowset.vector, rowset.entry.rows)
             gone = np.asarray(vector.rows.to_array(), np.int64)
-        reader = RowSetReader(store, job.prefix, rowset.entry)
+        reader = RowSetReader(store, prefix, rowset.entry)
         cuts = np.array(cut_rows(rowset.entry), np.int64)
         before = np.searchsorted(gone, cuts)
         deleted = before[1:] - before[:-1]
-        yield Source(index, rowset, reader, job.table_schema.fields, gone, cuts, deleted, stop)
+        yield Source(index, rowset, reader, fields, gone, cuts, deleted, stop)

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from manifests.bloom_columns import bloom_columns
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
 from manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
     OriginEntry,
-    PartitionField,
     RowSetEntry,
     RowSetNumber,
-    SortField,
     TableIdText,
 )
 from manifests.errors import ConflictError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
 from manifests.operations import TransactionIdText
-from manifests.schema import Model, TableSchema
+from manifests.schema import Model
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from tableformat.write_job import Target, target_of
 
 
 class SourceRowSet(Model):
@@ -36,20 +34,12 @@ class SourceRowSet(Model):
 class CompactionJob(Model):
     """Planned on `base`, before any file; the same where it is planned, run and committed.
 
-    `order_by` are the columns of a z-order, `target_bytes` about what each output gets. The fields
-    are those of the table's layout, by which a group of an earlier one is divided.
+    `order_by` are the columns of a z-order, `target_bytes` about what each output gets. By the
+    partition fields of `target` a group of an earlier layout is divided.
     """
 
     url: str
-    table: TableIdText
-    name: str
-    prefix: str
-    table_schema: TableSchema
-    schema_id: Count
-    sort_key: tuple[SortField, ...]
-    bloom_columns: tuple[ColumnNumber, ...] = ()
-    partition_layout_id: Count = 0
-    partition_fields: tuple[PartitionField, ...] = ()
+    target: Target
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
     transaction: TransactionIdText
@@ -106,15 +96,7 @@ def plan_job(
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
         url=log.store.url,
-        table=table.id,
-        name=table.name,
-        prefix=table.prefix,
-        table_schema=table.schema,
-        schema_id=table.schema_id,
-        sort_key=table.sort_key,
-        bloom_columns=bloom_columns(table.properties, table.schema),
-        partition_layout_id=table.partition_layout_id,
-        partition_fields=table.partition_fields,
+        target=target_of(table),
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),

@@ -78,9 +78,9 @@ class _Merge:
     """Knows the order of a table."""
 
     def __init__(self, job: CompactionJob) -> None:
-        places = {column.id: i for i, column in enumerate(job.table_schema.fields)}
-        self._sort_key = job.sort_key
-        self._keys = [places[key.column] for key in job.sort_key]
+        places = {column.id: i for i, column in enumerate(job.target.table_schema.fields)}
+        self._sort_key = job.target.sort_key
+        self._keys = [places[key.column] for key in self._sort_key]
 
     def next(self, runs: Sequence[_Run]) -> tuple[Rows, list[pa.Array]]:
         """Remove the rows that come next from the runs, in order."""

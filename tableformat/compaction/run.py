@@ -35,8 +35,9 @@ def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutc
     """All rows into RowSets of the partition that they are of."""
     rows: Rows | None = None
     copied = 0
+    prefix, schema = job.target.prefix, job.target.table_schema
     # No sort key: the rows come in their order.
-    with RowSetWriter(store, job.prefix, job.job, job.table_schema, (), _options(job)) as writer:
+    with RowSetWriter(store, prefix, job.job, schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
             rows = merge(job, store, writer, stop)
         elif job.group.kind == "zorder":
@@ -46,7 +47,7 @@ def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutc
         origin = _origin(job, store, rows)
         entries = writer.close()
     # A table that is not partitioned any more forgets of what partition its rows were.
-    if not job.partition_fields:
+    if not job.target.partition_fields:
         return _outcome(job, entries, 0, origin, copied)
     group = job.group
     partition = group.partition or None
@@ -55,9 +56,10 @@ def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutc
 
 def _divide(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
     """Rows of an earlier layout into RowSets of the partitions that they are of by now."""
-    fields, options = job.partition_fields, _options(job)
+    target = job.target
+    schema, fields, sort_key = target.table_schema, target.partition_fields, target.sort_key
     writer = PartitionedWriter(
-        store, job.prefix, job.job, job.table_schema, fields, job.sort_key, options
+        store, target.prefix, job.job, schema, fields, sort_key, _options(job)
     )
     try:
         for source in open_sources(job, store, stop):
@@ -68,19 +70,19 @@ def _divide(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOut
     except BaseException:
         writer.abort()
         raise
-    return _outcome(job, entries, job.partition_layout_id, origin)
+    return _outcome(job, entries, target.partition_layout_id, origin)
 
 
 def _options(job: CompactionJob) -> WriteOptions:
-    settings = WriteSettings(target_bytes=job.target_bytes)
-    fields = job.partition_fields
-    return write_options(job.table_schema, job.sort_key, settings, job.bloom_columns, fields)
+    target, settings = job.target, WriteSettings(target_bytes=job.target_bytes)
+    schema, fields = target.table_schema, target.partition_fields
+    return write_options(schema, target.sort_key, settings, target.bloom_columns, fields)
 
 
 def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
     if rows is None or not len(rows):
         return None
-    return write_origin(store, job.prefix, job.job, rows)
+    return write_origin(store, job.target.prefix, job.job, rows)
 
 
 def _outcome(
@@ -92,7 +94,7 @@ def _outcome(
     partition: PartitionValues | None = None,
 ) -> CompactionOutcome:
     """What was written; a `partition` that all entries are of."""
-    ids: dict[str, object] = {"schema_id": job.schema_id, "partition_layout_id": layout}
+    ids: dict[str, object] = {"schema_id": job.target.schema_id, "partition_layout_id": layout}
     if partition is not None:
         ids["partition"] = partition
     return CompactionOutcome(

@@ -60,7 +60,7 @@ def zorder(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, stop: S
                 origins += _write_bucket(shelf.take(bucket), writer)
         except OSError as error:
             raise StoreError(
-                f"Sorting table {job.name!r} needs room among temporary files, in"
+                f"Sorting table {job.target.name!r} needs room among temporary files, in"
                 f" {tempfile.gettempdir()}: {error}."
             ) from error
     return np.concatenate(origins)
@@ -100,8 +100,9 @@ def interleave(ranks: Sequence[NDArray[np.uint64]]) -> ZValues:
 
 def _sample(job: CompactionJob, store: ObjectStore, buckets: int, stop: Stop) -> _Curve:
     """Read some stretches of the columns to order by."""
-    ids = [column.id for column in job.table_schema.fields]
-    fields = [job.table_schema.by_id(column) for column in job.order_by]
+    schema = job.target.table_schema
+    ids = [column.id for column in schema.fields]
+    fields = [schema.by_id(column) for column in job.order_by]
     columns = [column_of(field) for field in fields]
     found: list[list[pa.Array]] = [[pa.nulls(0, column.type)] for column in columns]
     each = -(-_SAMPLED_STRETCHES // len(job.sources))

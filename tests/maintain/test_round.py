@@ -269,7 +269,7 @@ def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
     from_spark = type("Py4JError", (Exception,), {"__module__": "py4j.protocol"})
 
     def run_job(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
-        if job.name == "trips":
+        if job.target.name == "trips":
             raise from_spark("[COLONNADE_CORRUPTION] Block 3 is damaged.")
         return run.run_job(job, store, stop)
 
