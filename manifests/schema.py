@@ -204,7 +204,8 @@ class TableSchema(InputModel):
 
     def select(self, names: Iterable[str]) -> TableSchema:
         """The columns named, in the order given. Raises NotFoundError for an unknown one."""
-        return TableSchema(fields=tuple(self.field(name) for name in names))
+        exact = {field.name: field for field in self.fields}
+        return TableSchema(fields=tuple(exact.get(name) or self.field(name) for name in names))
 
 
 def walk(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:

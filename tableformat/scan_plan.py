@@ -110,11 +110,10 @@ def plan_scan(
     """
     names = table.schema.names
     if columns is not None:
-        columns = check_names(columns, "columns")
-        names = tuple(table.schema.field(name).name for name in columns)
-        for name in names:
-            if names.count(name) > 1:
-                raise InvalidInputError(f"Column {name!r} is asked for more than once.")
+        names = table.schema.select(check_names(columns, "columns")).names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInputError(f"Column {twice!r} is asked for more than once.")
     return ScanPlan(
         table=table.name,
         prefix=table.prefix,
