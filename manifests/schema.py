@@ -231,8 +231,9 @@ def type_text(data_type: DataType) -> str:
 def check_schema(schema: TableSchema) -> None:
     """Refuse what no table may have.
 
-    Raises InvalidInputError that names the column: no columns at all, an empty or reserved name,
-    two names in one struct that differ by case only, a nullable map key, nesting without end.
+    Raises InvalidInputError that names the column: no columns at all, a name that is empty,
+    reserved or cut off by others, two names in one struct that differ by case only, a nullable map
+    key, nesting without end.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
@@ -263,6 +264,10 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
         full = path + field.name
         if not field.name:
             raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
+        if "\0" in field.name:
+            raise InvalidInputError(
+                f"Column name {full!r} holds a NUL, where Arrow's C interface cuts a name off."
+            )
         folded = field.name.casefold()
         if (other := seen.get(folded)) is not None:
             raise InvalidInputError(

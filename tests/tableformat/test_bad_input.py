@@ -14,6 +14,7 @@ import pytest
 
 import colonnade
 from colonnade import InvalidInputError, SchemaField, TableSchema
+from tableformat.alteration import AddColumn
 
 col: Any = colonnade.col
 field: Any = SchemaField
@@ -178,6 +179,14 @@ def test_two_columns_of_the_same_name_are_refused(tmp_path: Path, name: str) -> 
         fields=(SchemaField(name=name, type="int"), SchemaField(name=name, type="long"))
     )
     refused(lambda: colonnade.create(tmp_path / "t", schema), "the same name")
+
+
+def test_a_column_name_that_others_would_cut_off_is_refused(
+    tmp_path: Path, table: colonnade.ArrowTable
+) -> None:
+    schema = pa.schema([("p", pa.struct([("x\0y", pa.int32()), ("x\0z", pa.int32())]))])
+    refused(lambda: colonnade.create(tmp_path / "u", schema), r"'p\.x\\x00y' holds a NUL")
+    refused(lambda: table.alter(AddColumn(field(name="x\0y", type="int"))), "holds a NUL")
 
 
 @pytest.mark.parametrize(
