@@ -109,11 +109,13 @@ def _check_years(batch: pa.RecordBatch) -> None:
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
     """Batches together, as many as make a row group."""
     group: list[pa.RecordBatch] = []
+    rows = size = 0
     for batch in batches:
         group.append(batch)
-        rows = sum(each.num_rows for each in group)
-        if rows >= _GROUP_ROWS or sum(each.nbytes for each in group) >= _GROUP_BYTES:
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= _GROUP_ROWS or size >= _GROUP_BYTES:
             yield group
-            group = []
+            group, rows, size = [], 0, 0
     if group:
         yield group
