@@ -40,6 +40,11 @@ def new_object_id(job: str) -> ObjectId:
     return ObjectId(job + secrets.token_hex(8))
 
 
+def job_of(object_id: str) -> str:
+    """The id of the job that wrote an object."""
+    return object_id[:16]
+
+
 def new_transaction_id() -> TransactionId:
     """Make a random transaction id."""
     return TransactionId(secrets.token_hex(16))

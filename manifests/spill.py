@@ -13,6 +13,7 @@ from manifests.change import Change
 from manifests.checkpoint_writer import write_segment
 from manifests.codec import encoded_length
 from manifests.entry_block import block_of
+from manifests.ids import job_of
 from manifests.named_objects import named_objects
 from manifests.operations import AddRowSet, AddRowSets, Operation
 from manifests.segment import split_block
@@ -59,7 +60,7 @@ def _long(added: Mapping[str, list[AddRowSet]]) -> dict[str, list[AddRowSet]]:
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:
     # The ids are the fold's to give; here they only keep the order.
     block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
-    job = ops[0].rowset.object[:16]
+    job = job_of(ops[0].rowset.object)
     return [
         AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))
         for b in split_block(block, ())

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from manifests.errors import CorruptionError
+from manifests.ids import job_of
 from manifests.names import epoch_name
 from manifests.vacuum.objects import Stored
 
@@ -50,7 +51,9 @@ def plan_removal(
     objects = [each for each in stored if each.object is not None]
     young = {each.object for each in objects if not _is_old(each, cutoff_ms)}
     unused = {each.object for each in objects if each.object not in used}
-    victims = {name for name in unused - young if name is not None and name[:16] not in leased_jobs}
+    victims = {
+        name for name in unused - young if name is not None and job_of(name) not in leased_jobs
+    }
     return Removal(
         tuple(sorted(victims)),
         tuple(each for each in objects if each.object in victims),

@@ -23,6 +23,7 @@ from manifests.names import (
     epoch_name,
     footer_name,
     packed_name,
+    rowset_folder,
 )
 from manifests.operations import Epoch, Stub
 from manifests.replacement import stored_parts
@@ -227,7 +228,7 @@ def check_files(
         elif entry.place == "directory":
             name = footer_name(prefix, entry.object)
             wanted.append((name, entry.footer.length, sizes.get(name)))
-            folder = f"{prefix}{entry.object}"
+            folder = rowset_folder(prefix, entry.object)
             if name in sizes:
                 wanted.append((folder, entry.bytes, folders.get(folder)))
     if vector is not None and vector.data is None:
