@@ -239,7 +239,7 @@ class _Fold:
     def _check_layout(
         self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
     ) -> None:
-        if fields and not {PARTITIONS} <= self._reader_features & self._writer_features:
+        if fields and PARTITIONS not in self._reader_features & self._writer_features:
             self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
         try:
             check_layout(fields, schema)

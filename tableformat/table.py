@@ -176,10 +176,8 @@ class ArrowTable(RowMethods):
         no whole number or no time, NotFoundError for an epoch or tag that does not exist or a time
         before the first.
         """
-        if epoch is not None and timestamp is None and tag is None:
-            return self._snapshot_of(epoch_number(epoch))
-        if epoch is None and timestamp is None and tag is None:
-            return self.refresh()
+        if timestamp is None and tag is None:
+            return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
         return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
 
     def _snapshot_of(self, epoch: int) -> Snapshot:

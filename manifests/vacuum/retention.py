@@ -80,16 +80,15 @@ def effective(
     """
     check_numbers(hours, epochs)
 
-    def asked(own: Retention) -> Retention:
+    def asked(own: Retention, table: str | None) -> Retention:
+        if only not in (None, table):
+            return own
         return Retention(
             own.hours if hours is None else hours, own.epochs if epochs is None else epochs
         )
 
-    policies = [
-        asked(own) if only in (None, table.id) else own
-        for table in tables
-        for own in (_of_properties(table.properties),)
-    ] or [asked(Retention())]
+    policies = [asked(_of_properties(table.properties), table.id) for table in tables]
+    policies = policies or [asked(Retention(), only)]
     return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from manifests.errors import NotFoundError
@@ -56,8 +56,7 @@ class Recent(Generic[_Key, _Value]):
 class Snapshots:
     """Finds tables by path and states by epoch. Thread safe."""
 
-    def __init__(self, locate: Callable[[str], Location] = locate_existing) -> None:
-        self._locate = locate
+    def __init__(self) -> None:
         self._heads: Recent[str, tuple[Location, Snapshot]] = Recent(64)
         self._states: Recent[tuple[str, str, int], Snapshot] = Recent(32)
 
@@ -68,7 +67,7 @@ class Snapshots:
         """
         if TRANSACTIONS.current() is None:
             return self._committed(path)
-        location = self._locate(path)
+        location = locate_existing(path)
         transaction = TRANSACTIONS.of(location)
         return self._committed(path) if transaction is None else (location, transaction.snapshot)
 
@@ -82,7 +81,7 @@ class Snapshots:
             except NotFoundError:
                 # Removed or replaced: whatever is there now is found as if for the first time.
                 self._heads.drop(path)
-        location = self._locate(path)
+        location = locate_existing(path)
         return self._heads.put(path, (location, Log(location.store).read_head()))
 
     def find(

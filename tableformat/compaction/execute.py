@@ -128,7 +128,7 @@ class _Queue:
             try:
                 job = plan_job(self._log, self._base, self._plan, group, self._order_by)
             except ConflictError as conflict:
-                self.dropped.append((*before, conflict)[0])
+                self.dropped.append(before[0] if before else conflict)
                 continue
             turn = _Turn(group, job, self._base, before)
             if needs_lease(job):
