@@ -21,7 +21,7 @@ from tableformat.scan_plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ReadableStretch:
     """The rows between two cuts: those that are not deleted, and their columns by id.
 
     `arrays` have a value for each of `rows`, which are numbers in the RowSet; a column that cannot
@@ -48,12 +48,12 @@ class DamagedRowSet:
     table: TableState
     rowset: LiveRowSet
 
-    def stretches(self) -> Iterator[Stretch]:
+    def stretches(self) -> Iterator[ReadableStretch]:
         """All stretches, in row order, with what can be read of them."""
         for first, end in pairwise(cut_rows(self.rowset.entry)):
             yield self._stretch(first, end)
 
-    def _stretch(self, first: int, end: int) -> Stretch:
+    def _stretch(self, first: int, end: int) -> ReadableStretch:
         alive = self._alive
         keep = np.ones(end - first, bool) if alive is None else alive[first:end]
         rows = np.flatnonzero(keep) + first
@@ -65,7 +65,7 @@ class DamagedRowSet:
                 lost.append(field)
             else:
                 arrays[field.id] = array.take(pa.array(rows - first))
-        return Stretch(rows, arrays, tuple(lost), alive is not None)
+        return ReadableStretch(rows, arrays, tuple(lost), alive is not None)
 
     def _column(self, field: SchemaField, first: int, end: int) -> pa.Array | None:
         if self._reader is None:

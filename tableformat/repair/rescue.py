@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from manifests.errors import AlreadyExistsError, StoreError
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.arrow_types import arrow_schema
-from tableformat.repair.reading import Stretch
+from tableformat.repair.reading import ReadableStretch
 
 ROWSET, ROW, LOST, CERTAIN = "_rowset", "_row", "_lost_columns", "_certain"
 """Columns beside the table's: where a row was, which of its columns cannot be read, and whether it
@@ -47,7 +47,7 @@ class Rescue:
                 os.unlink(self._part)
             raise StoreError(f"{self._part} could not be written: {error}.") from error
 
-    def write(self, rowset: LiveRowSet, stretch: Stretch) -> None:
+    def write(self, rowset: LiveRowSet, stretch: ReadableStretch) -> None:
         """Add the rows of a stretch. Raises StoreError."""
         count = len(stretch.rows)
         lost = [field.name for field in stretch.lost]

@@ -27,7 +27,7 @@ from manifests.operations import AddRowSet, DropRowSet
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema
-from tableformat.repair.reading import DamagedRowSet, Stretch
+from tableformat.repair.reading import DamagedRowSet, ReadableStretch
 from tableformat.repair.rescue import Rescue
 from tableformat.verify.run import find_damage
 from tableformat.write_job import open_writer, stamped, target_of
@@ -151,18 +151,18 @@ def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveR
 
 def _stretches(
     parts: Collection[tuple[LiveRowSet, DamagedRowSet]],
-) -> Iterator[tuple[LiveRowSet, Stretch]]:
+) -> Iterator[tuple[LiveRowSet, ReadableStretch]]:
     for rowset, damaged in parts:
         for stretch in damaged.stretches():
             yield rowset, stretch
 
 
-def _batch(table: TableState, stretch: Stretch) -> pa.RecordBatch:
+def _batch(table: TableState, stretch: ReadableStretch) -> pa.RecordBatch:
     arrays = [stretch.arrays[field.id] for field in table.schema.fields]
     return pa.RecordBatch.from_arrays(arrays, schema=arrow_schema(table.schema))
 
 
-def _lost(rowset: LiveRowSet, stretch: Stretch) -> LostRows:
+def _lost(rowset: LiveRowSet, stretch: ReadableStretch) -> LostRows:
     return LostRows(
         rowset.id,
         int(stretch.rows[0]),
