@@ -51,8 +51,9 @@ _log = logging.getLogger(__name__)
 class Log(LogReader):
     """Reads and commits epochs of the database in `store`. Holds no state of the database.
 
-    `clock_ms` dates epochs; `pause` waits (seconds) between tries of a slot whose outcome is
-    unknown; `engine` is what history shows as the writer, by default the name of
+    `clock_ms` dates epochs; whoever commits one whose number is a multiple of the
+    `checkpoint_interval` stores a checkpoint of it; `pause` waits (seconds) between tries of a slot
+    whose outcome is unknown; `engine` is what history shows as the writer, by default the name of
     the process.
     """
 

@@ -216,11 +216,12 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Add rows and return the epoch that did; never conflicts with other writers.
+        """Add rows and return the epoch that did; whatever rows others write is no conflict.
 
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
         a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name.
-        Raises InvalidInputError naming the column that does not fit; the table is unchanged.
+        Raises InvalidInputError naming the column that does not fit, ConflictError where the table
+        was dropped meanwhile or got columns that the rows do not fit; it is unchanged then.
         """
         return self._write("append", data, settings, commit)
 
