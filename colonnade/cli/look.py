@@ -93,8 +93,8 @@ def rowsets(
         "rows": -entries.rows,
         "deleted": -(entries.deleted / np.maximum(entries.rows, 1)),
     }
-    order = np.argsort(measures[by], kind="stable")[:limit].tolist()
-    facts = [rowset_facts(state, entries[index]) for index in order]
+    order = np.argsort(measures[by], kind="stable")[:limit]
+    facts = [rowset_facts(state, rowset) for rowset in entries.at(order)]
     output = Output(json)
     output.show(facts, _rowsets_view(facts))
     if len(facts) < len(entries) and not json:
