@@ -5,14 +5,14 @@ Reads on after a damage. Spec: docs/spec/epoch-log.md, checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from manifests.checkpoint import CheckpointRef, Root, root_snapshot
 from manifests.checkpoint_reader import read_hint, read_root, read_segment
 from manifests.entry_table import EntryTable
 from manifests.errors import ColonnadeError, CorruptionError
-from manifests.fold import apply_epochs
+from manifests.fold import apply_epoch
 from manifests.ids import TableId
 from manifests.log_reader import LogReader
 from manifests.names import (
@@ -25,7 +25,7 @@ from manifests.names import (
     packed_name,
     rowset_folder,
 )
-from manifests.operations import Epoch, Stub
+from manifests.operations import Stub
 from manifests.replacement import stored_parts
 from manifests.slots import FAR, check_end, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
@@ -33,8 +33,6 @@ from manifests.vacuum.floor import read_anchor
 from manifests.vacuum.objects import describe
 from tableformat.verify.findings import Finding
 from tableformat.verify.job import Unit
-
-_BATCH = 64
 
 
 @dataclass(slots=True)
@@ -48,7 +46,7 @@ class LogCheck:
     def run(self) -> LogCheck:
         """Look at all of it; returns itself."""
         newest = self._read_newest()
-        self._follow(None if newest is None else newest[0].epoch, newest)
+        self._follow(newest)
         if self.state is not None:
             for anchor in self.state.anchors:
                 try:
@@ -90,42 +88,31 @@ class LogCheck:
     def _is_listed(self, name: str) -> bool:
         return any(info.name == name for info in self.log.store.list(name))
 
-    def _follow(self, compare: int | None, newest: tuple[CheckpointRef, Root] | None) -> None:
+    def _follow(self, newest: tuple[CheckpointRef, Root] | None) -> None:
         """Fold the epochs since the floor, as far as they can be read; then only read them."""
-        store = self.log.store
         try:
-            state = self._begin()
+            state = self.state = self._begin()
         except ColonnadeError as error:
             self._note(error, epoch_name(0))
             return
-        pending: list[Epoch] = []
-        broken = False
-        number = state.epoch + 1
+        broken, number = False, state.epoch + 1
         while True:
             try:
-                item = read_slot(store, number)
+                item = read_slot(self.log.store, number)
+                if item is None:
+                    break
+                if isinstance(item, Stub):
+                    number = item.floor  # passed where its state cannot be read, too
+                    state = self.state = self.log.read_anchored(item)
+                    broken, number = False, state.epoch
+                elif not broken:
+                    state = self.state = apply_epoch(state, item)
+                    if newest is not None and number == newest[0].epoch:
+                        self._compare(state, newest)
             except ColonnadeError as error:
                 self._note(error, epoch_name(number))
-                self._folded(state, pending)
-                state, pending, broken = self.state or state, [], True
-                number += 1
-                continue
-            if item is None:
-                break
-            if isinstance(item, Stub):
-                state = self.log.read_anchored(item)
-                number = state.epoch + 1
-                continue
-            if not broken:
-                pending.append(item)
-            at_checkpoint = number == compare and not broken
-            if len(pending) >= _BATCH or at_checkpoint:
-                broken = not self._folded(state, pending)
-                state, pending = self.state or state, []
-            if at_checkpoint and newest is not None and not broken:
-                self._compare(state, newest)
+                broken = True
             number += 1
-        self._folded(state, pending)
         self._check_end(number)
 
     def _begin(self) -> Snapshot:
@@ -136,17 +123,6 @@ class LogCheck:
         except CorruptionError:
             return first
         return self.log.read_anchored(item) if isinstance(item, Stub) else first
-
-    def _folded(self, state: Snapshot, pending: Sequence[Epoch]) -> bool:
-        """Apply epochs as far as they can be; says whether all could."""
-        self.state = state
-        for epoch in pending:
-            try:
-                self.state = apply_epochs(self.state, (epoch,))
-            except ColonnadeError as error:
-                self._note(error, epoch_name(epoch.epoch))
-                return False
-        return True
 
     def _check_end(self, number: int) -> None:
         """What a free slot is followed by, also far behind it."""

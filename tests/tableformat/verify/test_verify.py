@@ -228,6 +228,22 @@ def test_a_damaged_epoch_is_named_and_what_came_before_it_is_still_looked_at(
         assert report.leftovers is None
 
 
+def test_what_comes_after_a_damaged_stub_is_looked_at_all_the_same() -> None:
+    store = MemoryStore()
+    db = make(store)
+    db.vacuum(0)
+    db.table("b").append(rows())
+    newest = db.refresh()
+    flip(store, epoch_name(1), 60)
+    report = db.verify(1)
+    assert [each.file for each in report.findings] == [epoch_name(1)]
+    assert report.epoch == newest.epoch
+    [anchor] = newest.anchors
+    flip(store, checkpoint_name(anchor.root), 60)
+    files = {each.file for each in db.verify(1).findings}
+    assert files == {epoch_name(1), epoch_name(newest.floor), HINT}
+
+
 def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
     store = MemoryStore()
     db = make(store)
