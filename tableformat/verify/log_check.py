@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from manifests.checkpoint import CheckpointRef, Root, root_snapshot
 from manifests.checkpoint_reader import read_hint, read_root, read_segment
 from manifests.entry_table import EntryTable
-from manifests.errors import ColonnadeError, CorruptionError
+from manifests.errors import ColonnadeError, CorruptionError, StoreError
 from manifests.fold import apply_epoch
 from manifests.ids import TableId
 from manifests.log_reader import LogReader
@@ -181,6 +181,9 @@ class LogCheck:
         return state
 
     def _note(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
+        """Raises StoreError where the store does not answer, which says nothing of what it has."""
+        if isinstance(error, StoreError) and error.retryable:
+            raise error
         self.findings.append(Finding("damage", error.message, file, table))
 
     def _note_cache(self, problem: str, file: str) -> None:

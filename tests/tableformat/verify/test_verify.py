@@ -16,7 +16,7 @@ import pytest
 
 import colonnade
 from manifests.checkpoint_reader import read_hint
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.schema import SchemaField, TableSchema
@@ -242,6 +242,22 @@ def test_what_comes_after_a_damaged_stub_is_looked_at_all_the_same() -> None:
     flip(store, checkpoint_name(anchor.root), 60)
     files = {each.file for each in db.verify(1).findings}
     assert files == {epoch_name(1), epoch_name(newest.floor), HINT}
+
+
+def test_a_store_that_does_not_answer_any_more_ends_the_verification(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = MemoryStore()
+    db, get = make(store), store.get
+
+    def failing(name: str, *, limit: int | None = None) -> bytes:
+        if name >= epoch_name(3):
+            raise StoreError("The network is down.", retryable=True)
+        return get(name, limit=limit)
+
+    monkeypatch.setattr(store, "get", failing)
+    with pytest.raises(StoreError, match="network"):
+        db.verify(1)
 
 
 def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
