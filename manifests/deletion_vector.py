@@ -73,7 +73,7 @@ def decode_deletion_vector(
     verify(data, entry.check, name)
     try:
         rows = FrozenBitMap.deserialize(data)
-    except (ValueError, MemoryError) as error:
+    except (ValueError, IndexError, MemoryError) as error:
         raise CorruptionError(f"{name} is no Roaring bitmap.") from error
     if len(rows) != entry.cardinality:
         raise CorruptionError(

@@ -8,13 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from manifests.codec import byte_check
 from manifests.deletion_vector import (
     DeletionVector,
+    decode_deletion_vector,
     encode_deletion_vector,
+    hold_deletion_vector,
     read_deletion_vector,
     write_deletion_vector,
 )
-from manifests.errors import InvalidInputError
+from manifests.errors import CorruptionError, InvalidInputError
 from manifests.store import MemoryStore
 
 JOB = "0123456789abcdef"
@@ -54,6 +57,14 @@ def test_bytes_are_portable_roaring() -> None:
     data = encode_deletion_vector(DeletionVector.of([1, 2, 9]))
     # Cookie, one container, its key and cardinality - 1, its offset, its values.
     assert data == struct.pack("<IIHHIHHH", 12346, 1, 0, 2, 16, 1, 2, 9)
+
+
+@pytest.mark.parametrize("data", [b"", b"\0\0\0", b"no bitmap"])
+def test_bytes_that_are_no_bitmap_are_named_even_when_their_checksum_holds(data: bytes) -> None:
+    entry = hold_deletion_vector(JOB, DeletionVector.of([1, 2, 9]))
+    wrong = entry.model_copy(update={"check": byte_check(data)})
+    with pytest.raises(CorruptionError, match=r"^v is no Roaring bitmap\.$"):
+        decode_deletion_vector(data, wrong, 10, "v")
 
 
 def test_an_empty_vector_is_refused() -> None:
