@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from manifests.deletion_vector import read_deletion_vector
 from manifests.schema import SchemaField
+from manifests.snapshot import LiveRowSet
 from manifests.store import ObjectStore
-from tableformat.compaction.job import CompactionJob, SourceRowSet
+from tableformat.compaction.job import CompactionJob
 from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import cut_rows
 from tableformat.stop import Stop
@@ -33,7 +34,7 @@ class Source:
     """
 
     index: int
-    rowset: SourceRowSet
+    rowset: LiveRowSet
     reader: RowSetReader
     fields: Sequence[SchemaField]
     gone: Rows

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.entries import (
-    ColumnNumber,
-    Count,
-    DeletionVectorEntry,
-    OriginEntry,
-    RowSetEntry,
-    RowSetNumber,
-    TableIdText,
-)
+from manifests.entries import ColumnNumber, Count, OriginEntry, RowSetEntry, TableIdText
 from manifests.errors import ConflictError
 from manifests.ids import TableId, new_job_id, new_transaction_id
 from manifests.log import Log
@@ -21,14 +13,6 @@ from manifests.operations import TransactionIdText
 from manifests.schema import Model
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.write_job import Target, target_of
-
-
-class SourceRowSet(Model):
-    """A RowSet to read, and the rows of it to leave out."""
-
-    id: RowSetNumber
-    entry: RowSetEntry
-    vector: DeletionVectorEntry | None = None
 
 
 class CompactionJob(Model):
@@ -46,7 +30,7 @@ class CompactionJob(Model):
     job: TableIdText
     group: CompactionGroup
     target_bytes: Count
-    sources: tuple[SourceRowSet, ...]
+    sources: tuple[LiveRowSet, ...]
 
     def to_json(self) -> str:
         """The job as it travels, without bounds: they have done their work."""
@@ -104,10 +88,7 @@ def plan_job(
         group=group,
         # A little more, lest what is left over makes a small RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
-        sources=tuple(
-            SourceRowSet(id=rowset, entry=live[rowset].entry, vector=live[rowset].vector)
-            for rowset in group.rowsets
-        ),
+        sources=tuple(live[rowset] for rowset in group.rowsets),
     )
 
 

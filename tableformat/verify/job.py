@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from manifests.entries import (
-    Count,
-    DeletionVectorEntry,
-    PartitionField,
-    RowSetEntry,
-    RowSetNumber,
-    SortField,
-)
+from manifests.entries import Count, PartitionField, SortField
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import LiveRowSet, TableState
 from manifests.store import ObjectStore, open_store
@@ -27,14 +20,6 @@ class Unit(NamedTuple):
     epoch: int | None = None
 
 
-class CheckedRowSet(Model):
-    """A RowSet, and the rows of it that are gone."""
-
-    id: RowSetNumber
-    entry: RowSetEntry
-    vector: DeletionVectorEntry | None = None
-
-
 class VerifyJob(Model):
     """RowSets of one table, to be looked at up to a depth."""
 
@@ -45,7 +30,7 @@ class VerifyJob(Model):
     table_schema: TableSchema
     sort_key: tuple[SortField, ...]
     partition_layouts: tuple[tuple[PartitionField, ...], ...] = ()
-    rowsets: tuple[CheckedRowSet, ...]
+    rowsets: tuple[LiveRowSet, ...]
     epoch: Count | None = None
 
     @property
@@ -88,8 +73,6 @@ def _job(url: str, depth: int, unit: Unit, rowsets: Sequence[LiveRowSet]) -> Ver
         table_schema=table.schema,
         sort_key=table.sort_key,
         partition_layouts=table.partition_layouts,
-        rowsets=tuple(
-            CheckedRowSet(id=each.id, entry=each.entry, vector=each.vector) for each in rowsets
-        ),
+        rowsets=tuple(rowsets),
         epoch=unit.epoch,
     )

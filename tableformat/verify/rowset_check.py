@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -19,6 +19,7 @@ from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.names import deletion_vector_name, footer_name
 from manifests.replacement import stored_parts
+from manifests.snapshot import LiveRowSet
 from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore
 from tableformat.block_statistics import from_log, shorten
@@ -30,7 +31,7 @@ from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stop import Stop
 from tableformat.verify.block_check import check_block, contradiction
 from tableformat.verify.findings import Finding
-from tableformat.verify.job import CheckedRowSet, VerifyJob, VerifyOutcome
+from tableformat.verify.job import VerifyJob, VerifyOutcome
 from tableformat.verify.order_check import first_unsorted
 from tableformat.verify.partition_check import first_astray
 
@@ -55,13 +56,13 @@ def check_job(
 
 
 def _checks(
-    store: ObjectStore, job: VerifyJob, rowset: CheckedRowSet, stop: Stop
+    store: ObjectStore, job: VerifyJob, rowset: LiveRowSet, stop: Stop
 ) -> Iterator[RowSetCheck]:
     """Checks of a RowSet, and of each one that replaces columns of it."""
     own, *others = stored_parts(rowset.entry)
-    yield RowSetCheck(store, job, rowset.model_copy(update={"entry": own}), stop)
+    yield RowSetCheck(store, job, replace(rowset, entry=own), stop)
     for part, replacement in zip(others, rowset.entry.replacements or (), strict=True):
-        checked = CheckedRowSet(id=rowset.id, entry=part)
+        checked = LiveRowSet(rowset.id, rowset.epoch, part)
         yield RowSetCheck(store, job, checked, stop, replacement.columns)
 
 
@@ -74,7 +75,7 @@ class RowSetCheck:
 
     store: ObjectStore
     job: VerifyJob
-    rowset: CheckedRowSet
+    rowset: LiveRowSet
     stop: Stop
     columns: tuple[int, ...] = ()
     findings: list[Finding] = field(default_factory=list)
