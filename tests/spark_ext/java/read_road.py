@@ -291,18 +291,26 @@ class Road:
         return seen
 
     def runtime_filters(self) -> dict[str, Any]:
-        """A join whose small side is known only while the query runs."""
-        df = self.load()
-        small = self.spark.createDataFrame([(75, "x"), (80, "y")], "id long, name string")
-        small.write.parquet(str(self.folder / "small"))
-        few = self.spark.read.parquet(str(self.folder / "small")).where("name > 'w'")
-        joined = df.select("id", "i").join(few, "id")
-        found = [row.id for row in joined.orderBy("id").collect()]
+        """Joins whose small side is known only while the query runs: a value, and thousands."""
+        df = self.load().select("id", "i")
+        sides = []
+        for name, ids in ("few", (75, 80)), ("many", (75, 420, *range(1_000, 6_000))):
+            rows = [(number, "x" if number == 75 else "y") for number in ids]
+            path = str(self.folder / name)
+            self.spark.createDataFrame(rows, "id long, name string").write.parquet(path)
+            few = self.spark.read.parquet(path).where("name > 'x'")
+            sides.append(few.hint("broadcast"))
+        joins = [df.join(side, "id") for side in sides]
+        found = [[row.id for row in each.orderBy("id").collect()] for each in joins]
         self.spark.conf.set("spark.sql.adaptive.enabled", "false")  # metrics are found more easily
-        again = df.select("id", "i").join(few, "id")
-        seen = {"ids": found, "read": rows_read(again), "all": rows_read(df.select("id"))}
+        read = [rows_read(df.join(side, "id")) for side in sides]
+        ArrowTable.create(self.folder / "one", pa.schema([("id", pa.int64())])).append(
+            pa.table({"id": [75, 80]})
+        )
+        plans = [plan(each.join(sides[0], "id")) for each in (df, self.load("one"))]
+        seen = {"ids": found, "read": read, "all": rows_read(df), "plans": plans}
         self.spark.conf.unset("spark.sql.adaptive.enabled")
-        return {**seen, "plan": plan(again)}
+        return seen
 
     def leaks(self) -> dict[str, Any]:
         """Queries that use one DataFrame, view or table several times, with other filters."""

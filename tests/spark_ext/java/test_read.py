@@ -195,9 +195,22 @@ def test_equal_scans_of_a_query_are_read_once(seen: dict[str, Any]) -> None:
 
 def test_a_join_reads_only_rowsets_that_the_other_side_may_match(seen: dict[str, Any]) -> None:
     found = seen["runtime_filters"]
-    assert found["ids"] == [80]
+    assert found["ids"] == [[80], [420]]
     assert found["all"] == 510
-    assert found["read"] == 40, "one RowSet of ten, of which every third row is deleted"
+    assert found["read"][0] == 40, "one RowSet of ten, of which every third row is deleted"
+
+
+def test_no_values_are_looked_for_in_what_one_task_reads_of_one_rowset(
+    seen: dict[str, Any],
+) -> None:
+    several, one = seen["runtime_filters"]["plans"]
+    assert "dynamicpruning" in several
+    assert "dynamicpruning" not in one
+
+
+def test_thousands_of_values_are_looked_for_by_the_first_and_the_last(seen: dict[str, Any]) -> None:
+    # 420 is in RowSet 7, and the others beyond the last, of which 50 rows are left.
+    assert seen["runtime_filters"]["read"][1] == 60 + 60 + 50
 
 
 @pytest.mark.parametrize(

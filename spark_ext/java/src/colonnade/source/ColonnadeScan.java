@@ -94,10 +94,12 @@ final class ColonnadeScan
 
   @Override
   public NamedReference[] filterAttributes() {
-    if (!filterLater) {
+    // What one task reads of one RowSet costs less than to plan a filter of it.
+    boolean small = batch.plan().get("rowsets").asInt() < 2 && batch.plan().get("tasks").size() < 2;
+    if (!filterLater || small) {
       return new NamedReference[0];
     }
-    // Only these have bounds, and more than one RowSet is needed for a filter to leave one out.
+    // Only these have bounds.
     // Spark 4.3 looks for values of all of these at once in a MERGE, and cannot look for maps.
     return Stream.of(request.schema().fields())
         .filter(field -> field.dataType() instanceof AtomicType)
@@ -110,7 +112,7 @@ final class ColonnadeScan
 
   @Override
   public void filter(Predicate[] predicates) {
-    found.set(List.of(predicates));
+    found.set(Stream.of(predicates).flatMap(FoundValues::of).toList());
   }
 
   @Override

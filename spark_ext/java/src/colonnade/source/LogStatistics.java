@@ -13,6 +13,7 @@ import org.apache.spark.sql.types.StructType;
 /** What a plan knows about the rows that it reads, before Spark filters them. */
 final class LogStatistics implements Statistics {
   private static final long ROW_OVERHEAD = 8; // as Spark's own estimates have it
+  private static final long MOST_COMPRESSED = 4;
 
   private final JsonNode plan;
   private final StructType schema;
@@ -27,11 +28,15 @@ final class LogStatistics implements Statistics {
     return OptionalLong.of(plan.get("rows").asLong());
   }
 
-  /** The rows in memory, where Spark would broadcast them, but not less than what is stored. */
+  /**
+   * What is stored, since Spark's threshold for broadcasts is meant for the sizes of files; but not
+   * less than a quarter of the rows in memory, where few bytes may become any number of rows.
+   */
   @Override
   public OptionalLong sizeInBytes() {
     double rows = plan.get("rows").asDouble() * (schema.defaultSize() + ROW_OVERHEAD);
-    return OptionalLong.of((long) Math.max(rows, plan.get("bytes").asDouble()));
+    return OptionalLong.of(
+        (long) Math.max(rows / MOST_COMPRESSED, plan.get("bytes").asDouble()));
   }
 
   @Override
