@@ -72,7 +72,11 @@ def _plain_list(array: pa.Array) -> pa.Array:
     if _is_view(found):
         rows.append(pa.py_buffer(sizes))
     if pa.types.is_map(found):
-        target = pa.map_(*(field.type for field in values.type))
+        key, item = (field.type for field in values.type)
+        if pa.types.is_null(key):  # a key is never NULL, so there is none
+            key = pa.string()
+            values = pa.array([], pa.struct([("key", key), ("value", item)]))
+        target = pa.map_(key, item)
     else:
         target = _KINDS[found.id](found.value_field.with_type(values.type))
     return pa.Array.from_buffers(target, len(array), rows, array.null_count, children=[values])

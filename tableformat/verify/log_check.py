@@ -95,7 +95,7 @@ class LogCheck:
         except ColonnadeError as error:
             self._note(error, epoch_name(0))
             return
-        broken, number = False, state.epoch + 1
+        broken, number, silent = False, state.epoch + 1, False
         while True:
             try:
                 item = read_slot(self.log.store, number)
@@ -110,8 +110,13 @@ class LogCheck:
                     if newest is not None and number == newest[0].epoch:
                         self._compare(state, newest)
             except ColonnadeError as error:
+                unread = isinstance(error, StoreError)
+                if silent and unread:  # two in a row are no bad sectors, and there is no last one
+                    raise
                 self._note(error, epoch_name(number))
-                broken = True
+                broken, silent = True, unread
+            else:
+                silent = False
             number += 1
         self._check_end(number)
 

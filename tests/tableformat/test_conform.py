@@ -430,3 +430,10 @@ def test_a_table_of_many_chunks_and_dictionaries_becomes_one_batch() -> None:
     chunks = [pa.array(each, pa.string()).dictionary_encode() for each in values]
     table = pa.table({"a": pa.chunked_array(chunks, pa.dictionary(pa.int32(), pa.string()))})
     assert conform(table, _schema("string"))["a"].to_pylist() == ["x", "y", None, "x"]
+
+
+def test_a_map_without_pairs_needs_no_type_of_its_keys() -> None:
+    keys = pa.array([]).dictionary_encode()
+    array = pa.MapArray.from_arrays(pa.array([0, 0], pa.int32()), keys, pa.array([], pa.int64()))
+    schema = schema_from_arrow(pa.schema([("a", pa.map_(pa.string(), pa.int64()))]))
+    assert conform(_batch(array), assign_ids(schema, 1)[0]).column(0).to_pylist() == [[]]

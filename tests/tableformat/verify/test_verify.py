@@ -244,20 +244,34 @@ def test_what_comes_after_a_damaged_stub_is_looked_at_all_the_same() -> None:
     assert files == {epoch_name(1), epoch_name(newest.floor), HINT}
 
 
+@pytest.mark.parametrize("retryable", [True, False])
 def test_a_store_that_does_not_answer_any_more_ends_the_verification(
-    monkeypatch: pytest.MonkeyPatch,
+    retryable: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MemoryStore()
     db, get = make(store), store.get
 
     def failing(name: str, *, limit: int | None = None) -> bytes:
         if name >= epoch_name(3):
-            raise StoreError("The network is down.", retryable=True)
+            raise StoreError("The network is down.", retryable=retryable)
         return get(name, limit=limit)
 
     monkeypatch.setattr(store, "get", failing)
     with pytest.raises(StoreError, match="network"):
         db.verify(1)
+
+
+def test_one_epoch_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = MemoryStore()
+    db, get = make(store), store.get
+
+    def failing(name: str, *, limit: int | None = None) -> bytes:
+        if name == epoch_name(3):
+            raise StoreError("The sector is bad.")
+        return get(name, limit=limit)
+
+    monkeypatch.setattr(store, "get", failing)
+    assert epoch_name(3) in {each.file for each in db.verify(1).findings}
 
 
 def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
