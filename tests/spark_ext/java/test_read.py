@@ -208,8 +208,8 @@ def test_no_values_are_looked_for_in_what_one_task_reads_of_one_rowset(
     assert "dynamicpruning" not in one
 
 
-def test_thousands_of_values_are_looked_for_by_the_first_and_the_last(seen: dict[str, Any]) -> None:
-    # 420 is in RowSet 7, and the others beyond the last, of which 50 rows are left.
+def test_thousands_of_values_are_looked_for_as_ranges(seen: dict[str, Any]) -> None:
+    # 420 is in RowSet 7, and the next of the values beyond the last, of which 50 rows are left.
     assert seen["runtime_filters"]["read"][1] == 60 + 60 + 50
 
 

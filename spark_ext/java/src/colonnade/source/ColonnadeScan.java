@@ -30,6 +30,8 @@ final class ColonnadeScan
         SupportsReportOrdering,
         SupportsReportPartitioning,
         SupportsRuntimeV2Filtering {
+  private static final long SMALL_BYTES = 4 << 20;
+
   private final ScanRequest request;
   private final String description;
   private final ColonnadeBatch batch;
@@ -94,9 +96,7 @@ final class ColonnadeScan
 
   @Override
   public NamedReference[] filterAttributes() {
-    // What one task reads of one RowSet costs less than to plan a filter of it.
-    boolean small = batch.plan().get("rowsets").asInt() < 2 && batch.plan().get("tasks").size() < 2;
-    if (!filterLater || small) {
+    if (!filterLater || isSmall()) {
       return new NamedReference[0];
     }
     // Only these have bounds.
@@ -108,6 +108,12 @@ final class ColonnadeScan
         .filter(name -> batch.plan().get("columns").has(name))
         .map(ColumnName::reference)
         .toArray(NamedReference[]::new);
+  }
+
+  /** Whether it costs less to read than to plan what to leave out. */
+  private boolean isSmall() {
+    JsonNode plan = batch.plan();
+    return plan.get("rowsets").asInt() < 2 && plan.get("bytes").asLong() < SMALL_BYTES;
   }
 
   @Override

@@ -1,15 +1,17 @@
 package colonnade.source;
 
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.apache.spark.sql.catalyst.util.TypeUtils;
 import org.apache.spark.sql.connector.expressions.Expression;
 import org.apache.spark.sql.connector.expressions.Literal;
 import org.apache.spark.sql.connector.expressions.LiteralValue;
+import org.apache.spark.sql.connector.expressions.filter.And;
+import org.apache.spark.sql.connector.expressions.filter.Or;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DoubleType;
@@ -18,14 +20,15 @@ import org.apache.spark.sql.types.FloatType;
 /**
  * Filters by values that Spark found while a query ran, which may be all keys of a large table.
  *
- * <p>The planner and every task compare each value with bounds, so many are told by the outermost.
+ * <p>The planner and every task compare each value with bounds, so many are told as ranges.
  */
 final class FoundValues {
   private static final int MANY = 1_000;
+  private static final int RANGES = 128;
 
   private FoundValues() {}
 
-  /** Predicates that hold wherever this one does: itself, if it does not name many values. */
+  /** A predicate that holds wherever this one does: itself, if it does not name many values. */
   static Stream<Predicate> of(Predicate found) {
     Expression[] parts = found.children();
     if (!found.name().equals("IN") || parts.length <= MANY) {
@@ -42,12 +45,25 @@ final class FoundValues {
             .skip(1)
             .map(part -> (Object) ((Literal<?>) part).value())
             .filter(Objects::nonNull)
+            .sorted(order)
             .toList();
     return values.isEmpty()
-        ? Stream.of(found)
-        : Stream.of(
-            compared(parts[0], ">=", new LiteralValue<>(Collections.min(values, order), type)),
-            compared(parts[0], "<=", new LiteralValue<>(Collections.max(values, order), type)));
+        ? Stream.empty()
+        : Stream.of(among(values, RANGES, value -> new LiteralValue<>(value, type), parts[0]));
+  }
+
+  /** That a column lies in one of some ranges, which hold equally many of the values. */
+  private static Predicate among(
+      List<Object> sorted, int ranges, Function<Object, Expression> literal, Expression column) {
+    int size = sorted.size();
+    if (ranges == 1 || size == 1) {
+      return new And(
+          compared(column, ">=", literal.apply(sorted.get(0))),
+          compared(column, "<=", literal.apply(sorted.get(size - 1))));
+    }
+    return new Or(
+        among(sorted.subList(0, size / 2), ranges / 2, literal, column),
+        among(sorted.subList(size / 2, size), ranges / 2, literal, column));
   }
 
   private static Predicate compared(Expression column, String operator, Expression value) {
