@@ -73,9 +73,11 @@ def _plain_list(array: pa.Array) -> pa.Array:
         rows.append(pa.py_buffer(sizes))
     if pa.types.is_map(found):
         key, item = (field.type for field in values.type)
-        if pa.types.is_null(key):  # a key is never NULL, so there is none
+        if pa.types.is_null(key):  # which Arrow has no maps of; the keys there are will be refused
             key = pa.string()
-            values = pa.array([], pa.struct([("key", key), ("value", item)]))
+            values = pa.StructArray.from_arrays(
+                [pa.nulls(len(values), key), values.field(1)], ["key", "value"]
+            )
         target = pa.map_(key, item)
     else:
         target = _KINDS[found.id](found.value_field.with_type(values.type))

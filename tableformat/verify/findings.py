@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from manifests.errors import ColonnadeError, StoreError
+
 DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
 """What each depth looks at, beside all that those before it do."""
 
@@ -32,6 +34,16 @@ class Finding:
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.problem}"
+
+
+def problem_of(error: ColonnadeError) -> str:
+    """What reading ended with, as a finding says it.
+
+    Raises the error itself where the store may answer later: of what it has that says nothing.
+    """
+    if isinstance(error, StoreError) and error.retryable:
+        raise error
+    return error.message
 
 
 @dataclass(frozen=True, slots=True)

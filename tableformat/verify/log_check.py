@@ -31,7 +31,7 @@ from manifests.slots import FAR, check_end, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.vacuum.floor import read_anchor
 from manifests.vacuum.objects import describe
-from tableformat.verify.findings import Finding
+from tableformat.verify.findings import Finding, problem_of
 from tableformat.verify.job import Unit
 
 
@@ -181,15 +181,12 @@ class LogCheck:
                     name = checkpoint_name(segment.segment.object)
                     read_segment(self.log.store, table, segment)
         except ColonnadeError as error:
-            self._note_cache(error.message, name)
+            self._note_cache(problem_of(error), name)
             return None
         return state
 
     def _note(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
-        """Raises StoreError where the store does not answer, which says nothing of what it has."""
-        if isinstance(error, StoreError) and error.retryable:
-            raise error
-        self.findings.append(Finding("damage", error.message, file, table))
+        self.findings.append(Finding("damage", problem_of(error), file, table))
 
     def _note_cache(self, problem: str, file: str) -> None:
         self.findings.append(Finding("cache", problem, file))

@@ -30,7 +30,7 @@ from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stop import Stop
 from tableformat.verify.block_check import check_block, contradiction
-from tableformat.verify.findings import Finding
+from tableformat.verify.findings import Finding, problem_of
 from tableformat.verify.job import VerifyJob, VerifyOutcome
 from tableformat.verify.order_check import first_unsorted
 from tableformat.verify.partition_check import first_astray
@@ -98,7 +98,7 @@ class RowSetCheck:
         except ColonnadeError as error:
             name = footer_name(self.job.prefix, entry.object)
             file = name if entry.place == "directory" else source.segment_name(0)
-            self._note(error.message, file, rows=(0, entry.rows - 1))
+            self._note(problem_of(error), file, rows=(0, entry.rows - 1))
             return self
         self._check_size(source, footer)
         if missing := set(self.columns).difference(footer.columns):
@@ -152,7 +152,7 @@ class RowSetCheck:
             read_deletion_vector(self.store, prefix, vector, rows)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
-            self._note(error.message, file, rows=(0, rows - 1))
+            self._note(problem_of(error), file, rows=(0, rows - 1))
 
     def _check_size(self, source: RowSetSource, footer: Footer) -> None:
         entry = self.rowset.entry
@@ -232,7 +232,7 @@ class _ColumnCheck:
             name = self.source.index_name(self.id)
             data = bytes(self.source.read(name, [(extent.offset, extent.length)])[0])
         except ColonnadeError as error:
-            raise ValueError(error.message) from error
+            raise ValueError(problem_of(error)) from error
         if crc32c(data) != extent.crc32c:
             raise ValueError("its bytes do not match their checksum")
         filters = self.segment.filters is not None
@@ -275,7 +275,7 @@ class _ColumnCheck:
             except ColonnadeError as error:
                 first, end = left.popleft()
                 rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
-                self._note(error.message.rstrip("."), block=first, rows=rows)
+                self._note(problem_of(error).rstrip("."), block=first, rows=rows)
 
     def _read_windows(
         self, index: SparseIndex, windows: Sequence[tuple[int, int]]
@@ -315,7 +315,7 @@ class _ColumnCheck:
         try:
             [data] = self.source.read(self.source.index_name(self.id), [extent])
         except ColonnadeError as error:
-            self._note_block(index, first, error.message.rstrip("."), of_filter=True)
+            self._note_block(index, first, problem_of(error).rstrip("."), of_filter=True)
             return {}
         self.owner.bytes += len(data)
         found = {}

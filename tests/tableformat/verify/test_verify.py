@@ -261,6 +261,25 @@ def test_a_store_that_does_not_answer_any_more_ends_the_verification(
         db.verify(1)
 
 
+def test_a_store_that_does_not_answer_is_no_damage_of_a_rowset(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    numbers = pa.table({"n": [each * 7919 % 100_003 for each in range(20_000)]})
+    table = colonnade.create(tmp_path / "t", numbers.schema)
+    table.append(numbers)
+
+    reading = LocalStore._reading
+
+    def failing(self: LocalStore, name: str) -> Any:
+        if name.endswith(".rowset"):
+            raise StoreError("The network is down.", retryable=True)
+        return reading(self, name)
+
+    monkeypatch.setattr(LocalStore, "_reading", failing)
+    with pytest.raises(StoreError, match="network"):
+        table.verify(depth=3)
+
+
 def test_one_epoch_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     store = MemoryStore()
     db, get = make(store), store.get
