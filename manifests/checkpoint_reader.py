@@ -13,7 +13,6 @@ from manifests.entry_block import EntryBlock
 from manifests.errors import (
     CorruptionError,
     NotFoundError,
-    StoreError,
     UnsupportedFormatError,
 )
 from manifests.names import HINT, checkpoint_name, epoch_name
@@ -25,8 +24,11 @@ from manifests.store.base import ObjectStore
 
 HINT_LIMIT = 4096
 
-UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError, StoreError)
-"""Errors after which a checkpoint above the floor is left alone and the log is read instead."""
+UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError)
+"""Errors after which a checkpoint above the floor is left alone and the log is read instead.
+
+Not StoreError: what a store does not give now may be whole, and its log is farther away still.
+"""
 
 
 def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
@@ -66,7 +68,8 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
     """The newest checkpoint by the hint, once the log agrees that it is one of its own.
 
     None on any doubt: the hint may be missing, stale, damaged, or name what never happened. But
-    a checkpoint is written after its epoch: raises CorruptionError where that is gone.
+    a checkpoint is written after its epoch: raises CorruptionError where that is gone. Raises
+    StoreError.
     """
     try:
         data = store.get(HINT, limit=HINT_LIMIT)
@@ -84,7 +87,8 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
 def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
     """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
 
-    Raises CorruptionError without `target` where the epoch of the newest checkpoint is gone.
+    Raises StoreError, and without `target` CorruptionError where the epoch of the newest
+    checkpoint is gone.
     """
     try:
         found = read_hint(store)

@@ -131,7 +131,7 @@ class LogReader:
             self.read_at(epoch)
         except NotFoundError:
             return True
-        except UNUSABLE:
+        except (*UNUSABLE, StoreError):
             return False
         return False
 

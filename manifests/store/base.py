@@ -12,7 +12,8 @@ from __future__ import annotations
 import abc
 import enum
 import re
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -101,6 +102,12 @@ class ObjectStore(abc.ABC):
 
     read_only: bool
     """Whether every writing method raises InvalidInputError."""
+
+    tries: int = 5
+    """A read or put that fails and may pass is made at most so many times."""
+
+    pause: Callable[[float], None] = staticmethod(time.sleep)
+    """Waits between two tries, in seconds."""
 
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:

@@ -54,6 +54,7 @@ from manifests.store.local_files import (
     write_all,
     write_temp,
 )
+from manifests.store.transient import PASSING, retried
 
 # For folders that are only passed: those that one may search but not list are passed, too.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
@@ -69,17 +70,8 @@ _NOT_LINKED = NO_LINKS | {
     errno.ENOSPC,
     errno.EROFS,
 }
-_RETRYABLE = {
-    errno.EAGAIN,
-    errno.EBUSY,
-    errno.EMFILE,
-    errno.ENFILE,
-    errno.ENOENT,
-    errno.ESTALE,
-    errno.ETIMEDOUT,
-}
-_TRIES = 3
-"""How often an object is written whose unfinished file goes away."""
+# ENOENT: a vacuum took an unfinished file for one left behind, while its process was stopped.
+_RETRYABLE = PASSING | {errno.ENOENT}
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and run this again",
     errno.EDQUOT: "the disk quota is used up; free some space and run this again",
@@ -109,12 +101,14 @@ class LocalStore(ObjectStore):
     def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
         return type(self), (self.url,)
 
+    @retried
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         with self._reading(name) as (file, size):
             if limit is not None and size > limit:
                 raise too_large(self.locate(name), str(size), limit)
             return self._read(name, file, 0, size)
 
+    @retried
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         check_ranges(ranges)
         with self._reading(name) as (file, size):
@@ -138,28 +132,22 @@ class LocalStore(ObjectStore):
                     done += count
                 yield buffer[:length]
 
+    @retried
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
-            for attempt in range(1, _TRIES + 1):
-                temp = write_temp(folder, leaf, data, sync=True)
-                outcome = PutOutcome.CREATED
-                try:
-                    link(folder, temp, leaf)
-                except FileExistsError:
-                    outcome = PutOutcome.EXISTS
-                except FileNotFoundError:
-                    # While this process was stopped, a vacuum took the file for one left behind.
-                    if attempt < _TRIES:
-                        continue
+            temp = write_temp(folder, leaf, data, sync=True)
+            outcome = PutOutcome.CREATED
+            try:
+                link(folder, temp, leaf)
+            except FileExistsError:
+                outcome = PutOutcome.EXISTS
+            except OSError as error:
+                if error.errno in _NOT_LINKED:
                     raise
-                except OSError as error:
-                    if error.errno in _NOT_LINKED:
-                        raise
-                    return PutOutcome.UNKNOWN
-                finally:
-                    discard(folder, temp)
-                break
+                return PutOutcome.UNKNOWN
+            finally:
+                discard(folder, temp)
             try:
                 # Also for EXISTS: the one who linked it may have died before this line.
                 os.fsync(folder)
@@ -167,6 +155,7 @@ class LocalStore(ObjectStore):
                 return PutOutcome.UNKNOWN
             return outcome
 
+    @retried
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):

@@ -30,6 +30,7 @@ from manifests.store.base import (
     too_large,
     truncated,
 )
+from manifests.store.transient import may_pass, retried
 
 _USER_INFO = re.compile(r"//[^/@]*@")
 
@@ -54,6 +55,7 @@ class FsspecReadStore(ObjectStore):
     def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[str, dict[str, Any]]]:
         return type(self), self._given
 
+    @retried
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         path = self._path(name)
         with self._reading(name):
@@ -65,6 +67,7 @@ class FsspecReadStore(ObjectStore):
             raise too_large(self.locate(name), f"at least {len(data)}", limit)
         return data
 
+    @retried
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         path = self._path(name)
         check_ranges(ranges)
@@ -74,9 +77,10 @@ class FsspecReadStore(ObjectStore):
             with self._reading(name):
                 paths = [path] * len(wanted)
                 parts = iter(self._files.cat_ranges(paths, starts, ends, on_error="raise"))
-        except StoreError:
+        except StoreError as error:
             # A range past the end is an error of its own kind in every protocol.
-            self._check_size(name, path, ranges)
+            if not error.retryable:
+                self._check_size(name, path, ranges)
             raise
         found = [bytes(next(parts)) if length else b"" for _, length in ranges]
         if any(len(data) != length for data, (_, length) in zip(found, ranges, strict=True)):
@@ -99,6 +103,7 @@ class FsspecReadStore(ObjectStore):
     def remove_folder(self, name: str) -> None:
         self._refuse(name)
 
+    @retried
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         check_prefix(prefix)
         top = prefix.rpartition("/")[0]
@@ -175,5 +180,5 @@ def _failed(location: str, error: Exception) -> StoreError:
     # The text of a foreign error may hold a signed URL: its class says enough, the cause has more.
     return StoreError(
         f"{location} could not be read ({type(error).__name__}).",
-        retryable=isinstance(error, (TimeoutError, ConnectionError)),
+        retryable=may_pass(error),
     )
