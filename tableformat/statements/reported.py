@@ -26,7 +26,6 @@ from manifests.change import KeyGuard, TableRead
 from manifests.entries import Count, RowSetEntry, RowSetNumber
 from manifests.log import Log
 from manifests.operations import RowKind
-from manifests.rebase.targets import all_rows
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import TableState
 from manifests.store import ObjectStore
@@ -34,6 +33,7 @@ from tableformat.arrow_types import arrow_schema
 from tableformat.keys import KeySet, key_columns
 from tableformat.rowset_reader import RowSetReader
 from tableformat.statements.key_guard import guard_any, guard_keys
+from tableformat.statements.row_numbers import first_numbers, numbers_between
 from tableformat.statements.statement import Statement, row_statement, rows_gone
 
 
@@ -67,8 +67,8 @@ class TaskReport(Model, arbitrary_types_allowed=True):
     def inserting(cls, rowsets: Iterable[RowSetEntry]) -> TaskReport:
         """Of a task that only added rows."""
         entries = tuple(rowsets)
-        rows = all_rows(sum(entry.rows for entry in entries))
-        return cls.model_construct(rowsets=entries, deleted={}, moved={}, inserted={0: rows})
+        rows = first_numbers(sum(entry.rows for entry in entries))
+        return cls.model_construct(rowsets=entries, deleted={}, moved={}, inserted=rows)
 
     @property
     def inserted_count(self) -> int:
@@ -164,15 +164,11 @@ def _inserted_keys(
 def _inserted_rows(
     store: ObjectStore, table: TableState, report: TaskReport, columns: TableSchema
 ) -> Iterable[pa.RecordBatch]:
-    numbers = np.concatenate(
-        [np.zeros(0, np.int64)]
-        + [np.asarray(r.to_array(), np.int64) + (u << 32) for u, r in report.inserted.items()]
-    )
     before = 0
     for entry in report.rowsets:
         reader = RowSetReader(store, table.prefix, entry)
         for first_row, batch in reader.read(columns.fields):
             first = before + first_row
-            low, high = np.searchsorted(numbers, (first, first + batch.num_rows))
-            yield batch.take(pa.array(numbers[low:high] - first))
+            numbers = numbers_between(report.inserted, first, first + batch.num_rows)
+            yield batch.take(pa.array(numbers - first))
         before += entry.rows
