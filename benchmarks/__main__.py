@@ -16,6 +16,7 @@ BENCHMARKS = {
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
     "compaction": "compaction beside writing the same rows at once, with and without Spark",
     "compaction_curve": "100,000 appends under maintenance, simulated: bytes and RowSets",
+    "concurrency": "writers that meet others at the log",
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",

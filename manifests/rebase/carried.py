@@ -222,7 +222,7 @@ class Carried:
         return operation
 
     def _write_compaction(self, operation: Compaction) -> Compaction:
-        taken = self.compactions[operation.table].taken(self.vectors)
+        taken = self.compactions[operation.table].taken
         outputs = tuple(
             self._with_vector(operation.table, output, taken[i]) if i in taken else output
             for i, output in enumerate(operation.outputs)
@@ -277,7 +277,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
             for op in change.ops
             if isinstance(op, DropRowSet) and op.table in replacing
         },
-        {op.table: OwnCompaction(op, {}) for op in change.ops if isinstance(op, Compaction)},
+        {op.table: OwnCompaction(op) for op in change.ops if isinstance(op, Compaction)},
         _deletes(targets),
     )
 

@@ -9,7 +9,7 @@ Spec: docs/spec/conflicts.md#compaction
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pyroaring import FrozenBitMap
 
@@ -18,7 +18,6 @@ from manifests.entries import DeletionVectorEntry
 from manifests.operations import (
     AddDeletionVector,
     Compaction,
-    CompactionInput,
     DropRowSet,
     Operation,
     ReplaceColumn,
@@ -33,10 +32,14 @@ _ANY_ROWS = 2**32
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Reads deletion vectors, and origins, of the tables of a database."""
+    """Reads deletion vectors, and origins, of the tables of a database.
+
+    Keeps how a compaction moved rows: a change that loses its slot again and again needs it again.
+    """
 
     store: ObjectStore
     prefixes: Mapping[str, str]
+    _maps: dict[tuple[str, ...], RowMap] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, table: str, entry: DeletionVectorEntry | None) -> FrozenBitMap:
         """The rows that a vector says are gone. Raises CorruptionError, StoreError."""
@@ -50,12 +53,19 @@ class Vectors:
         return all_rows(rows) if op.changed is None else self.rows(op.table, op.changed)
 
     def moves(self, op: Compaction) -> RowMap:
-        """How a compaction moved rows. Raises CorruptionError, StoreError."""
+        """How a compaction moved rows; made once. Raises CorruptionError, StoreError."""
+        outputs = tuple(output.rowset.object for output in op.outputs)
+        known = self._maps.get(outputs)
+        if known is None:
+            known = self._maps[outputs] = self._read_moves(op)
+        return known
+
+    def _read_moves(self, op: Compaction) -> RowMap:
         gone = [self.rows(op.table, each.vector) for each in op.inputs]
-        count = sum(output.rowset.rows for output in op.outputs)
-        prefix = self.prefixes[op.table]
         if op.origin is None:
             return row_map(op, gone, None)
+        count = sum(output.rowset.rows for output in op.outputs)
+        prefix = self.prefixes[op.table]
         return row_map(op, gone, read_origin(self.store, prefix, op.origin, count))
 
 
@@ -91,18 +101,26 @@ def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Targe
 
 @dataclass(frozen=True, slots=True)
 class OwnCompaction:
-    """A compaction on its way to its slot; `gone`: the rows that went from its inputs, by id."""
+    """A compaction on its way to its slot.
+
+    `gone`: the vectors, by input id, of the inputs from which others took rows meanwhile. `taken`:
+    those rows, by output, as rows of the outputs.
+    """
 
     op: Compaction
-    gone: Mapping[int, FrozenBitMap]
+    gone: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+    taken: Mapping[int, FrozenBitMap] = field(default_factory=dict)
 
     def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
-        """The same after an operation of others; None where it must be planned again."""
+        """The same after an operation of others; None where it must be planned again.
+
+        Cost: of rows that others took from inputs, each is carried to its output once.
+        """
         ids = {each.rowset for each in self.op.inputs}
         match theirs:
             case AddDeletionVector() if theirs.rowset in ids:
                 rows = vectors.rows(theirs.table, theirs.vector)
-                return replace(self, gone={**self.gone, theirs.rowset: rows})
+                return self._without(theirs.rowset, rows, vectors)
             case ReplaceColumn() if theirs.rowset in ids:
                 return None
             case DropRowSet() if not ids_of(theirs.rowsets).isdisjoint(FrozenBitMap(ids)):
@@ -111,19 +129,12 @@ class OwnCompaction:
                 return None
         return self
 
-    def taken(self, vectors: Vectors) -> dict[int, FrozenBitMap]:
-        """The rows of each output that went while the compaction was at work."""
-        went = {i: self._went(each, vectors) for i, each in enumerate(self.op.inputs)}
-        if not any(went.values()):
-            return {}
-        moves = vectors.moves(self.op)
-        found: dict[int, FrozenBitMap] = {}
-        for index, rows in went.items():
-            for output, places in moves.carry(index, rows).items():
-                found[output] = found.get(output, NO_ROWS) | places
-        return found
-
-    def _went(self, source: CompactionInput, vectors: Vectors) -> FrozenBitMap:
-        if source.rowset not in self.gone:
-            return NO_ROWS
-        return self.gone[source.rowset] - vectors.rows(self.op.table, source.vector)
+    def _without(self, rowset: int, gone: FrozenBitMap, vectors: Vectors) -> OwnCompaction:
+        index = next(i for i, each in enumerate(self.op.inputs) if each.rowset == rowset)
+        before = self.gone.get(rowset)
+        if before is None:
+            before = vectors.rows(self.op.table, self.op.inputs[index].vector)
+        taken = dict(self.taken)
+        for output, places in vectors.moves(self.op).carry(index, gone - before).items():
+            taken[output] = taken.get(output, NO_ROWS) | places
+        return replace(self, gone={**self.gone, rowset: gone}, taken=taken)

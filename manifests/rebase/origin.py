@@ -13,7 +13,6 @@ import binascii
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,56 +31,82 @@ INLINE_LIMIT = 1024
 
 Rows = NDArray[np.int64]
 
+_NOWHERE = -1
+
 
 @dataclass(frozen=True, slots=True)
 class RowMap:
     """Where the rows of each input of a compaction went.
 
-    `live` are the rows of each input that it read, ascending; `position` is where each of them
-    stands among the rows of all outputs; `starts` where each output begins, and the end.
+    `gone` are the rows of each input that the compaction left out, ascending. `firsts` says at
+    which place among all output rows each input begins; `starts` says where each output begins, and
+    where the last one ends. `sorted_places` is there only where the outputs have another order: it
+    holds the place of each row of each input, and `_NOWHERE` for a row that was left out.
     """
 
-    live: tuple[Rows, ...]
-    position: tuple[Rows, ...]
+    gone: tuple[Rows, ...]
+    firsts: Rows
     starts: Rows
+    sorted_places: tuple[Rows, ...] | None
 
     def carry(self, index: int, rows: FrozenBitMap) -> dict[int, FrozenBitMap]:
-        """Rows of input `index` as rows of outputs, by output. Requires: it has read them."""
-        wanted = np.asarray(rows.to_array(), np.int64)
-        at = np.searchsorted(self.live[index], wanted)
-        assert np.array_equal(self.live[index].take(at, mode="clip"), wanted)
-        places = np.sort(self.position[index][at])
+        """Rows of input `index` as rows of outputs, by output. Requires: it has read them.
+
+        Cost: what these rows and the rows that were left out take, however many others there are.
+        """
+        places = np.sort(self._places(index, np.asarray(rows.to_array(), np.int64)))
         outputs = np.searchsorted(self.starts, places, side="right") - 1
         return {
             int(output): FrozenBitMap(places[outputs == output] - self.starts[output])
             for output in np.unique(outputs)
         }
 
+    def _places(self, index: int, wanted: Rows) -> Rows:
+        if self.sorted_places is not None:
+            found = self.sorted_places[index][wanted]
+            assert (found != _NOWHERE).all()
+            return found
+        gone = self.gone[index]
+        before = np.searchsorted(gone, wanted)
+        assert not len(gone) or (gone.take(before, mode="clip") != wanted).all()
+        places: Rows = self.firsts[index] + wanted - before
+        return places
+
 
 def row_map(op: Compaction, gone: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
     """How a compaction moved rows, `gone` being the vectors that it left out, by input.
 
-    Raises CorruptionError where it does not hold the rows that it should.
+    Cost: without an origin what the vectors take, with one a few passes over it. Raises
+    CorruptionError where the compaction does not hold the rows that it should.
     """
-    live = tuple(
-        np.setdiff1d(np.arange(each.rows), np.asarray(left.to_array(), np.int64))
-        for each, left in zip(op.inputs, gone, strict=True)
-    )
+    live = [each.rows - len(left) for each, left in zip(op.inputs, gone, strict=True)]
     starts = np.cumsum([0, *(output.rowset.rows for output in op.outputs)])
-    counts = np.cumsum([0, *map(len, live)])
-    if starts[-1] != counts[-1]:
+    firsts = np.cumsum([0, *live])
+    if starts[-1] != firsts[-1]:
         raise CorruptionError(
-            f"A compaction of table {op.table} has {starts[-1]} rows of {counts[-1]}."
+            f"A compaction of table {op.table} has {starts[-1]} rows of {firsts[-1]}."
         )
-    if origin is None:
-        position = tuple(np.arange(a, b) for a, b in pairwise(counts))
-    else:
-        sources = np.concatenate([(i << 32) + rows for i, rows in enumerate(live)])
-        order = np.argsort(origin)
-        if not np.array_equal(origin[order], sources):
-            raise CorruptionError(f"The origin of a compaction of table {op.table} is not its own.")
-        position = tuple(np.split(order, counts[1:-1]))
-    return RowMap(live, position, starts)
+    left_out = tuple(np.asarray(left.to_array(), np.int64) for left in gone)
+    places = None if origin is None else _sorted_places(op, left_out, origin)
+    return RowMap(left_out, firsts, starts, places)
+
+
+def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
+    """The place of each row of each input, by a few passes over the origin and no sort."""
+    counts = np.array([each.rows for each in op.inputs])
+    ends = np.cumsum([0, *counts])
+    inputs, rows = origin >> 32, origin & 0xFFFFFFFF
+    whole = bool(((inputs >= 0) & (inputs < len(counts))).all())
+    whole = whole and bool((rows < counts[inputs]).all())
+    places = np.full(ends[-1], _NOWHERE, np.int64)
+    if whole:
+        places[ends[inputs] + rows] = np.arange(len(origin))
+        # An input row that two output rows name leaves fewer places than rows.
+        whole = int(np.count_nonzero(places != _NOWHERE)) == len(origin)
+    found = tuple(np.split(places, ends[1:-1]))
+    if not whole or any((of[left] != _NOWHERE).any() for of, left in zip(found, gone, strict=True)):
+        raise CorruptionError(f"The origin of a compaction of table {op.table} is not its own.")
+    return found
 
 
 def write_origin(store: ObjectStore, prefix: str, job: str, origin: Rows) -> OriginEntry:
