@@ -89,6 +89,13 @@ class LogReader:
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
         return self.read_head() if newest.stale else newest
 
+    def can_follow(self, snapshot: Snapshot) -> bool:
+        """Whether the epoch after a state is there or still to come; not removed by retention.
+
+        Costs one GET.
+        """
+        return not isinstance(read_slot(self.store, snapshot.epoch + 1), Stub)
+
     def read_at(
         self,
         epoch: int | None = None,

@@ -49,9 +49,6 @@ from tableformat.verify.run import Elsewhere, Progress, verify
 from tableformat.write_job import commit_write, plan_write, take_lease, write_rows
 from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
-_OLD_MS = 3_600_000
-"""A state older than this is read anew before rows are appended to it."""
-
 
 class ArrowTable(RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
@@ -218,10 +215,15 @@ class ArrowTable(RowMethods):
     ) -> int:
         """Add rows and return the epoch that did; whatever rows others write is no conflict.
 
+        Nor does it matter how old the state is that was seen last: where retention has passed it,
+        the newest one is read first.
+
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
         a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name.
         Raises InvalidInputError naming the column that does not fit, ConflictError where the table
-        was dropped meanwhile or got columns that the rows do not fit; it is unchanged then.
+        was dropped meanwhile or got columns that the rows do not fit, or a vacuum removed what was
+        written so far (take a lease), NotFoundError where it was dropped before; it is unchanged
+        then.
         """
         return self._write("append", data, settings, commit)
 
@@ -442,8 +444,9 @@ class ArrowTable(RowMethods):
         commit: CommitSettings | None,
     ) -> int:
         base = self.snapshot
-        if mode == "append" and self._log.now_ms() - base.time_ms > _OLD_MS:
-            # Rows can follow any epoch, but not one that retention has removed since.
+        if mode == "append" and not self._log.can_follow(base):
+            # Rows can follow any epoch, but it must be known before the first of them is written:
+            # a vacuum in between may name their files.
             base = self.refresh()
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
         take_lease(job, self._log, base)

@@ -112,16 +112,27 @@ def test_a_lease_that_could_not_be_kept_is_refused(tmp_path: Path) -> None:
         tx.table("t").append(noise(1), settings=leased)
 
 
-def test_rows_are_appended_to_a_table_that_was_open_for_longer_than_the_retention(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("lease_hours", [None, 1])
+@pytest.mark.parametrize("opened", ["before its rows", "after them"])
+def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
+    opened: str, lease_hours: float | None, tmp_path: Path
 ) -> None:
-    table = colonnade.create(tmp_path / "t", SCHEMA)
-    other = colonnade.open(tmp_path / "t")
-    other.append(noise(3))
-    other.vacuum(0)
-    monkeypatch.setattr("tableformat.table._OLD_MS", -1)
-    table.append(noise(2))
-    assert table.scan().to_arrow().num_rows == 5
+    db = colonnade.create_database(tmp_path / "db")
+    table = db.create_table("t", SCHEMA)
+    other = colonnade.open(tmp_path / "db" / "t")
+    if opened == "after them":
+        table.append(noise(1))
+    for _ in range(3):
+        other.append(noise(1))
+    assert other.vacuum(0).floor > table.snapshot.epoch
+    table.append(noise(2), settings=settings(lease_hours))
+    rows = 5 + (opened == "after them")
+    assert table.scan().to_arrow().num_rows == rows
+    for _ in range(3):
+        other.append(noise(1))
+        other.vacuum(0)
+    table.append(noise(2), settings=settings(lease_hours))
+    assert table.scan().to_arrow().num_rows == rows + 5
 
 
 def test_what_retention_overtakes_is_refused_or_runs_again(
