@@ -16,6 +16,7 @@ from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from tableformat.arrow_types import arrow_schema
 from tableformat.conversion import convert, match_fields
+from tableformat.text_form import has_lengths
 from tableformat.value_checks import check_values, is_constrained
 
 CONFORMED_ROWS = 65_536
@@ -25,8 +26,9 @@ CONFORMED_ROWS = 65_536
 def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBatch:
     """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
 
-    Columns are found by name, exactly or but for case, in any order, in any physical form. What
-    already conforms is returned as it is; a table of several chunks is copied into one.
+    Columns are found by name, exactly or but for case, in any order, in any physical form. A char
+    is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
+    is copied into one.
 
     Requires: at most 2 GiB of text in each column; pass larger tables in slices.
     Raises: InvalidInputError that names the column for one missing, extra or given twice, for
@@ -34,7 +36,7 @@ def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBa
     """
     target = arrow_schema(schema)
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
-    if not batch.schema.equals(target, check_metadata=True):
+    if not batch.schema.equals(target, check_metadata=True) or _has_lengths(schema):
         order = match_fields(batch.schema.names, schema.names, "The data")
         columns = [
             convert(batch.column(index), field, field.name)
@@ -59,6 +61,11 @@ def conform_batches(
 @lru_cache(maxsize=256)
 def _constrained(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
     return tuple((i, field) for i, field in enumerate(schema.fields) if is_constrained(field))
+
+
+@lru_cache(maxsize=256)
+def _has_lengths(schema: TableSchema) -> bool:
+    return any(map(has_lengths, schema.fields))
 
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:

@@ -26,6 +26,7 @@ from tableformat.arrow_types import (
 )
 from tableformat.plain_form import plain_form
 from tableformat.sound_arrays import validity
+from tableformat.text_form import fit_lengths, has_lengths
 
 _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})
 _TO_INT = _TO_SHORT | {pa.uint16(), pa.int32()}
@@ -55,12 +56,13 @@ _ACCEPTED: dict[str, Callable[[pa.DataType], bool]] = {
 def convert(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
     """The values of `array` as the Arrow type of `field`.
 
-    Copies nothing when only labels differ. `path` names the column in errors.
+    Copies nothing when only labels differ, unless a char or varchar may need other spaces. `path`
+    names the column in errors.
     Raises: InvalidInputError for another type and for a value that cannot be kept exactly.
     """
     target = arrow_type(field)
     found = array.type
-    if _differ_in_labels_only(found, target):
+    if _differ_in_labels_only(found, target) and not has_lengths(field):
         return relabel(array, target)
     try:
         # A view by itself is copied but once, by the conversion.
@@ -87,7 +89,7 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
         case "variant" if pa.types.is_struct(found):
             return _convert_struct(array, target, VARIANT_FIELDS, path)
         case str() as text if _accepts(text, found):
-            return array.cast(target)
+            return fit_lengths(array.cast(target), text, path)
     raise InvalidInputError(_mismatch(field, found, path))
 
 

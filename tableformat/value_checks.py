@@ -7,7 +7,6 @@ Spec: docs/spec/types.md#what-values-must-satisfy
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 import pyarrow as pa
@@ -16,8 +15,7 @@ import pyarrow.compute as pc
 from manifests.errors import InvalidInputError
 from manifests.schema import ArrayType, MapType, SchemaField, StructType
 from tableformat.arrow_types import VARIANT_FIELDS, base_type, map_entries
-
-_LENGTH = re.compile(r"(?:var)?char\((\d+)\)", re.ASCII)
+from tableformat.text_form import declared_length
 
 _DAY_NS = 86_400 * 10**9
 _UNITS = {
@@ -84,9 +82,9 @@ def _check_primitive(array: pa.Array, text: str, path: str) -> None:
             array.validate(full=True)
         except pa.ArrowInvalid as error:
             raise InvalidInputError(f"Column {path!r} holds no valid {text}: {error}.") from error
-    if length := _LENGTH.fullmatch(text):
+    if length := declared_length(text):
         longest = pc.max(pc.utf8_length(array)).as_py() or 0
-        if longest > int(length[1]):
+        if longest > length:
             raise InvalidInputError(
                 f"Column {path!r} is {text}, but the data has a value of {longest} characters."
             )

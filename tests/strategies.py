@@ -159,7 +159,8 @@ def _primitive(text: str, rng: random.Random) -> Any:
         return Decimal((unscaled < 0, [int(d) for d in str(abs(unscaled))], -scale))
     if text.startswith(("char(", "varchar(")):
         length = int(text[text.index("(") + 1 : -1])
-        return "".join(rng.choices("aé日 \U0001f600", k=rng.randint(0, length)))
+        chosen = "".join(rng.choices("aé日 \U0001f600", k=rng.randint(0, length)))
+        return chosen.ljust(length) if text.startswith("char") else chosen
     if text.startswith("time("):
         unit = 10 ** (9 - int(text[5:-1]))
         return rng.choice((0, _US_PER_DAY * 1000 - unit, rng.randrange(86_400) * 10**9))

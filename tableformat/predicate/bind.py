@@ -53,6 +53,7 @@ from tableformat.predicate.storage import (
     order,
     read_text,
 )
+from tableformat.text_form import fit_text
 
 _HOLDS: dict[Operator, Callable[[int], bool]] = {
     Operator.EQUAL: lambda sign: sign == 0,
@@ -258,6 +259,8 @@ def _compare_value(
     if domain.family in ("boolean", "string", "binary"):
         value = literal.value
         assert isinstance(value, bool | str | bytes)
+        if isinstance(value, str):
+            value = fit_text(value, column.type)
         return BoundCompare(column, operator, value)
     if isinstance(literal.value, float) and math.isnan(literal.value):
         # NaN is greater than every number, and no integer or decimal is NaN.

@@ -29,10 +29,14 @@ final class PartitionValues {
       int argument,
       int ordinal,
       DataType type,
+      TextLength length,
       Function2<SpecializedGetters, Object, Object> accessor) {
 
     Object of(InternalRow row) {
       Object value = row.isNullAt(ordinal) ? null : accessor.apply(row, ordinal);
+      if (value instanceof UTF8String text && !length.isFree()) {
+        value = length.fit(text);
+      }
       return value == null ? null : transform.apply(value, type, argument);
     }
   }
@@ -52,6 +56,7 @@ final class PartitionValues {
               field.argument(),
               ordinals[at],
               column.dataType(),
+              job.columns().get(at).length(),
               InternalRow.getAccessor(column.dataType(), true)));
     }
   }

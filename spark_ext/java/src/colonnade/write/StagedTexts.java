@@ -13,6 +13,7 @@ final class StagedTexts extends StagedBlobs {
   private static final int LENGTHS_FROM_ROWS = 256;
 
   private final boolean isText;
+  private final TextLength declared;
   private final StagedBytes staged;
   private int[] offsets = new int[1025];
 
@@ -20,13 +21,15 @@ final class StagedTexts extends StagedBlobs {
   StagedTexts(TableField field, String path, StagedBytes staged) {
     super(field, path);
     isText = field.base().equals("string");
+    declared = field.length();
     this.staged = staged;
   }
 
   @Override
   void appendValue(SpecializedGetters from, int ordinal) {
     if (isText) {
-      appendText(from.getUTF8String(ordinal));
+      UTF8String text = from.getUTF8String(ordinal);
+      appendText(declared.isFree() ? text : declared.fit(text));
     } else {
       appendBytes(from.getBinary(ordinal));
     }
@@ -34,6 +37,10 @@ final class StagedTexts extends StagedBlobs {
 
   @Override
   void appendAll(RowBuffer source, int ordinal) {
+    if (!declared.isFree()) {
+      super.appendAll(source, ordinal);
+      return;
+    }
     for (int i = 0; i < source.rows(); i++) {
       if (source.isNull(i, ordinal)) {
         appendNull();
@@ -126,7 +133,7 @@ final class StagedTexts extends StagedBlobs {
   }
 
   private void checkLengths() {
-    int limit = field.maxLength();
+    int limit = declared.most();
     int longest = 0;
     for (int row = 0; row < rows && limit < Integer.MAX_VALUE; row++) {
       // No value has more code points than bytes.

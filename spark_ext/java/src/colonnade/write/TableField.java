@@ -81,11 +81,14 @@ record TableField(int id, String name, String type, boolean nullable, List<Table
     return Integer.parseInt(match.group(group));
   }
 
-  /** The most code points of a char or varchar; the largest integer for what has no limit. */
-  int maxLength() {
+  /** How long the texts of a char or varchar are; any length for another type. */
+  TextLength length() {
     var match = LENGTH.matcher(type);
-    return match.matches() ? (int) Math.min(Long.parseLong(match.group(1)), Integer.MAX_VALUE)
-        : Integer.MAX_VALUE;
+    int most =
+        match.matches()
+            ? (int) Math.min(Long.parseLong(match.group(1)), Integer.MAX_VALUE - 1)
+            : Integer.MAX_VALUE;
+    return new TextLength(most, type.startsWith("char("));
   }
 
   /**

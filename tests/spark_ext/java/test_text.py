@@ -1,0 +1,75 @@
+"""Texts are stored as their types say, whichever road they come by."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from tests.spark_ext.java.spark_shell import SparkShell
+
+COLUMNS = """
+    plain char(3), s struct<x: char(3)>, a array<char(3)>, m map<char(3), char(2)>,
+    deep struct<y: array<struct<z: char(4)>>>, v array<varchar(2)>
+"""
+ROW = """
+    'p', named_struct('x', 's'), array('q', NULL), map('k', 'v'),
+    named_struct('y', array(named_struct('z', 'd'))), array('vv   ')
+"""
+STORED = {
+    "plain": "p  ",
+    "s": {"x": "s  "},
+    "a": ["q  ", None],
+    "m": [("k  ", "v ")],
+    "deep": {"y": [{"z": "d   "}]},
+    "v": ["vv"],
+}
+
+
+@pytest.fixture
+def spark(spark_shell: SparkShell) -> Iterator[SparkShell]:
+    """With an empty table `colonnade.texts.t`."""
+    spark_shell.sql("CREATE DATABASE colonnade.texts")
+    spark_shell.sql(f"CREATE TABLE colonnade.texts.t ({COLUMNS})")
+    yield spark_shell
+    spark_shell.sql("DROP DATABASE colonnade.texts CASCADE")
+
+
+@pytest.mark.spark_compat
+def test_every_road_fills_char_up_with_spaces_at_every_depth(spark: SparkShell) -> None:
+    table = colonnade.open(spark.folder / "warehouse" / "texts" / "t")
+    select = f"SELECT {ROW}".replace("'p'", "'p' AS plain")
+    names = ("s", "a", "m", "deep", "v")
+    frame = f'spark.sql("""{select}""").toDF("plain", {", ".join(map(repr, names))})'
+    spark.sql(f"INSERT INTO colonnade.texts.t VALUES ({ROW})")
+    spark.run(f'{frame}.writeTo("colonnade.texts.t").append()')
+    spark.run(f'{frame}.write.format("colonnade").mode("append").save("{table.path}")')
+    spark.sql(
+        f"MERGE INTO colonnade.texts.t USING (SELECT 1) ON false"
+        f" WHEN NOT MATCHED THEN INSERT (plain, s, a, m, deep, v) VALUES ({ROW})"
+    )
+    spark.sql("UPDATE colonnade.texts.t SET a = array('q', NULL), v = array('vv ')")
+    row = {"plain": "p", "s": {"x": "s"}, "a": ["q", None], "m": [("k", "v")]}
+    row |= {"deep": {"y": [{"z": "d"}]}, "v": ["vv   "]}
+    bare = pa.schema([field.remove_metadata() for field in table.schema])
+    table.append(pa.Table.from_pylist([row], bare))
+    assert colonnade.open(table.path).scan().to_arrow().to_pylist() == [STORED] * 5
+    where = "a[0] = 'q  ' AND length(deep.y[0].z) = 4 AND map_keys(m)[0] = 'k  ' AND plain = 'p'"
+    assert spark.sql(f"SELECT count(*) FROM colonnade.texts.t WHERE {where}") == [[5]]
+    assert len(table.scan(where="plain = 'p' AND s.x = 's '").to_arrow()) == 5
+
+
+def test_partitions_of_a_char_are_those_of_what_is_stored(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.texts.p (c char(3)) PARTITIONED BY (c)")
+    spark.sql("SET spark.sql.legacy.charVarcharAsString = true")
+    try:
+        spark.sql("INSERT INTO colonnade.texts.p VALUES ('a'), ('a ')")
+    finally:
+        spark.sql("SET spark.sql.legacy.charVarcharAsString = false")
+    spark.sql("INSERT INTO colonnade.texts.p VALUES ('a  ')")
+    table = colonnade.open(spark.folder / "warehouse" / "texts" / "p")
+    table.append(pa.table({"c": ["a"]}))
+    assert colonnade.open(table.path).scan().to_arrow().to_pylist() == [{"c": "a  "}] * 4
+    assert spark.sql("SELECT partition, rows FROM colonnade.texts.p.partitions") == [["c=a  ", 4]]
