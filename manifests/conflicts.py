@@ -323,7 +323,8 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     if isinstance(theirs, DropTable | Txn):
         return False
     if isinstance(mine, DropRowSet):
-        return not declared
+        # Without ranges the table goes whole. A compaction has added no row that would be lost.
+        return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
     # A vector that came ready-made cannot be united with another.
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -16,8 +17,11 @@ from manifests.change import Change
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
+    CorruptionError,
     InvalidInputError,
     NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
 )
 from manifests.ids import new_job_id
 from manifests.log import Log
@@ -178,8 +182,11 @@ class ArrowTable(RowMethods):
         return snapshot_at(self._log, self.refresh(), epoch, timestamp, tag)
 
     def _snapshot_of(self, epoch: int) -> Snapshot:
-        # Not by way of the head: where that is damaged, what came before it can still be read.
-        found = self._log.read_at(epoch=epoch)
+        head: Snapshot | None = None
+        # Where the head is damaged, what came before it can still be read.
+        with suppress(CorruptionError, StoreError, UnsupportedFormatError):
+            head = self.refresh()
+        found = self._log.read_at(epoch=epoch, head=head)
         if self._snapshot is not None and found.database != self._snapshot.database:
             raise NotFoundError(f"{self.path} was removed or replaced; open it again.")
         return found

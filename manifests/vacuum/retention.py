@@ -95,12 +95,15 @@ def effective(
 def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: int) -> Floor:
     """How far the floor may rise. `aged` is the epoch that was the newest at the cutoff, if known.
 
-    Pins and leases hold it at their epoch until their time; tags do not, for the state that they
-    name is stored. It never sinks.
+    Pins and leases hold it at their epoch until their time. Tags do not, for the state that they
+    name is stored; nor do pins below the floor, of which nothing but such a state is left. The
+    floor never sinks.
     """
     wanted = min(head.floor if aged is None else aged, head.epoch - retention.epochs + 1)
     holds = [
-        (pin.epoch, f"pin {pin.name!r}") for pin in head.pins.values() if pin.until_ms > now_ms
+        (pin.epoch, f"pin {pin.name!r}")
+        for pin in head.pins.values()
+        if pin.until_ms > now_ms and pin.epoch >= head.floor
     ]
     holds += [
         (lease.epoch, f"lease of job {lease.job}")

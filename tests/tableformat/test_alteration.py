@@ -35,6 +35,7 @@ from tableformat.alteration import (
     RenameColumn,
 )
 from tableformat.location import Location, locate_existing
+from tableformat.restore import restore_database
 from tableformat.table import ArrowTable
 from tableformat.table_design import new_table
 from tableformat.write_job import commit_write, plan_write, write_rows
@@ -322,6 +323,37 @@ def test_replacing_a_table_loses_no_rows_that_came_meanwhile(tmp_path: Path) -> 
     with pytest.raises(ConflictError, match="'t' was changed by epoch 2"):
         commit_write(job, ())
     assert len(read(database.table("t"))) == 1
+
+
+@pytest.mark.parametrize("way", ["job", "transaction", "restore"])
+def test_a_table_is_replaced_beside_a_compaction(way: str, tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("t", SCHEMA)
+    table.append(rows(1))
+    table.append(rows(2))
+    if way == "restore":
+        first = database.refresh().epoch
+        database.drop_table("t")
+        table = database.create_table("t", SCHEMA)
+        table.append(rows(1))
+        table.append(rows(2))
+    base, transaction = database.refresh(), database.transaction()
+    report = table.optimize().option("min-rowsets", 2).executeCompaction()
+    assert report.epoch == base.epoch + 1
+    if way == "job":
+        location = Location(locate_existing(tmp_path / "db").store, "t", exists=True)
+        design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
+        job = plan_write(location, base, "append", create=design, replace=True)
+        commit_write(job, ())
+    elif way == "transaction":
+        transaction.drop("t")
+        transaction.create("t", SCHEMA)
+        transaction.commit()
+    else:
+        then = database._log.read_at(first)
+        restore_database(database._log, base, then, None)
+    assert len(read(database.table("t"))) == (2 if way == "restore" else 0)
+    assert table.refresh().epoch == base.epoch + 2
 
 
 NAMES = st.sampled_from(["a", "b", "c", "d"])

@@ -4,6 +4,7 @@ import shutil
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import duckdb
 import polars
@@ -431,6 +432,28 @@ def test_epochs_before_a_head_that_cannot_be_read_can_be(tmp_path: Path) -> None
     for use in (opened.scan, opened.refresh, lambda: opened.append(rows(3))):
         with pytest.raises(colonnade.ColonnadeError, match=newest.name):
             use()
+
+
+@pytest.mark.parametrize("opened", ["before", "after"])
+def test_an_epoch_below_the_floor_is_gone_while_its_file_is_still_there(
+    opened: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    epochs = [table.append(rows(number)) for number in range(4)]
+    other = colonnade.open(tmp_path / "t")
+    stopped = RuntimeError("killed after the epoch of the vacuum")
+    with monkeypatch.context() as patch:
+        patch.setattr("manifests.vacuum.run.put_stubs", Mock(side_effect=[None, stopped]))
+        with pytest.raises(RuntimeError, match="killed"):
+            table.vacuum(0)
+    assert (tmp_path / "t" / epoch_name(epochs[0])).stat().st_size > 300
+    if opened == "after":
+        other = colonnade.open(tmp_path / "t")
+    with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
+        other.scan(epoch=epochs[1])
+    with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
+        other.scan(timestamp=table.time_of(epochs[1]))
+    assert ids(other.scan(epoch=epochs[-1])) == [0, 1, 2, 3]
 
 
 def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path) -> None:

@@ -68,6 +68,29 @@ def test_every_state_is_kept_as_long_as_the_retention_says() -> None:
     assert len(world.files()) == 3
 
 
+@pytest.mark.parametrize("untag", [True, False])
+def test_a_pin_below_the_floor_keeps_its_epoch_and_holds_nothing_else(untag: bool) -> None:
+    world = World()
+    world.overwrite()
+    world.commit(Tag(name="kept", epoch=2))
+    for _ in range(3):
+        world.overwrite()
+    floor = world.vacuum().floor
+    assert floor > 2
+    world.commit(Pin(name="below", epoch=2, until_ms=world.now + 9 * HOUR))
+    if untag:
+        world.commit(Untag(name="kept"))
+    for _ in range(3):
+        world.overwrite()
+    result = world.vacuum()
+    assert result.floor > floor
+    assert result.kept_epochs == (2,)
+    assert result.held_by == ()
+    assert world.check().keeps(2)
+    world.wait(10)
+    assert world.vacuum().kept_epochs == (() if untag else (2,))
+
+
 def test_a_number_of_epochs_stays_however_old_they_are() -> None:
     world = World()
     for _ in range(6):
