@@ -2,7 +2,8 @@
 
 The bytes are one Arrow IPC stream of one column, named by the column's id. Encodings `constant`
 and `null` need none. What the stream looks like, how large it becomes and its CRC32C are in the
-index, and are compared before and after Arrow reads it.
+index, and are compared before and after Arrow reads it. A writer compares them too, so that it
+stores no block that a reader refuses.
 Spec: docs/spec/rowset.md#block
 """
 
@@ -17,6 +18,7 @@ from google_crc32c import value as crc32c
 
 from manifests.errors import InvalidInputError
 from tableformat import ipc_stream
+from tableformat.array_size import array_bytes
 from tableformat.block_statistics import Statistics, measure
 from tableformat.column import Column, Order
 from tableformat.encodings import constant, dictionary, lengths, narrowed, null, plain
@@ -28,6 +30,9 @@ MANY_ROWS_LIMIT = 64 * 2**20
 
 ONE_ROW_LIMIT = 2**31 + 2**20
 """No block at all is larger when decoded, in bytes: Arrow's own limit for one value."""
+
+_SLACK_BYTES = 4096
+"""Bitmaps may come and go, and old indexes leave out the last offset, so sizes agree roughly."""
 
 ENCODINGS = (
     plain.NAME,
@@ -66,9 +71,9 @@ def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer
     """Encode rows of a column; no bytes where the index alone says everything.
 
     Requires: at least one row, in the column's storage type.
-    Raises InvalidInputError for a row that no block can hold.
+    Raises InvalidInputError for rows that no block can hold.
     """
-    rows, size = len(array), array.nbytes
+    rows, size = len(array), array_bytes(array)
     if size > ONE_ROW_LIMIT:
         raise InvalidInputError(
             f"Column {column.name!r} has a value of {size} bytes; one value may take 2 GiB."
@@ -80,11 +85,15 @@ def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer
     batch = pa.RecordBatch.from_arrays([encoded.stream], [str(column.id)])
     stream_size = size if encoded.stream is array else encoded.stream.nbytes
     data = ipc_stream.encode_batch(batch, stream_size)
+    decoded = max(size, ipc_stream.measure(data).total)
     crc = int(crc32c(data))
-    return (
-        BlockEntry(rows, data.size, size, crc, encoded.encoding, encoded.base, statistics),
-        data,
-    )
+    entry = BlockEntry(rows, data.size, decoded, crc, encoded.encoding, encoded.base, statistics)
+    try:
+        _check_stated(entry)
+        _check_batch(batch, entry, column)
+    except ValueError as error:
+        raise InvalidInputError(f"Column {column.name!r} cannot be written: {error}.") from error
+    return entry, data
 
 
 def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statistics]:
@@ -138,11 +147,10 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> p
     """Decode the rows of a block.
 
     Requires: `data` has the length that the entry states. Raises ValueError that says what is
-    wrong: the checksum, a size beyond the stated one, another type or row count than stated.
+    wrong: the checksum, a size beyond what is stated or allowed, another type or row count than
+    stated. A block that is merely `understated` is decoded.
     """
-    limit = ONE_ROW_LIMIT if entry.rows == 1 else MANY_ROWS_LIMIT
-    if entry.decoded > limit:
-        raise ValueError(f"its index states {entry.decoded} decoded bytes; {limit} is the most")
+    _check_stated(entry)
     if entry.encoding == null.NAME:
         array = null.decode(column.type, entry.rows)
     elif entry.encoding == constant.NAME:
@@ -152,6 +160,51 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> p
     if len(array) != entry.rows:
         raise ValueError(f"it holds {len(array)} rows where its index states {entry.rows}")
     return array
+
+
+def understated(data: pa.Buffer | None, entry: BlockEntry) -> bool:
+    """Whether a block takes more bytes decoded than its index states.
+
+    Writers of 2026 left out which structs are NULL. Readers of that time refuse such blocks; those
+    of today read them. Requires: a checksum was compared. Raises ValueError for a malformed stream.
+    """
+    if data is None or not entry.length:
+        return False
+    return ipc_stream.measure(data).total > entry.decoded + _SLACK_BYTES
+
+
+def _limit(entry: BlockEntry) -> int:
+    return ONE_ROW_LIMIT if entry.rows == 1 else MANY_ROWS_LIMIT
+
+
+def _check_stated(entry: BlockEntry) -> None:
+    limit = _limit(entry)
+    if entry.decoded > limit:
+        raise ValueError(f"its index states {entry.decoded} decoded bytes; {limit} is the most")
+
+
+def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
+    """Bound what Arrow will allocate for a stream.
+
+    Where the index left out bitmaps, each of them is smaller than the values that it counted.
+    """
+    size = ipc_stream.measure(data)
+    if size.largest > entry.decoded + _SLACK_BYTES:
+        raise ValueError(
+            f"it would take {size.total} bytes decoded where {entry.decoded} are stated"
+        )
+    if size.total > _limit(entry):
+        raise ValueError(f"it would take {size.total} bytes decoded; {_limit(entry)} are the most")
+
+
+def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: Column) -> None:
+    """Compare type and rows of a stream with what is stated."""
+    rows = 1 if entry.encoding == lengths.NAME else entry.rows
+    if batch.schema not in _schemas(column, entry.encoding) or batch.num_rows != rows:
+        raise ValueError(
+            f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
+            f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
+        )
 
 
 def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
@@ -167,14 +220,9 @@ def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
 def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
     if data is None or data.size != entry.length or int(crc32c(data)) != entry.crc32c:
         raise ValueError("its bytes do not match their checksum")
-    batch = ipc_stream.decode_batch(data, entry.decoded)
-    expected = _schemas(column, entry.encoding)
-    rows = 1 if entry.encoding == lengths.NAME else entry.rows
-    if batch.schema not in expected or batch.num_rows != rows:
-        raise ValueError(
-            f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
-            f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
-        )
+    _check_size(data, entry)
+    batch = ipc_stream.read_batch(data)
+    _check_batch(batch, entry, column)
     stream = batch.column(0)
     if entry.encoding == dictionary.NAME:
         return dictionary.decode(stream, entry.decoded)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -20,9 +21,6 @@ _READ = pa.ipc.IpcReadOptions(use_threads=False)
 
 _COMPRESS_FROM_BYTES = 2048
 _WORTH_IT = 0.95
-
-_SLACK_BYTES = 4096
-"""Buffers are padded, and bitmaps may come and go, so sizes agree only roughly."""
 
 _SCHEMA, _DICTIONARY, _RECORD_BATCH = 1, 2, 3
 
@@ -48,19 +46,32 @@ def _write(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> pa.Buffer:
     return sink.getvalue()
 
 
+class StreamSize(NamedTuple):
+    """Bytes that the buffers of a stream take decoded: all together, and the largest one."""
+
+    total: int
+    largest: int
+
+
 def decode_batch(data: pa.Buffer, limit_bytes: int) -> pa.RecordBatch:
+    """Read the only record batch of a stream whose buffers take at most `limit_bytes`.
+
+    Raises ValueError, before anything is allocated, for a stream that would take more; else as
+    `read_batch`. Requires what that requires.
+    """
+    size = measure(data).total
+    if size > limit_bytes:
+        raise ValueError(f"it would take {size} bytes decoded where {limit_bytes} are the most")
+    return read_batch(data)
+
+
+def read_batch(data: pa.Buffer) -> pa.RecordBatch:
     """Read the only record batch of a stream.
 
-    Raises ValueError when it would take more than `limit_bytes` (before anything is allocated),
-    holds more or less than one batch, or is malformed. Requires: a checksum was verified; Arrow
-    does not survive every wrong byte.
+    Requires: `measure` was asked before, for Arrow allocates whatever a stream states; and a
+    checksum was compared, for Arrow does not survive every wrong byte. Raises ValueError for a
+    malformed stream.
     """
-    try:
-        size = _decoded_size(memoryview(data))
-    except struct.error as error:
-        raise ValueError("the Arrow stream ends inside a message") from error
-    if size > limit_bytes + _SLACK_BYTES:
-        raise ValueError(f"it would take {size} bytes decoded where {limit_bytes} are stated")
     try:
         batch = pa.ipc.open_stream(data, options=_READ).read_next_batch()
         batch.validate()
@@ -69,12 +80,21 @@ def decode_batch(data: pa.Buffer, limit_bytes: int) -> pa.RecordBatch:
     return batch
 
 
-def _decoded_size(data: memoryview) -> int:
-    """What the buffers of all messages of a stream take decoded.
+def measure(data: pa.Buffer) -> StreamSize:
+    """Add up what the buffers of all messages of a stream take decoded; reads no buffer.
 
-    Raises ValueError for a second record batch, and for messages that no reader may skip.
+    Raises ValueError for a malformed stream, for a second record batch, and for messages that no
+    reader may skip.
     """
-    position = size = batches = 0
+    try:
+        return _measure(memoryview(data))
+    except struct.error as error:
+        raise ValueError("the Arrow stream ends inside a message") from error
+
+
+def _measure(data: memoryview) -> StreamSize:
+    position = batches = 0
+    sizes = [0]
     while position < len(data):
         marker, length = _PREFIX(data, position)
         if marker != -1:
@@ -86,9 +106,9 @@ def _decoded_size(data: memoryview) -> int:
         kind = message.scalar(1, _BYTE)
         if kind == _RECORD_BATCH:
             batches += 1
-            size += _buffers_size(message.table(2), data, body)
+            sizes += _buffer_sizes(message.table(2), data, body)
         elif kind == _DICTIONARY:
-            size += _buffers_size(message.table(2).table(1), data, body)
+            sizes += _buffer_sizes(message.table(2).table(1), data, body)
         elif kind != _SCHEMA:
             raise ValueError("the Arrow stream is malformed")
         position = body + message.scalar(3, _LONG)
@@ -96,13 +116,13 @@ def _decoded_size(data: memoryview) -> int:
             raise ValueError("the Arrow stream ends inside a message")
     if batches > 1:
         raise ValueError("the Arrow stream holds more than one batch")
-    return size
+    return StreamSize(sum(sizes), max(sizes))
 
 
-def _buffers_size(batch: _Table, data: memoryview, body: int) -> int:
+def _buffer_sizes(batch: _Table, data: memoryview, body: int) -> list[int]:
     start = batch.vector(2)
     compressed = batch.position_of(3) is not None
-    size = 0
+    sizes = []
     for index in range(_UINT(data, start)[0]):
         offset, length = _EXTENT(data, start + 4 + 16 * index)
         if not (0 <= offset <= len(data) and 0 <= length <= len(data)):
@@ -111,8 +131,8 @@ def _buffers_size(batch: _Table, data: memoryview, body: int) -> int:
         decoded = _LONG(data, body + offset)[0] if compressed and length else -1
         if decoded < -1:
             raise ValueError("a buffer of the Arrow stream has a negative size")
-        size += length if decoded == -1 else decoded
-    return size
+        sizes.append(length if decoded == -1 else decoded)
+    return sizes
 
 
 class _Table:

@@ -26,6 +26,7 @@ from manifests.errors import ColonnadeError
 from manifests.ids import ObjectId
 from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore, ObjectWriter
+from tableformat.array_size import array_bytes
 from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import from_log, merge, shorten, to_log
 from tableformat.bloom_filter import encode_filter
@@ -333,7 +334,7 @@ def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
 
 def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:
     """Divide rows into runs below `block_bytes`; a larger row is alone."""
-    if array.nbytes <= block_bytes or len(array) == 1:
+    if len(array) == 1 or array_bytes(array) <= block_bytes:
         yield array
         return
     half = len(array) // 2

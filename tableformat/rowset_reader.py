@@ -20,7 +20,7 @@ from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import ObjectStore
 from tableformat.arrow_types import from_storage
-from tableformat.block import decode_block
+from tableformat.block import decode_block, understated
 from tableformat.block_statistics import Statistics, merge
 from tableformat.bloom_filter import encode_filter
 from tableformat.column import Column, column_of
@@ -112,6 +112,24 @@ class RowSetReader:
                 problem = _problem(block)
                 if problem is not None:
                     self._segments.damaged_block(column, block.number, problem)
+
+    def understates(self, columns: Sequence[SchemaField], stretch: Stretch) -> bool:
+        """Whether some index states fewer bytes than a block takes, so that it must be made anew.
+
+        Requires: the stretch was verified. Raises as `decode`.
+        """
+        return any(
+            self._understates(column, block)
+            for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True)
+            if pa.types.is_nested(column.type)
+            for block in blocks
+        )
+
+    def _understates(self, column: Column, block: StoredBlock) -> bool:
+        try:
+            return understated(pa.py_buffer(block.data), block.entry)
+        except ValueError as error:
+            self._segments.damaged_block(column, block.number, str(error), error)
 
     def with_filters(
         self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]

@@ -1,7 +1,8 @@
 """One RowSet after another. Stretches that are full and whole are copied as they are stored.
 
-A small stretch is decoded where it can be joined with a neighbour, and one of which rows are gone
-always. The rows keep their order, so nothing has to be said about where they went.
+A small stretch is decoded where it can be joined with a neighbour. One of which rows are gone, or
+whose index states too few bytes, is decoded always. The rows keep their order, so nothing has to be
+said about where they went.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, st
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):
             if copy:
+                source.reader.verify(source.fields, stretch)
+            if copy and not source.reader.understates(source.fields, stretch):
                 copied += _copy(source, stretch, writer, filtered)
             else:
                 writer.write_storage(source.decode(stretch))
@@ -45,7 +48,6 @@ def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, st
 def _copy(
     source: Source, stretch: Stretch, writer: RowSetWriter, bloom_columns: Sequence[int]
 ) -> int:
-    source.reader.verify(source.fields, stretch)
     stretch = source.reader.with_filters(source.fields, stretch, bloom_columns)
     writer.write_stored(stretch.blocks, stretch.rows)
     return sum(block.entry.length for column in stretch.blocks for block in column)

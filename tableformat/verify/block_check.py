@@ -6,7 +6,9 @@ Spec: docs/spec/rowset.md#bounds
 from __future__ import annotations
 
 import pyarrow as pa
+from google_crc32c import value as crc32c
 
+from tableformat import ipc_stream
 from tableformat.block import BlockEntry, decode_block
 from tableformat.block_statistics import Statistics, measure
 from tableformat.bloom_filter import hash_rows, members
@@ -30,6 +32,19 @@ def check_block(
     if bloom and not members(bloom, hash_rows(array, column)).all():
         return "it has values that its Bloom filter does not know"
     return contradiction(entry.statistics, _measured(array, column.order))
+
+
+def check_bytes(data: pa.Buffer, entry: BlockEntry) -> str | None:
+    """What is wrong with the stream of a block, if anything: its checksum, or its messages."""
+    if not entry.length:
+        return None
+    if crc32c(data) != entry.crc32c:
+        return "its bytes do not match their checksum"
+    try:
+        ipc_stream.measure(data)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def contradiction(said: Statistics, found: Statistics) -> str | None:

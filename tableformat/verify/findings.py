@@ -17,12 +17,14 @@ class Finding:
     """Something that is not as it should be.
 
     `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
-    suffers, and `repair` makes it anew. `file` is a name in the database; absent for what the log
+    suffers, and `repair` makes it anew. Blocks that are `understated` take more bytes decoded than
+    their index states: they are read, but the first releases refuse them; `repair` writes their
+    RowSet anew. `file` is a name in the database; absent for what the log
     holds itself. `rows` are the first and last row concerned, as the RowSet stores them. `epoch` is
     one that a tag or pin keeps, where the newest one does not have the RowSet like this.
     """
 
-    kind: Literal["damage", "cache"]
+    kind: Literal["damage", "cache", "understated"]
     problem: str
     file: str | None = None
     table: str | None = None
@@ -67,15 +69,16 @@ class VerifyReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is damaged; caches may be."""
+        """Whether nothing is damaged; caches may be, and blocks may be understated."""
         return not any(each.kind == "damage" for each in self.findings)
 
     def damaged_rowsets(self, table: str) -> list[int]:
-        """The RowSets of a table that `ArrowTable.repair` can take damage out of, by id.
+        """The RowSets of a table that `ArrowTable.repair` can put right, by id.
 
-        Not those that only a tag or pin keeps: an epoch stays as it was.
+        Those with understated blocks are among them. Those that only a tag or pin keeps are not: an
+        epoch stays as it was.
         """
-        damage = [e for e in self.findings if e.kind == "damage" and e.epoch is None]
+        damage = [e for e in self.findings if e.kind != "cache" and e.epoch is None]
         return sorted({e.rowset for e in damage if e.table == table and e.rowset is not None})
 
     def to_json(self) -> dict[str, Any]:

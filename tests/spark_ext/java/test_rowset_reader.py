@@ -20,9 +20,10 @@ from manifests.store import LocalStore
 from tableformat.arrow_types import schema_from_arrow
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
+from tests.spec import test_golden_sizes as understated
 from tests.spec.test_golden_rowset import (
+    FOLDERS,
     PLACES,
-    ROWS,
     entry_of,
     golden_rows,
     golden_schema,
@@ -80,12 +81,19 @@ def test_every_schema_comes_back_from_every_place(
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("version", ROWS)
-def test_an_earlier_rowset_is_read(version: int, place: str, tool: ReadTool) -> None:
-    schema = golden_schema(version)
-    plan = plan_of(schema, [entry_of(version, place)])
-    found = tool.rows(golden_store(version).url, plan, spark_schema(schema))
-    assert found == expected_rows(golden_rows(version), schema)
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_an_earlier_rowset_is_read(folder: str, place: str, tool: ReadTool) -> None:
+    schema = golden_schema(FOLDERS[folder])
+    plan = plan_of(schema, [entry_of(folder, place)])
+    found = tool.rows(golden_store(folder).url, plan, spark_schema(schema))
+    assert found == expected_rows(golden_rows(FOLDERS[folder]), schema)
+
+
+def test_a_rowset_that_states_too_few_bytes_is_read(tool: ReadTool) -> None:
+    schema = understated.SCHEMA
+    plan = plan_of(schema, [understated.golden_entry()])
+    found = tool.rows(LocalStore(str(understated.GOLDEN)).url, plan, spark_schema(schema))
+    assert found == expected_rows(understated.golden_rows(), schema)
 
 
 def test_columns_that_were_added_later_are_null(tool: ReadTool, store: LocalStore) -> None:

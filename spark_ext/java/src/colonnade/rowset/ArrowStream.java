@@ -23,7 +23,7 @@ import org.apache.arrow.flatbuf.Schema;
  * <p>Spec: docs/spec/rowset.md#block
  */
 final class ArrowStream {
-  /** Buffers are padded, and bitmaps may come and go, so sizes agree only roughly. */
+  /** Bitmaps may come and go, and old indexes leave out the last offset: sizes agree roughly. */
   private static final int SLACK_BYTES = 4096;
 
   /** One message with buffers; {@code body} is where these begin in {@code array}. */
@@ -33,6 +33,7 @@ final class ArrowStream {
   private final int end;
   private int position;
   private long decodedBytes;
+  private long largestBuffer;
   private Schema schema;
   private Batch dictionary;
   private Batch batch;
@@ -43,18 +44,28 @@ final class ArrowStream {
     this.end = data.offset() + data.length();
   }
 
-  /** Finds the messages; refuses buffers that would take more than {@code limit} bytes. */
-  static ArrowStream parse(Slice data, long limit) throws Malformed {
+  /**
+   * Finds the messages; refuses buffers of which one would take more than is stated, or all more
+   * than the limit.
+   *
+   * <p>An index may have left out bitmaps, each smaller than the values that it counted, so that all
+   * buffers may take more than it states.
+   */
+  static ArrowStream parse(Slice data, long stated, long limit) throws Malformed {
     ArrowStream stream = new ArrowStream(data);
     try {
       stream.parse();
     } catch (RuntimeException error) {
       throw new Malformed("the Arrow stream is malformed", error);
     }
-    if (stream.decodedBytes > limit + SLACK_BYTES) {
+    if (stream.largestBuffer > stated + SLACK_BYTES) {
       throw new Malformed(
-          "it would take " + stream.decodedBytes + " bytes decoded where " + limit
+          "it would take " + stream.decodedBytes + " bytes decoded where " + stated
               + " are stated");
+    }
+    if (stream.decodedBytes > limit) {
+      throw new Malformed(
+          "it would take " + stream.decodedBytes + " bytes decoded; " + limit + " are the most");
     }
     return stream;
   }
@@ -143,7 +154,9 @@ final class ArrowStream {
       if (offset < 0 || length < 0 || offset > bodyLength || length > bodyLength - offset) {
         throw new Malformed("a buffer of the Arrow stream lies outside it");
       }
-      decodedBytes += decodedSize((int) offset, (int) length, compressed);
+      long size = decodedSize((int) offset, (int) length, compressed);
+      decodedBytes += size;
+      largestBuffer = Math.max(largestBuffer, size);
     }
     return new Batch(header, bytes.array(), position, compressed);
   }

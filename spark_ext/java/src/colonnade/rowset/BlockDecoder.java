@@ -20,11 +20,7 @@ final class BlockDecoder implements AutoCloseable {
   /** Fills a vector with the rows of a block; its bytes are compared with their checksum first. */
   void decode(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
-    long limit = entry.rows() == 1 ? ONE_ROW_LIMIT : MANY_ROWS_LIMIT;
-    if (entry.decoded() > limit) {
-      throw new Malformed(
-          "its index states " + entry.decoded() + " decoded bytes; " + limit + " is the most");
-    }
+    checkStated(entry);
     target.select(null, 0);
     switch (entry.encoding()) {
       case "null" -> target.setNull();
@@ -47,17 +43,41 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
+  private static void checkStated(BlockEntry entry) throws Malformed {
+    long limit = limit(entry);
+    if (entry.decoded() > limit) {
+      throw new Malformed(
+          "its index states " + entry.decoded() + " decoded bytes; " + limit + " is the most");
+    }
+  }
+
+  /** The most bytes that a block takes decoded, whatever its index states. */
+  private static long limit(BlockEntry entry) {
+    return entry.rows() == 1 ? ONE_ROW_LIMIT : MANY_ROWS_LIMIT;
+  }
+
+  /** Finds the messages of a block; refuses sizes and a row count that are not as stated. */
+  static ArrowStream parse(BlockEntry entry, Slice bytes) throws Malformed {
+    checkStated(entry);
+    ArrowStream stream = ArrowStream.parse(bytes, entry.decoded(), limit(entry));
+    long rows = stream.batch().header().length();
+    if (rows != (entry.encoding().equals("lengths") ? 1 : entry.rows())) {
+      throw new Malformed(
+          "its stream holds " + rows + " rows where its index states " + entry.rows() + " rows, "
+              + entry.encoding());
+    }
+    return stream;
+  }
+
   private void decodeStream(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
       throws Malformed {
     verify(entry, bytes);
-    ArrowStream stream = ArrowStream.parse(bytes, entry.decoded());
+    ArrowStream stream = parse(entry, bytes);
     BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
-    int rows = batch.rows();
-    long expected = entry.encoding().equals("lengths") ? 1 : entry.rows();
     Field field = stream.schema().fieldsLength() == 1 ? stream.schema().fields(0) : null;
-    if (field == null || rows != expected || !decodeField(column, entry, stream, batch, to)) {
+    if (field == null || !decodeField(column, entry, stream, batch, to)) {
       throw new Malformed(
-          "its stream holds " + rows + " rows of something else than its index states: "
+          "its stream holds " + batch.rows() + " rows of something else than its index states: "
               + entry.rows() + " rows, " + entry.encoding() + ", of " + column.type());
     }
   }

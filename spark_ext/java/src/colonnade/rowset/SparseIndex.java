@@ -64,7 +64,7 @@ record SparseIndex(
   /** Reads an index, whose checksum was compared, of blocks of which some have filters or none. */
   static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
       throws Malformed {
-    ArrowStream stream = ArrowStream.parse(data, LIMIT);
+    ArrowStream stream = ArrowStream.parse(data, LIMIT, LIMIT);
     int count = count(order, filters);
     try {
       checkSchema(stream.schema(), order, count);

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.rowset.BlockCheck;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -157,7 +158,8 @@ final class BlockEncoder implements AutoCloseable {
     return schemas.computeIfAbsent(key, any -> stream.schema(List.of(shown)));
   }
 
-  private static EncodedBlock block(
+  /** States what the stream takes, unless the rows as a plain Arrow array take more. */
+  private EncodedBlock block(
       String encoding,
       Staged column,
       int from,
@@ -167,7 +169,13 @@ final class BlockEncoder implements AutoCloseable {
       byte[] data) {
     CRC32C checksum = new CRC32C();
     checksum.update(data);
-    long decoded = column.sizeBytes(from, to);
+    long stored = batch.size() + (encoding.equals("dictionary") ? dictionaryBatch.size() : 0);
+    long decoded = Math.max(column.sizeBytes(from, to), stored);
+    String problem = BlockCheck.problem(data, encoding, to - from, decoded);
+    if (problem != null) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(column.path) + " cannot be written: " + problem + ".");
+    }
     return new EncodedBlock(
         new BlockEntry(
             to - from,
