@@ -16,6 +16,7 @@ from manifests.partition_layout import split_fields
 from spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
+from spark_ext.planner.epochs import RESTORE_SCHEMA, TAGS_SCHEMA, restore, tag, tags, untag
 from spark_ext.planner.metadata import Row, plain_rows
 from spark_ext.planner.transaction_calls import (
     COUNTS_SCHEMA,
@@ -56,6 +57,15 @@ class Procedure:
 
 _TABLE = Parameter("table", "string", False, "database.table or a path")
 _DRY_RUN = Parameter("dry_run", "boolean", True, "only say what would be done")
+_TAG = Parameter("name", "string", False, "the tag")
+_OF_DATABASE = (
+    Parameter("table", "string", True, "a table, as database.table or a path"),
+    Parameter("database", "string", True, "a database, by its name or path"),
+)
+_EPOCH = (
+    Parameter("epoch", "bigint", True, "the number of the epoch"),
+    Parameter("timestamp", "timestamp", True, "the last epoch not after a time"),
+)
 _COMPACTED = (
     _TABLE,
     Parameter("where", "string", True, "only RowSets that may hold such rows"),
@@ -163,6 +173,30 @@ PROCEDURES = {
         REPAIR_SCHEMA,
         repair,
     ),
+    "restore": Procedure(
+        "Makes a table, or all tables of a database, again what they were, by a new epoch.",
+        (
+            _OF_DATABASE[0],
+            *_EPOCH,
+            Parameter("tag", "string", True, "the epoch that has this tag"),
+            _OF_DATABASE[1],
+        ),
+        RESTORE_SCHEMA,
+        restore,
+    ),
+    "tag": Procedure(
+        "Names an epoch of a database, the newest where none is said; vacuum keeps it then.",
+        (_TAG, *_OF_DATABASE, *_EPOCH),
+        TAGS_SCHEMA,
+        tag,
+    ),
+    "untag": Procedure(
+        "Takes a tag away, so that vacuum may remove its epoch.",
+        (_TAG, *_OF_DATABASE),
+        TAGS_SCHEMA,
+        untag,
+    ),
+    "tags": Procedure("The tags of a database.", _OF_DATABASE, TAGS_SCHEMA, tags),
     "begin": Procedure(
         "Begins a transaction: what the session writes from now on to tables of a database lands"
         " in one epoch, or not at all.",

@@ -63,6 +63,7 @@ def test_a_damaged_database_hides_no_others_and_can_be_dropped(spark: SparkShell
         ("CREATE DATABASE colonnade.db.other", "Databases do not nest"),
         ("ALTER DATABASE colonnade.db SET PROPERTIES (a = 'b')", "nothing that could be altered"),
         ("CREATE TABLE colonnade.db.t (a INT) LOCATION '/x'", "create colonnade.`/x` instead"),
+        ("CREATE TABLE colonnade.db.t (a INT) LOCATION 'x'", "leave out LOCATION or create"),
         ("CREATE EXTERNAL TABLE colonnade.db.t (a INT)", "needs a LOCATION; leave out EXTERNAL"),
         ("CREATE TABLE colonnade.db.`../t` (a INT)", "Path ../t is relative"),
         ("CREATE TABLE colonnade.db.t (a INT) USING csv", "Colonnade tables only"),
@@ -201,7 +202,7 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert {row[3] for row in spark.sql("SHOW PROCEDURES IN colonnade.system")} == {
         *("history", "checkpoint", "compact", "plan_compaction", "set_partitioning"),
         *("vacuum", "verify", "repair", "begin", "commit", "rollback", "statement_counts"),
-        "refresh",
+        *("refresh", "restore", "tag", "untag", "tags"),
     }
     for table in ("spark_catalog.default.none", "spark_catalog.a.b.c", "a.b.c"):
         call = f"CALL colonnade.system.checkpoint('{table}')"
@@ -218,6 +219,29 @@ def test_procedures_take_named_arguments_and_give_rows(spark: SparkShell) -> Non
     assert spark.sql("CALL colonnade.system.verify('db.t', 4)") == []
     assert len(spark.sql("CALL colonnade.system.repair('db.t')")) == 1
     assert spark.sql("SELECT sum(a) FROM colonnade.db.t") == [[3]]
+
+
+def test_a_user_of_sql_alone_tags_and_restores(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.db.t AS SELECT 1 AS a")
+    assert spark.sql("CALL colonnade.system.tag('first', 'db.t')") == [["first", 1]]
+    spark.sql("INSERT INTO colonnade.db.t VALUES (2)")
+    spark.sql("CACHE TABLE colonnade.db.t")
+    restored = spark.sql("CALL colonnade.system.restore('db.t', tag => 'first')")
+    assert restored == [[4, 1]]
+    assert spark.sql("SELECT * FROM colonnade.db.t") == [[1]]
+    spark.sql("DROP TABLE colonnade.db.t")
+    assert spark.sql("CALL colonnade.system.restore(database => 'db', epoch => 3)") == [[6, 3]]
+    assert spark.sql("SELECT count(*) FROM colonnade.db.t") == [[2]]
+    later = "timestamp => TIMESTAMP '2100-01-01 00:00:00'"
+    assert spark.sql(f"CALL colonnade.system.restore('db.t', {later})") == [[6, 6]]
+    early = spark.refusal("CALL colonnade.system.restore('db.t', timestamp => '2001-01-01')")
+    assert "did not exist yet at 2001-01-01 05:00:00.000 UTC" in early  # New York's midnight
+    assert spark.sql("CALL colonnade.system.untag('first', database => 'db')") == [["first", 1]]
+    assert spark.sql("CALL colonnade.system.tags(database => 'colonnade.db')") == []
+    spark.sql("CALL colonnade.system.begin('db')")
+    within = spark.refusal("CALL colonnade.system.restore('db.t', 1)")
+    spark.sql("CALL colonnade.system.rollback()")
+    assert "cannot be restored within a transaction" in within
 
 
 def test_the_current_catalog_needs_no_name(spark: SparkShell) -> None:

@@ -6,6 +6,7 @@ import java.util.function.Predicate;
 /** Who asks the catalog, where Spark passes on nothing that would tell. */
 final class Caller {
   private static final String FRAME_WRITER = "org.apache.spark.sql.classic.DataFrameWriter";
+  private static final String STREAM_WRITER = "org.apache.spark.sql.classic.DataStreamWriter";
   private static final String CONNECT =
       "org.apache.spark.sql.connect.execution.ExecuteThreadRunner";
 
@@ -36,6 +37,11 @@ final class Caller {
   static boolean isFrameWriter() {
     return any(frame -> frame.getClassName().equals(FRAME_WRITER))
         || any(frame -> frame.getClassName().equals(CONNECT)) && ConnectCall.isFrameWriter();
+  }
+
+  /** Whether it is {@code df.writeStream}, which creates the table that is not there. */
+  static boolean isStreamWriter() {
+    return any(frame -> frame.getClassName().equals(STREAM_WRITER));
   }
 
   /** Whether it is a write WITH SCHEMA EVOLUTION, for which Spark alters the table beforehand. */

@@ -162,12 +162,14 @@ public final class ColonnadeCatalog
     if (named.path() == null) {
       throw new NoSuchNamespaceException(identifier.namespace());
     }
-    String location = design.location() == null ? null : Warehouse.localPath(design.location());
+    String location =
+        design.location() == null ? null : Warehouse.localPath(design.location(), named.root());
     if (location != null && !location.equals(named.path())) {
       String sentence =
           String.format(
-              "Table %s lies in its database, not at LOCATION %s; create colonnade.`%s` instead.",
-              named, location, location);
+              "Table %s lies in its database, not at LOCATION %s; leave out LOCATION or create"
+                  + " %s.`%s` instead.",
+              named, location, name, location);
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
     if (!named.isPath()) {

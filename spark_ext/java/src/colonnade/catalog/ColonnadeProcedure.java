@@ -22,10 +22,9 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** A procedure of the planner's, as Spark calls it. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
-  /** After these, other rows may be in tables. */
   /** After these Spark reads anew what it has cached; {@code refresh} does nothing else. */
   private static final Set<String> CHANGING_ROWS =
-      Set.of("commit", "rollback", "repair", "refresh");
+      Set.of("commit", "rollback", "repair", "restore", "refresh");
 
   private final String name;
   private final JsonNode description;

@@ -26,6 +26,7 @@ import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.catalog.V1Table;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.MapType;
@@ -42,8 +43,11 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   /** What Spark's catalog keeps of a table that was created without a LOCATION. */
   private static final String OWNED = "colonnade.owned";
 
+  /** Whether a statement means a table of ours; one without USING means the session's default. */
   private static boolean isOurs(TableInfo info) {
-    return TableDesign.PROVIDER.equalsIgnoreCase(info.properties().get(TableCatalog.PROP_PROVIDER));
+    String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
+    return TableDesign.PROVIDER.equalsIgnoreCase(
+        provider != null ? provider : SQLConf.get().defaultDataSourceName());
   }
 
   @Override
@@ -218,14 +222,17 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     return ColonnadeException.unchecked("COLONNADE_ALREADY_EXISTS", sentence);
   }
 
-  /** Where a new table will be: at its LOCATION, else in the folder of its database. */
+  /**
+   * Where a new table will be: at its LOCATION, which may be relative to the folder of its
+   * database, else in that folder.
+   */
   private String newPath(Identifier identifier, TableDesign design)
       throws NoSuchNamespaceException {
-    if (design.location() != null) {
-      return Warehouse.localPath(design.location());
-    }
     String database =
         loadNamespaceMetadata(identifier.namespace()).get(SupportsNamespaces.PROP_LOCATION);
+    if (design.location() != null) {
+      return Warehouse.localPath(design.location(), database);
+    }
     String path = Warehouse.localPath(database) + "/" + identifier.name();
     boolean renamed = Tables.exists(path) && isKnown(identifier.namespace(), path);
     return renamed ? path + "-" + UUID.randomUUID() : path;

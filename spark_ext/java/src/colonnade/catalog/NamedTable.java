@@ -3,6 +3,7 @@ package colonnade.catalog;
 import colonnade.planner.ColonnadeException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.spark.sql.AnalysisException;
 import org.apache.spark.sql.catalyst.TableIdentifier;
 import org.apache.spark.sql.catalyst.catalog.CatalogTable;
@@ -18,8 +19,8 @@ final class NamedTable {
   private NamedTable() {}
 
   /**
-   * Its path. The text is a path, a name in the catalog {@code catalog} with or without the
-   * catalog's own, or one that starts with {@code spark_catalog}.
+   * Its path. The text is a path, a name that starts with {@code catalog} or {@code spark_catalog},
+   * or one without a catalog: it is looked for in both, in this order.
    */
   static String path(String catalog, String warehouse, String text) {
     if (TableName.isPath(text) && text.indexOf('`') < 0) {
@@ -32,11 +33,20 @@ final class NamedTable {
     if (parts.size() > 1 && parts.get(0).equalsIgnoreCase(SESSION_CATALOG)) {
       return sessionPath(text, parts.subList(1, parts.size()));
     }
-    if (parts.size() > 1 && parts.get(0).equals(catalog)) {
-      parts.remove(0);
-    } else if (parts.size() == 1 && !TableName.isPath(parts.get(0))) {
-      parts.add(0, currentDatabase(catalog));
+    boolean inCatalog = parts.size() > 1 && parts.get(0).equals(catalog);
+    if (inCatalog || parts.stream().anyMatch(TableName::isPath)) {
+      return path(warehouse, text, inCatalog ? parts.subList(1, parts.size()) : parts);
     }
+    if (parts.size() > 2) {
+      return refuse(text, "give database.table or a path");
+    }
+    String last = parts.get(parts.size() - 1);
+    String database = parts.size() == 2 ? parts.get(0) : currentDatabase(catalog);
+    String path = path(warehouse, text, List.of(database, last));
+    return Tables.exists(path) ? path : sessionTable(text, parts).orElse(path);
+  }
+
+  private static String path(String warehouse, String text, List<String> parts) {
     String path = TableName.of(warehouse, parts).path();
     return path == null ? refuse(text, "give database.table or a path") : path;
   }
@@ -49,9 +59,15 @@ final class NamedTable {
   }
 
   private static String sessionPath(String text, List<String> parts) {
+    String advice = "give spark_catalog.database.table";
     if (parts.size() > 2) {
-      return refuse(text, "give spark_catalog.database.table");
+      return refuse(text, advice);
     }
+    return sessionTable(text, parts).orElseGet(() -> refuse(text, advice));
+  }
+
+  /** The path of a table of Spark's own catalog; nothing where it knows none of that name. */
+  private static Optional<String> sessionTable(String text, List<String> parts) {
     String database = parts.size() == 1 ? currentDatabase(SESSION_CATALOG) : parts.get(0);
     TableIdentifier name =
         new TableIdentifier(parts.get(parts.size() - 1), Option.apply(database));
@@ -59,13 +75,13 @@ final class NamedTable {
     try {
       table = SparkSession.active().sessionState().catalog().getTableMetadata(name);
     } catch (AnalysisException missing) {
-      return refuse(text, "give spark_catalog.database.table");
+      return Optional.empty();
     }
     if (!table.provider().exists(TableDesign.PROVIDER::equalsIgnoreCase)) {
       String sentence = "Table " + text + " is of another format, not Colonnade's.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }
-    return Warehouse.localPath(table.location().toString());
+    return Optional.of(Warehouse.localPath(table.location().toString()));
   }
 
   private static String refuse(String text, String advice) {

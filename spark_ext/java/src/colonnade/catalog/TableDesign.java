@@ -57,6 +57,7 @@ record TableDesign(
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
+    refuseStream();
     refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
     refuseHive(given.keySet());
     refuseNowhere(given);
@@ -88,6 +89,15 @@ record TableDesign(
       throw refusal(
           "A table keeps no options, here " + String.join(", ", options) + "; give them to each"
               + " read or write.");
+    }
+  }
+
+  /** Refuses a table that {@code writeStream} would leave empty, for it cannot write to it. */
+  private static void refuseStream() {
+    if (Caller.isStreamWriter()) {
+      throw refusal(
+          "A Colonnade table is not written by writeStream.toTable or start; write each batch in"
+              + " foreachBatch, with the options txnAppId and txnVersion.");
     }
   }
 

@@ -30,7 +30,16 @@ public record Warehouse(String path) {
 
   /** The path without what makes it a URL, where it is on a local disk. */
   public static String localPath(String location) {
+    return localPath(new Path(location));
+  }
+
+  /** The same for a path that may be relative to {@code folder}. */
+  static String localPath(String location, String folder) {
     Path path = new Path(location);
+    return localPath(path.isUriPathAbsolute() ? path : new Path(folder, path));
+  }
+
+  private static String localPath(Path path) {
     String scheme = path.toUri().getScheme();
     boolean local = scheme == null || scheme.equals("file");
     return local ? path.toUri().getPath() : path.toString();

@@ -276,4 +276,10 @@ public final class ColonnadeTable
   public int hashCode() {
     return state().hashCode();
   }
+
+  /** What Spark shows in plans and in some errors. */
+  @Override
+  public String toString() {
+    return path();
+  }
 }

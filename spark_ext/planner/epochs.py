@@ -1,0 +1,82 @@
+"""`CALL colonnade.system.restore`, `tag`, `untag` and `tags`: earlier epochs, and their names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from manifests.errors import InvalidInputError
+from manifests.log import Log
+from spark_ext.planner.metadata import Row
+from spark_ext.planner.transactions import TRANSACTIONS
+from tableformat.database import Database
+from tableformat.history import EPOCH_START
+from tableformat.kept_epochs import tagged_epoch
+from tableformat.location import Location, locate_existing
+from tableformat.table import ArrowTable
+from tableformat.time_travel import snapshot_at
+
+RESTORE_SCHEMA = "epoch long, restored long"
+TAGS_SCHEMA = "tag string, epoch long"
+
+
+def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Make a table, or all tables of a database, again what they were; one row.
+
+    It has the new epoch and the one that was restored.
+    """
+    location = _location(arguments)
+    TRANSACTIONS.refuse(location.url, "restored")
+    log = Log(location.store)
+    then = snapshot_at(
+        log, log.read_head(), arguments["epoch"], _moment(arguments), arguments["tag"]
+    ).epoch
+    target = ArrowTable if arguments["table"] is not None else Database
+    return [(target.open(location.url).restore(epoch=then), then)]
+
+
+def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Give an epoch of a database a name; one row with both."""
+    database, epoch, moment = _database(arguments), arguments["epoch"], _moment(arguments)
+    if epoch is not None and moment is not None:
+        raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
+    if moment is not None:
+        log = Log(locate_existing(database.path).store)
+        epoch = snapshot_at(log, log.read_head(), timestamp=moment).epoch
+    return [(arguments["name"], database.tag(arguments["name"], epoch))]
+
+
+def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """Take a name away; one row with it and the epoch that had it."""
+    database, name = _database(arguments), arguments["name"]
+    epoch = tagged_epoch(database.snapshot, name)
+    database.untag(name)
+    return [(name, epoch)]
+
+
+def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
+    """The tags of a database and their epochs."""
+    return _database(arguments).tags().items()
+
+
+def _database(arguments: Mapping[str, Any]) -> Database:
+    return Database.open(_location(arguments).store.url)
+
+
+def _location(arguments: Mapping[str, Any]) -> Location:
+    """Where the table or the database is that the arguments name."""
+    table, database = arguments["table"], arguments["database"]
+    if (table is None) == (database is None):
+        raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
+    location = locate_existing(database if table is None else table)
+    if table is not None:
+        location.require(Log(location.store).read_head())
+    elif location.table is not None:
+        raise InvalidInputError(f"{location.url} is no database but a table; name its database.")
+    return location
+
+
+def _moment(arguments: Mapping[str, Any]) -> datetime | None:
+    micros = arguments["timestamp"]
+    return None if micros is None else EPOCH_START + timedelta(microseconds=micros)
