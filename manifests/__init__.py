@@ -2,7 +2,7 @@
 
 From the ground up:
 
-    what all others use                     errors ids names sizes clock engine version
+    what all others use                     errors ids names sizes limits clock engine version
     where objects live                      store/
     what the log says                       schema entries operations
     epochs as bytes, in their slots         codec slots creation

@@ -28,18 +28,10 @@ from manifests.entries import (
 from manifests.errors import CorruptionError
 from manifests.fold import check_reader_features
 from manifests.ids import TableId
+from manifests.limits import Limits
 from manifests.operations import Anchor, Lease, Pin, TransactionIdText
 from manifests.schema import Model, TableSchema
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
-
-LARGE_SEGMENT = 8_192
-"""A segment of at least so many entries is kept as it is while most of them live."""
-
-LARGE_INLINE = 2**19
-"""So is one that holds about so many bytes of inline RowSets and vectors."""
-
-REPLACED_LIMIT = 16
-"""A segment is written again once the root holds newer vectors for so many of its RowSets."""
 
 _ENTRY_BYTES = 128
 
@@ -259,20 +251,22 @@ def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
     )
 
 
-def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int) -> bool:
+def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limits) -> bool:
     """Whether a segment stays as it is although RowSets in it were dropped or got a vector."""
-    few = 8 * dropped <= ref.segment.rowset_count and replaced <= REPLACED_LIMIT
-    return _is_large(ref) and few
+    few = 8 * dropped <= ref.segment.rowset_count and replaced <= limits.segment_vectors
+    return _is_large(ref, limits) and few
 
 
-def plan_merge(untouched: Iterable[SegmentRef], gathered: int) -> tuple[SegmentRef, ...]:
+def plan_merge(
+    untouched: Iterable[SegmentRef], gathered: int, limits: Limits
+) -> tuple[SegmentRef, ...]:
     """Which small segments to rewrite together with `gathered` entries that are written anyway.
 
     One is taken while it is at most twice as large as what was gathered before it, so an entry
     is rewritten only a logarithmic number of times. None when nothing is written.
     """
     chosen = []
-    small = (ref for ref in untouched if not _is_large(ref))
+    small = (ref for ref in untouched if not _is_large(ref, limits))
     for ref in sorted(small, key=lambda r: (r.segment.rowset_count, r.first_id)):
         if ref.segment.rowset_count > 2 * gathered:
             break
@@ -281,6 +275,8 @@ def plan_merge(untouched: Iterable[SegmentRef], gathered: int) -> tuple[SegmentR
     return tuple(chosen)
 
 
-def _is_large(ref: SegmentRef) -> bool:
+def _is_large(ref: SegmentRef, limits: Limits) -> bool:
+    """Whether a segment has at least half of what one may have: it stays while most of it lives."""
     inline = ref.segment.check.length - _ENTRY_BYTES * ref.segment.rowset_count
-    return ref.segment.rowset_count >= LARGE_SEGMENT or inline >= LARGE_INLINE
+    many = 2 * ref.segment.rowset_count >= limits.segment_rowsets
+    return many or 2 * inline >= limits.segment_inline_bytes

@@ -25,6 +25,7 @@ from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock, block_of, concat_blocks
 from manifests.errors import ConflictError, StoreError
 from manifests.ids import new_job_id, new_object_id
+from manifests.limits import LIMITS, Limits
 from manifests.named_objects import removed_objects
 from manifests.names import HINT, checkpoint_name
 from manifests.operations import Anchor, Epoch
@@ -59,7 +60,7 @@ def write_object(store: ObjectStore, job: str, data: bytes) -> str:
     raise StoreError(f"It is not known whether {store.locate(name)} was written.", retryable=True)
 
 
-def write_checkpoint(store: ObjectStore, snapshot: Snapshot) -> Snapshot:
+def write_checkpoint(store: ObjectStore, snapshot: Snapshot, limits: Limits = LIMITS) -> Snapshot:
     """Store a snapshot as a checkpoint; returns the same state with its RowSets in segments.
 
     Costs one object for each table that changed since the checkpoint before, one or few more
@@ -70,7 +71,7 @@ def write_checkpoint(store: ObjectStore, snapshot: Snapshot) -> Snapshot:
     """
     previous = read_hint(store)
     earlier = (previous[0], *previous[1].earlier) if previous else ()
-    stored, ref = store_snapshot(store, snapshot, plan_earlier(earlier, snapshot.epoch))
+    stored, ref = store_snapshot(store, snapshot, plan_earlier(earlier, snapshot.epoch), limits)
     if previous is None or previous[0].epoch < snapshot.epoch:
         _check_not_removed(store, stored, ref)
         point_hint(store, ref)
@@ -78,14 +79,17 @@ def write_checkpoint(store: ObjectStore, snapshot: Snapshot) -> Snapshot:
 
 
 def store_snapshot(
-    store: ObjectStore, snapshot: Snapshot, earlier: Sequence[CheckpointRef] = ()
+    store: ObjectStore,
+    snapshot: Snapshot,
+    earlier: Sequence[CheckpointRef] = (),
+    limits: Limits = LIMITS,
 ) -> tuple[Snapshot, CheckpointRef]:
     """Store the root of a snapshot and the segments that are new; the hint stays as it is.
 
     Raises as `write_checkpoint`.
     """
     job = new_job_id()
-    tables = {key: _rewritten(store, table, job) for key, table in snapshot.tables.items()}
+    tables = {key: _rewritten(store, table, job, limits) for key, table in snapshot.tables.items()}
     stored = replace(snapshot, tables=tables)
     data = encode_root(stored, earlier)
     root = write_object(store, job, data)
@@ -109,7 +113,7 @@ def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef)
         number += 1
 
 
-def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
+def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
     """The table with all its RowSets in segments, written where they are new."""
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
@@ -125,17 +129,17 @@ def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
         # A root says nothing of columns: bounds in a segment that do not hold would prune wrongly.
         other_columns = bool(np.isin(live.ids, np.array([*rowsets.replaced], np.int64)).any())
-        if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced):
+        if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced, limits):
             kept.append(ref)
             row_count += int((live.rows - live.deleted).sum())
             byte_count += int(live.byte_counts.sum())
         elif len(live):
             blocks.append(live)
     untouched = [ref for ref in rowsets.segments if ref not in touched]
-    merged = plan_merge(untouched, sum(map(len, blocks)))
+    merged = plan_merge(untouched, sum(map(len, blocks)), limits)
     blocks += [read_segment(store, table, ref) for ref in merged]
     untouched = [ref for ref in untouched if ref not in merged]
-    written = _write_blocks(store, table, blocks, job)
+    written = _write_blocks(store, table, blocks, job, limits)
     whole = [*untouched, *written]
     ids = [(ref.first_id, ref.last_id) for ref in kept]
     return replace(
@@ -154,11 +158,11 @@ def _rewritten(store: ObjectStore, table: TableState, job: str) -> TableState:
 
 
 def _write_blocks(
-    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job: str
+    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job: str, limits: Limits
 ) -> list[SegmentRef]:
     if not blocks:
         return []
-    parts = split_block(concat_blocks(blocks), table.sort_key)
+    parts = split_block(concat_blocks(blocks), table.sort_key, limits)
     return [
         SegmentRef(
             write_segment(store, table.id, part, job=job, with_ids=True),

@@ -92,8 +92,8 @@ def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
         raise _translated(error, name) from error
 
 
-def encode_epoch(epoch: Epoch) -> bytes:
-    """Write an epoch file.
+def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:
+    """Write an epoch file of at most `limit` bytes.
 
     Raises InvalidInputError above the limit, which only the caller's operations can pass, and
     for text that is no Unicode.
@@ -102,9 +102,9 @@ def encode_epoch(epoch: Epoch) -> bytes:
         data = encode_model(epoch)
     except ValueError as error:
         raise InvalidInputError(f"This change cannot be written as JSON: {error}.") from error
-    if len(data) > EPOCH_LIMIT:
+    if len(data) > limit:
         raise InvalidInputError(
-            f"This change takes {len(data)} bytes in the log where {EPOCH_LIMIT} are allowed;"
+            f"This change takes {len(data)} bytes in the log where {limit} are allowed;"
             " divide it into several, each by a condition that meets fewer RowSets."
         )
     return data

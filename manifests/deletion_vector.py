@@ -21,10 +21,8 @@ from manifests.codec import byte_check, verify
 from manifests.entries import DeletionVectorEntry
 from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from manifests.ids import ObjectId, new_object_id
+from manifests.limits import LIMITS
 from manifests.store.base import ObjectStore
-
-INLINE_LIMIT = 1024
-"""Vectors of at most so many bytes are stored in the log."""
 
 SIZE_LIMIT = 2**30
 """No vector is larger, in bytes: 2**32 rows take half as much."""
@@ -95,16 +93,17 @@ def write_deletion_vector(
     *,
     sync: bool = True,
     room: int | None = None,
+    inline_bytes: int = LIMITS.inline_bytes,
 ) -> DeletionVectorEntry:
-    """Store a vector, in its entry when it is small, and return the entry for the log.
+    """Store a vector, and return the entry for the log.
 
-    With `room` its text in the entry takes at most so many bytes.
+    It is in the entry where it takes at most `inline_bytes`, and its text there at most `room`.
 
     Raises InvalidInputError for a vector that deletes nothing, StoreError.
     """
     held = hold_deletion_vector(job, vector, predecessor)
     fits = room is None or len(held.data or "") <= room
-    if held.check.length <= INLINE_LIMIT and fits:
+    if held.check.length <= inline_bytes and fits:
         return held
     with store.create(names.deletion_vector_name(prefix, held.object), sync=sync) as writer:
         writer.write(encode_deletion_vector(vector))

@@ -33,6 +33,7 @@ from manifests.errors import (
     InvalidInputError,
 )
 from manifests.fold import apply_epoch
+from manifests.limits import LIMITS, Limits
 from manifests.log_reader import LogReader
 from manifests.operations import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.partition_layout import PARTITIONS
@@ -54,7 +55,7 @@ class Log(LogReader):
     `clock_ms` dates epochs; whoever commits one whose number is a multiple of the
     `checkpoint_interval` stores a checkpoint of it; `pause` waits (seconds) between tries of a slot
     whose outcome is unknown; `engine` is what history shows as the writer, by default the name of
-    the process.
+    the process; `limits` say how work is divided into epochs and objects.
     """
 
     def __init__(
@@ -65,8 +66,9 @@ class Log(LogReader):
         checkpoint_interval: int = 64,
         pause: Callable[[float], None] = time.sleep,
         engine: str | None = None,
+        limits: Limits = LIMITS,
     ) -> None:
-        super().__init__(store)
+        super().__init__(store, limits)
         self._clock_ms = clock_ms
         self._interval = checkpoint_interval
         self.pause = pause
@@ -103,12 +105,12 @@ class Log(LogReader):
         if change.fresh and (removed or base.epoch == 0):
             self._check_not_removed(change, base)
         with self.removals_are_conflicts(change, base):
-            carried = begin(spill(self.store, _enabling(change, base)), base, self)
+            carried = begin(spill(self.store, _enabling(change, base), self.limits), base, self)
         head = base
         while True:
             check_head(change, base, head)
             epoch = self._next_epoch(carried, head)
-            data = encode_epoch(epoch)
+            data = encode_epoch(epoch, self.limits.epoch_bytes)
             after = _fold_own(head, epoch)
             if self._is_due(epoch.epoch) and not is_taken(self.store, epoch.epoch):
                 # A base from before an epoch that was lost would give its number again.
@@ -165,7 +167,7 @@ class Log(LogReader):
         try:
             # Whoever has held a state for long may hold segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            return write_checkpoint(self.store, fresh)
+            return write_checkpoint(self.store, fresh, self.limits)
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
             # an error would tell the caller that the commit had.

@@ -29,25 +29,24 @@ from manifests.errors import (
     UnsupportedFormatError,
 )
 from manifests.fold import apply_epoch, apply_epochs
+from manifests.limits import LIMITS, Limits
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.operations import Epoch, Stub
 from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store.base import ObjectStore
 
-_PENDING = 1024
-"""At most so many epochs are held before they are applied."""
-
 
 class LogReader:
-    """Reads epochs of the database in `store`. Holds no state of the database.
+    """Reads epochs of the database in `store`, by `limits`. Holds no state of the database.
 
     Every method raises StoreError when the store fails, CorruptionError when an epoch is damaged
     and UnsupportedFormatError when it comes from a newer version.
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
         self.store = store
+        self.limits = limits
 
     def read_head(self) -> Snapshot:
         """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
@@ -224,7 +223,7 @@ class LogReader:
             else:
                 pending.append(item)
                 number += 1
-                if len(pending) == _PENDING:
+                if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
         return self._applied(state, pending)
 

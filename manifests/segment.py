@@ -25,6 +25,7 @@ from manifests.entries import (
 )
 from manifests.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
 from manifests.errors import CorruptionError
+from manifests.limits import LIMITS, Limits
 from manifests.partition_layout import check_partition
 from manifests.partitions import NO_PARTITION, Partitions
 from manifests.schema import Model
@@ -44,12 +45,6 @@ from manifests.vectors import (
     encode_integers,
     encode_objects,
 )
-
-ENTRY_LIMIT = 16_384
-"""A segment holds at most so many entries."""
-
-INLINE_LIMIT = 2**20
-"""A segment takes no further entry once it holds so many bytes of inline RowSets and vectors."""
 
 _COUNT_LIMITS = (0, 2**53 - 1)
 _LIMITS = {
@@ -246,7 +241,9 @@ def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
         raise CorruptionError(f"{name} holds other counts than the log says.")
 
 
-def split_block(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Iterator[EntryBlock]:
+def split_block(
+    block: EntryBlock, sort_key: tuple[SortField, ...], limits: Limits = LIMITS
+) -> Iterator[EntryBlock]:
     """Divide entries into blocks fit for a segment each, so that neighbours in key order meet."""
     ordered = block.take(_key_order(block, sort_key))
     inline = np.zeros(len(block), np.int64)
@@ -260,8 +257,8 @@ def split_block(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Iterator[
     start = 0
     while start < len(ordered):
         before = int(filled[start - 1]) if start else 0
-        by_bytes = int(np.searchsorted(filled, before + INLINE_LIMIT)) + 1
-        end = min(len(ordered), start + ENTRY_LIMIT, by_bytes)
+        by_bytes = int(np.searchsorted(filled, before + limits.segment_inline_bytes)) + 1
+        end = min(len(ordered), start + limits.segment_rowsets, by_bytes)
         yield ordered.take(np.arange(start, end))
         start = end
 

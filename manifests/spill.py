@@ -14,20 +14,15 @@ from manifests.checkpoint_writer import write_segment
 from manifests.codec import encoded_length
 from manifests.entry_block import block_of
 from manifests.ids import job_of
+from manifests.limits import LIMITS, Limits
 from manifests.named_objects import named_objects
 from manifests.operations import AddRowSet, AddRowSets, Operation
 from manifests.segment import split_block
 from manifests.snapshot import LiveRowSet
 from manifests.store.base import ObjectStore
 
-SPILL_COUNT = 1024
-"""An epoch lists at most so many RowSets of a table one by one."""
 
-SPILL_BYTES = 2**20
-"""And of all tables at most so many bytes of them."""
-
-
-def spill(store: ObjectStore, change: Change) -> Change:
+def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change:
     """The change with long lists of `add_rowset` stored as segments, which it names instead.
 
     Costs nothing for a short list. Raises StoreError; what was written is named by nothing.
@@ -36,32 +31,32 @@ def spill(store: ObjectStore, change: Change) -> Change:
     for operation in change.ops:
         if isinstance(operation, AddRowSet):
             added[operation.table].append(operation)
-    long = _long(added)
+    long = _long(added, limits)
     if not long:
         return change
     kept = [op for op in change.ops if not (isinstance(op, AddRowSet) and op.table in long)]
-    stored = [op for table, ops in long.items() for op in _write(store, table, ops)]
+    stored = [op for table, ops in long.items() for op in _write(store, table, ops, limits)]
     listed = frozenset(named_objects(op for ops in long.values() for op in ops))
     return replace(change, ops=(*kept, *stored), listed=change.listed | listed)
 
 
-def _long(added: Mapping[str, list[AddRowSet]]) -> dict[str, list[AddRowSet]]:
+def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, list[AddRowSet]]:
     """The lists for which the epoch has no room once it has those of tables with shorter ones."""
     sizes = {table: encoded_length(ops) for table, ops in added.items()}
-    long, room = {}, SPILL_BYTES
+    long, room = {}, limits.listed_bytes
     for table in sorted(sizes, key=sizes.__getitem__):
-        if len(added[table]) > SPILL_COUNT or sizes[table] > room:
+        if len(added[table]) > limits.listed_rowsets or sizes[table] > room:
             long[table] = added[table]
         else:
             room -= sizes[table]
     return long
 
 
-def _write(store: ObjectStore, table: str, ops: list[AddRowSet]) -> list[Operation]:
+def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits) -> list[Operation]:
     # The ids are the fold's to give; here they only keep the order.
     block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job = job_of(ops[0].rowset.object)
     return [
         AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))
-        for b in split_block(block, ())
+        for b in split_block(block, (), limits)
     ]

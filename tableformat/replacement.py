@@ -86,6 +86,7 @@ def write_replacement(
             place.job,
             DeletionVector(FrozenBitMap(changed)),
             sync=options.sync,
+            inline_bytes=options.inline_vector_bytes,
         ),
         predecessors=holders(entry, [column.id for column in columns]) or None,
     )

@@ -274,7 +274,13 @@ class Transaction:
         return hold_deletion_vector(self._job, vector)
 
     def _write_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
-        return write_deletion_vector(self._log.store, prefix, self._job, vector)
+        return write_deletion_vector(
+            self._log.store,
+            prefix,
+            self._job,
+            vector,
+            inline_bytes=self._log.limits.inline_bytes,
+        )
 
     def _change(self, plan: _Plan, vectors: _Vectors) -> Change:
         parts = plan.work.values()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from manifests.limits import LIMITS
+
 KIB = 2**10
 MIB = 2**20
 
@@ -15,8 +17,9 @@ class WriteOptions:
     `target_bytes` is the stored size at which a RowSet ends, `max_records` the most rows that it
     gets (None: no limit). `block_rows` is the distance of cuts; `block_bytes` bounds a decoded
     block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
-    those of at most `packed_bytes` in one object, larger ones in a directory. `run_bytes` is the
-    decoded size up to which rows are collected to be sorted. `indexed_columns` are the ids whose
+    those of at most `packed_bytes` in one object, larger ones in a directory. Deletion vectors and
+    origins of at most `inline_vector_bytes` live in the log. `run_bytes` is the decoded size up to
+    which rows are collected to be sorted. `indexed_columns` are the ids whose
     statistics the log keeps, `bloom_columns` those whose blocks get Bloom filters.
     """
 
@@ -26,6 +29,7 @@ class WriteOptions:
     block_bytes: int = 8 * MIB
     packed_bytes: int = 4 * MIB
     inline_bytes: int = 16 * KIB
+    inline_vector_bytes: int = LIMITS.inline_bytes
     run_bytes: int = 256 * 10**6
     sync: bool = True
     indexed_columns: frozenset[int] = frozenset()

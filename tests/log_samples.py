@@ -21,6 +21,7 @@ from manifests.entries import (
     SortField,
 )
 from manifests.ids import TableId, new_transaction_id
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
 from manifests.operations import (
@@ -108,7 +109,12 @@ def drop(table_id: str = ORDERS) -> Change:
     return change(DropTable(table=table_id), name="drop_table")
 
 
-def make_log(store: ObjectStore | None = None, interval: int = 64, start_ms: int = 1000) -> Log:
+def make_log(
+    store: ObjectStore | None = None,
+    interval: int = 64,
+    start_ms: int = 1000,
+    limits: Limits = LIMITS,
+) -> Log:
     """A log that never waits, whose clock advances by a millisecond a look."""
     ticks = itertools.count(start_ms)
     return Log(
@@ -116,6 +122,7 @@ def make_log(store: ObjectStore | None = None, interval: int = 64, start_ms: int
         clock_ms=lambda: next(ticks),
         checkpoint_interval=interval,
         pause=lambda _: None,
+        limits=limits,
     )
 
 

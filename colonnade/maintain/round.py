@@ -111,7 +111,7 @@ def run_round(database: Database, log: Log, compact: Compact) -> Round:
     with _step(done, "checkpoint"):
         head, hint = database.refresh(), read_hint(log.store)
         if checkpoint_due(head.epoch, hint and hint[0].epoch):
-            write_checkpoint(log.store, head)
+            write_checkpoint(log.store, head, log.limits)
             done.checkpoint = head.epoch
     with _step(done, "look again"):
         _look_again(done, log, database.refresh())

@@ -15,6 +15,7 @@ import numpy as np
 from manifests.compaction.facts import RowSetFacts
 from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from manifests.compaction.policy import CompactionPolicy
+from manifests.limits import LIMITS, Limits
 from manifests.partitions import PartitionKey
 from manifests.sizes import size_text
 from manifests.snapshot import TableState
@@ -29,18 +30,16 @@ FULL_SHARE = 2
 COPIED_ROWS = 32_768
 """Blocks of so many rows are full enough to be copied as they are."""
 
-GROUP_ROWSETS = 1024
-"""A group has at most so many RowSets, since they all stand in one epoch."""
-
-GROUP_ROWS = 2**26
-"""And about so many rows, each of which takes memory where rows change their order."""
-
 
 def plan_compaction(
-    table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy
+    table: TableState,
+    epoch: int,
+    facts: RowSetFacts,
+    policy: CompactionPolicy,
+    limits: Limits = LIMITS,
 ) -> CompactionPlan:
     """What to compact of the RowSets in `facts`, as of an epoch."""
-    pickers = _pickers(table, facts, policy)
+    pickers = _pickers(table, facts, policy, limits)
     # Small RowSets first, since they cost readers most and writers least.
     rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted)
     groups = [group for each in rounds for picker in pickers for group in each(picker)]
@@ -48,22 +47,29 @@ def plan_compaction(
 
 
 def plan_order(
-    table: TableState, epoch: int, facts: RowSetFacts, policy: CompactionPolicy, columns: str
+    table: TableState,
+    epoch: int,
+    facts: RowSetFacts,
+    policy: CompactionPolicy,
+    columns: str,
+    limits: Limits = LIMITS,
 ) -> CompactionPlan:
     """Rewrite all RowSets in `facts` in z-order of some `columns`, which the reason names."""
     groups = [
         picker.group(chunk, f"z-order by {columns}", "zorder")
-        for picker in _pickers(table, facts, policy)
+        for picker in _pickers(table, facts, policy, limits)
         for chunk in picker.chunks(picker.all(), 8 * policy.target_bytes, least=1)
     ]
     return _plan(table, epoch, facts, policy, groups)
 
 
-def _pickers(table: TableState, facts: RowSetFacts, policy: CompactionPolicy) -> list[_Picker]:
+def _pickers(
+    table: TableState, facts: RowSetFacts, policy: CompactionPolicy, limits: Limits
+) -> list[_Picker]:
     """One for each partition, since RowSets of two are never put together."""
     current = table.partition_layout_id
     return [
-        _Picker(own, policy, key, divides=bool(current) and key[0] != current)
+        _Picker(own, policy, limits, key, divides=bool(current) and key[0] != current)
         for key, own in facts.by_partition()
     ]
 
@@ -94,12 +100,18 @@ class _Picker:
     """
 
     def __init__(
-        self, facts: RowSetFacts, policy: CompactionPolicy, partition: PartitionKey, divides: bool
+        self,
+        facts: RowSetFacts,
+        policy: CompactionPolicy,
+        limits: Limits,
+        partition: PartitionKey,
+        divides: bool,
     ) -> None:
         self._partition = partition
         self._divides = divides
         self._facts = facts
         self._policy = policy
+        self._limits = limits
         self._sizes = facts.live_bytes
         self._free = np.ones(len(facts), np.bool_)
 
@@ -138,7 +150,8 @@ class _Picker:
                 yield self._overlap(active)
                 still = []
             active = [*still, index]
-            if len(active) == GROUP_ROWSETS or self._facts.rows[active].sum() > GROUP_ROWS:
+            many = len(active) >= self._limits.group_rowsets
+            if many or self._facts.rows[active].sum() > self._limits.group_rows:
                 if len(active) > self._policy.max_overlap:
                     yield self._overlap(active)
                 active = []
@@ -166,17 +179,19 @@ class _Picker:
         """
         if self._facts.first is not None:
             chosen = chosen[np.lexsort((chosen, self._facts.first[chosen]))]
+        most = self._limits.group_rowsets
         chunks: list[list[int]] = [[]]
         size = rows = 0
         for index in chosen.tolist():
-            full = size >= limit or rows >= GROUP_ROWS or len(chunks[-1]) >= GROUP_ROWSETS
+            many = rows >= self._limits.group_rows or len(chunks[-1]) >= most
+            full = size >= limit or many
             if chunks[-1] and full:
                 chunks.append([])
                 size = rows = 0
             chunks[-1].append(index)
             size += int(self._sizes[index])
             rows += int(self._facts.rows[index])
-        room = GROUP_ROWSETS if len(chunks) < 2 else GROUP_ROWSETS - len(chunks[-2])
+        room = most if len(chunks) < 2 else most - len(chunks[-2])
         if len(chunks) > 1 and size < limit // FULL_SHARE and len(chunks[-1]) <= room:
             rest = chunks.pop()
             chunks[-1] += rest

@@ -269,7 +269,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
         base,
         log,
         vectors,
-        VectorWriter(log.store, prefixes, change.job, stored=stored),
+        VectorWriter(log.store, prefixes, change.job, log.limits, stored=stored),
         targets,
         replacing,
         {

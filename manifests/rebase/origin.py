@@ -22,12 +22,10 @@ from manifests.codec import byte_check, verify
 from manifests.entries import OriginEntry
 from manifests.errors import CorruptionError, NotFoundError
 from manifests.ids import new_object_id
+from manifests.limits import LIMITS
 from manifests.names import origin_name
 from manifests.operations import Compaction
 from manifests.store.base import ObjectStore
-
-INLINE_LIMIT = 1024
-"""Origins of at most so many bytes are stored in the log."""
 
 Rows = NDArray[np.int64]
 
@@ -109,11 +107,21 @@ def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[
     return found
 
 
-def write_origin(store: ObjectStore, prefix: str, job: str, origin: Rows) -> OriginEntry:
-    """Store where the rows of a compaction come from, and return the entry. Raises StoreError."""
+def write_origin(
+    store: ObjectStore,
+    prefix: str,
+    job: str,
+    origin: Rows,
+    *,
+    inline_bytes: int = LIMITS.inline_bytes,
+) -> OriginEntry:
+    """Store where the rows of a compaction come from, and return the entry.
+
+    It is in the entry where it takes at most `inline_bytes`. Raises StoreError.
+    """
     data = zlib.compress(np.asarray(origin, "<i8").tobytes(), 1)
     object_id = new_object_id(job)
-    inline = len(data) <= INLINE_LIMIT
+    inline = len(data) <= inline_bytes
     if not inline:
         with store.create(origin_name(prefix, object_id), sync=True) as writer:
             writer.write(data)

@@ -9,7 +9,6 @@ from collections.abc import Collection, Mapping
 
 from pyroaring import FrozenBitMap
 
-from manifests.codec import EPOCH_LIMIT
 from manifests.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
@@ -17,10 +16,8 @@ from manifests.deletion_vector import (
 )
 from manifests.entries import DeletionVectorEntry
 from manifests.ids import ObjectId, new_job_id
+from manifests.limits import LIMITS, Limits
 from manifests.store.base import ObjectStore
-
-INLINE_ROOM = EPOCH_LIMIT * 3 // 4
-"""Operations of an epoch get no further vectors inline beyond so many bytes."""
 
 ENTRY_BYTES = 256
 """About what a vector takes in an epoch beside its data."""
@@ -29,9 +26,10 @@ ENTRY_BYTES = 256
 class VectorWriter:
     """Writes each vector once: the one that a slot was lost with serves for the next, too.
 
-    `prefixes` are those of the tables, by id; without a `job` each object gets one. One that does
-    not store keeps every vector in its entry, for a state that is looked at and never written. Not
-    for use by several threads at once.
+    `prefixes` are those of the tables, by id; without a `job` each object gets one. Vectors, with
+    all else that an epoch says, take at most three quarters of it. A writer that does not store
+    keeps every vector in its entry, for a state that is looked at and never written. Not for use
+    by several threads at once.
     """
 
     def __init__(
@@ -39,6 +37,7 @@ class VectorWriter:
         store: ObjectStore,
         prefixes: Mapping[str, str],
         job: str | None,
+        limits: Limits = LIMITS,
         *,
         stored: bool = True,
     ) -> None:
@@ -46,14 +45,15 @@ class VectorWriter:
         self._store = store
         self._prefixes = prefixes
         self._job = job
-        self._room = INLINE_ROOM
+        self._inline_bytes = limits.inline_bytes
+        self._all_room = self._room = limits.epoch_bytes * 3 // 4
         self._written: dict[
             tuple[str, int | str, str | None], tuple[FrozenBitMap, DeletionVectorEntry]
         ] = {}
 
     def begin(self, taken: int, vectors: int) -> None:
         """Begin an epoch with so many bytes of other operations, and so many vectors."""
-        self._room = INLINE_ROOM - taken - vectors * ENTRY_BYTES
+        self._room = self._all_room - taken - vectors * ENTRY_BYTES
 
     def forget(self, removed: Collection[str]) -> None:
         """Write these objects again where they are needed: a vacuum has removed them."""
@@ -89,6 +89,7 @@ class VectorWriter:
                 DeletionVector(gone),
                 predecessor,
                 room=self._room,
+                inline_bytes=self._inline_bytes,
             )
             self._written[key] = gone, entry
         self._room -= len(entry.data or "")

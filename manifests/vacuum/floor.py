@@ -21,16 +21,13 @@ from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 from manifests.vacuum.references import read_state_objects
 
-_AT_ONCE = 32
-"""So many stubs are put before the next ones: a disk syncs several nearly as fast as one."""
-
 
 def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, set[str]]:
     """Store a state that the log is to forget, read it back whole, and return all it names.
 
     Raises StoreError, CorruptionError where what is read is another state.
     """
-    stored, ref = store_snapshot(log.store, state)
+    stored, ref = store_snapshot(log.store, state, limits=log.limits)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
     read_back, objects = read_anchor(log, anchor)
     lists = segments_of(state) | segments_of(stored) | {ref.root}
@@ -78,13 +75,14 @@ def segments_of(state: Snapshot) -> set[str]:
     return {ref.segment.object for table in tables for ref in table.rowsets.segments}
 
 
-def put_stubs(store: ObjectStore, head: Snapshot, threads: int) -> None:
+def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
     """Put stubs in the place of the epochs up to the floor, several at once.
 
     From the oldest on, and of those at once the newest last. So a crash leaves no stub at the
-    floor, and what it leaves begins at most `_AT_ONCE` before the place that bisection finds.
+    floor, and what it leaves begins at most `Limits.stubs` before the place that bisection finds.
     Requires: `head` was committed, with its floor and anchors. Raises StoreError.
     """
+    store, at_once = log.store, log.limits.stubs
     if not head.floor or isinstance(read_slot(store, head.floor), Stub):
         return
     first = _first_epoch(store, head.floor)
@@ -95,14 +93,14 @@ def put_stubs(store: ObjectStore, head: Snapshot, threads: int) -> None:
         stub = Stub(removed=number, floor=head.floor, anchor=_floor_anchor(head))
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
-    numbers = range(max(1, first - _AT_ONCE), head.floor + 1)
+    numbers = range(max(1, first - at_once), head.floor + 1)
     if threads == 1:
         for number in numbers:
             put(number)
         return
     with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
-        for start in range(0, len(numbers), _AT_ONCE):
-            *most, last = numbers[start : start + _AT_ONCE]
+        for start in range(0, len(numbers), at_once):
+            *most, last = numbers[start : start + at_once]
             list(pool.map(put, most))
             put(last)
 

@@ -13,9 +13,6 @@ from manifests.ids import job_of
 from manifests.names import epoch_name
 from manifests.vacuum.objects import Stored
 
-VICTIM_LIMIT = 50_000
-"""An epoch names at most so many objects: about 1.8 MB."""
-
 
 @dataclass(frozen=True, slots=True)
 class Removal:
@@ -28,10 +25,10 @@ class Removal:
     files: tuple[Stored, ...]
     leftovers: tuple[Stored, ...]
 
-    def parts(self) -> Iterator[tuple[tuple[str, ...], tuple[Stored, ...]]]:
-        """The victims that one epoch names after another, and the files of each part."""
-        for at in range(0, len(self.victims), VICTIM_LIMIT):
-            part = self.victims[at : at + VICTIM_LIMIT]
+    def parts(self, limit: int) -> Iterator[tuple[tuple[str, ...], tuple[Stored, ...]]]:
+        """The victims that each epoch names, at most `limit`, and the files of these."""
+        for at in range(0, len(self.victims), limit):
+            part = self.victims[at : at + limit]
             names = frozenset(part)
             yield part, tuple(each for each in self.files if each.object in names)
 

@@ -172,7 +172,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         )
     if not request.dry_run:
         # What a run that was killed has left to do.
-        put_stubs(log.store, before, request.threads)
+        put_stubs(log, before, request.threads)
     stored = _listing(log, before.lone_table)
     head = log.refresh(before)
     check_listing(stored, before.epoch, head.epoch, log.store.url)
@@ -227,10 +227,10 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     removal = found.plan(new)
     head, epoch = found.head, None
     if not found.is_idle:
-        for victims, files in [*removal.parts()] or [((), ())]:
+        for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
             head = log.commit(_change(found, anchors, victims, files, head), head)
             epoch = head.epoch
-            put_stubs(log.store, head, request.threads)
+            put_stubs(log, head, request.threads)
             remove(log.store, files, request.threads)
         settle_hint(log.store, head)
     remove(log.store, removal.leftovers, request.threads)

@@ -45,10 +45,12 @@ def plan_table(
     policy = parse_policy(table.properties, dict(chosen.options))
     facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
     if not order_by:
-        return _with_partitions(plan_compaction(table, base.epoch, facts, policy), table), ()
+        plan = plan_compaction(table, base.epoch, facts, policy, log.limits)
+        return _with_partitions(plan, table), ()
     ids = _order_columns(table, order_by)
     names = ", ".join(table.schema.by_id(column).name for column in ids)
-    return _with_partitions(plan_order(table, base.epoch, facts, policy, names), table), ids
+    plan = plan_order(table, base.epoch, facts, policy, names, log.limits)
+    return _with_partitions(plan, table), ids
 
 
 def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:

@@ -82,7 +82,8 @@ def _options(job: CompactionJob) -> WriteOptions:
 def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> OriginEntry | None:
     if rows is None or not len(rows):
         return None
-    return write_origin(store, job.target.prefix, job.job, rows)
+    inline = _options(job).inline_vector_bytes
+    return write_origin(store, job.target.prefix, job.job, rows, inline_bytes=inline)
 
 
 def _outcome(

@@ -23,6 +23,6 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Snapshot:
     if give_up_lost_epochs:
         log.store.delete(HINT)
     newest = log.read_head()
-    state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch))
+    state, ref = store_snapshot(log.store, log.read_from_log(newest.epoch), limits=log.limits)
     point_hint(log.store, ref)
     return state

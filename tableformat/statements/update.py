@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from manifests.change import RowsGone, TableRead
 from manifests.codec import EPOCH_LIMIT
-from manifests.deletion_vector import INLINE_LIMIT as VECTOR_INLINE_LIMIT
+from manifests.limits import LIMITS
 from manifests.log import Log
 from manifests.operations import ReplaceColumn
 from manifests.replacement import replaceable
@@ -115,7 +115,7 @@ def in_place(
 def _log_bytes(rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
     """What a replacement takes in its epoch at most."""
     every = count == rowset.entry.rows
-    bitmap = 0 if every else min(VECTOR_INLINE_LIMIT, 2 * count + 64) * 4 // 3
+    bitmap = 0 if every else min(LIMITS.inline_bytes, 2 * count + 64) * 4 // 3
     return _OPERATION_BYTES + _COLUMN_BYTES * len(columns) + bitmap
 
 

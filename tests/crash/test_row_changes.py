@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from manifests import deletion_vector
+from manifests.limits import Limits
 from manifests.log import Log, create_database
 from manifests.store import MemoryStore, ObjectStore
 from tableformat.database import Database
@@ -23,7 +23,8 @@ def rows(*ids: int, v: int = 0) -> pa.Table:
 
 
 def open_database(store: ObjectStore) -> Database:
-    log = Log(store, checkpoint_interval=2, pause=lambda seconds: None)
+    limits = Limits(inline_bytes=0)
+    log = Log(store, checkpoint_interval=2, pause=lambda seconds: None, limits=limits)
     return Database(store, log, log.read_head())
 
 
@@ -86,7 +87,5 @@ def test_a_change_of_rows_happens_wholly_or_not_at_all(
     work: Callable[[Database], object],
     fault: Fault,
     made: MemoryStore,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(deletion_vector, "INLINE_LIMIT", 0)
     check_every_step(made, lambda store: work(open_database(store)), read, fault)

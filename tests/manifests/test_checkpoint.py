@@ -13,6 +13,7 @@ from manifests.checkpoint_writer import write_checkpoint
 from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
 from manifests.entries import ByteCheck, SegmentEntry
 from manifests.errors import CorruptionError
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
 from manifests.operations import DropRowSet
@@ -191,7 +192,7 @@ def test_a_new_checkpoint_rewrites_an_entry_a_logarithmic_number_of_times() -> N
     written = 0
     for _ in range(1000):
         refs = [segment_of(count) for count in sizes]
-        merged = plan_merge(refs, 1)
+        merged = plan_merge(refs, 1, LIMITS)
         for ref in merged:
             sizes.remove(ref.segment.rowset_count)
         sizes.append(1 + sum(ref.segment.rowset_count for ref in merged))
@@ -211,10 +212,9 @@ def segment_of(count: int) -> SegmentRef:
     return SegmentRef(described, 0, count)
 
 
-def test_unchanged_large_segments_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("manifests.checkpoint.LARGE_SEGMENT", 16)
+def test_unchanged_large_segments_are_reused() -> None:
     store = MemoryStore()
-    log = make_log(store, 1)
+    log = make_log(store, 1, limits=Limits(segment_rowsets=32))
     state = with_orders(store, log)
     state = log.commit(append(*(entry(1, i) for i in range(20))), state)
     (large,) = state.table("orders").rowsets.segments
@@ -235,11 +235,10 @@ def test_unchanged_large_segments_are_reused(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("gone", [((0, 1),), ((0, 0), (1, 1)), ((0, 2),)])
 @pytest.mark.parametrize("deleted", [None, 0, 3])
 def test_a_checkpoint_counts_what_is_left_when_segments_are_gone(
-    gone: tuple[tuple[int, int], ...], deleted: int | None, monkeypatch: pytest.MonkeyPatch
+    gone: tuple[tuple[int, int], ...], deleted: int | None
 ) -> None:
-    monkeypatch.setattr("manifests.spill.SPILL_COUNT", 1)
     store = MemoryStore()
-    log = make_log(store)
+    log = make_log(store, limits=Limits(listed_rowsets=1))
     state = with_orders(store, log)
     for rows in (1, 10):
         state = log.commit(append(entry(rows), entry(rows)), state)
@@ -254,12 +253,9 @@ def test_a_checkpoint_counts_what_is_left_when_segments_are_gone(
     assert counted.byte_count == sum(each.entry.byte_count for each in left)
 
 
-def test_segments_that_go_with_others_are_not_counted_twice(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("manifests.checkpoint.LARGE_SEGMENT", 16)
+def test_segments_that_go_with_others_are_not_counted_twice() -> None:
     store = MemoryStore()
-    log = make_log(store, 1)
+    log = make_log(store, 1, limits=Limits(segment_rowsets=32))
     state = log.commit(append(*(entry(1) for _ in range(20))), with_orders(store, log))
     state = log.commit(append(*(entry(2) for _ in range(20))), state)
     state = log.commit(change(DropRowSet(table=ORDERS, rowsets=((0, 1),))), state)

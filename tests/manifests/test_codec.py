@@ -9,6 +9,7 @@ import pytest
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model, seal, unseal
 from manifests.entries import ByteCheck
 from manifests.errors import CorruptionError, UnsupportedFormatError
+from manifests.limits import LIMITS
 from manifests.names import epoch_name
 from manifests.operations import Anchor, Epoch, Stub
 from manifests.store import MemoryStore
@@ -114,4 +115,4 @@ def test_a_stub_is_told_from_an_epoch_whatever_the_order_of_its_keys() -> None:
 def test_an_epoch_keeps_all_that_it_says() -> None:
     epoch = decode_model(Epoch, epoch_bytes(), "x")
     assert decode_model(Epoch, encode_model(epoch), "x") == epoch
-    assert EPOCH_LIMIT == 8 * 2**20
+    assert EPOCH_LIMIT == LIMITS.epoch_bytes == 8 * 2**20

@@ -12,6 +12,7 @@ from manifests.change import Change, KeyGuard, RowsGone, TableRead
 from manifests.entries import RowSetEntry
 from manifests.errors import ConflictError, InvalidInputError
 from manifests.ids import new_transaction_id
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log
 from manifests.operations import AddRowSet, SetProperties, Txn
 from manifests.snapshot import Snapshot
@@ -34,10 +35,10 @@ from tests.log_samples import (
 )
 
 
-def opened(isolation: str | None = None) -> tuple[Log, Snapshot]:
+def opened(isolation: str | None = None, limits: Limits = LIMITS) -> tuple[Log, Snapshot]:
     """`orders` with ids 0 to 9 and 100 to 109 in two RowSets."""
     store = MemoryStore()
-    log = make_log(store)
+    log = make_log(store, limits=limits)
     state = log.commit(append(entry(low=0), entry(low=100)), with_orders(store, log))
     if isolation is not None:
         state = log.commit(change(SetProperties(table=ORDERS, set={"isolation": isolation})), state)
@@ -96,11 +97,8 @@ def test_what_replaces_rows_by_a_condition_meets_new_rows_that_it_may_select() -
             log.commit(reading(TableRead(ORDERS, wanted, replaces=True)), base)
 
 
-def test_keys_are_compared_with_what_others_added_also_in_segments(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("manifests.spill.SPILL_COUNT", 2)
-    log, base = opened()
+def test_keys_are_compared_with_what_others_added_also_in_segments() -> None:
+    log, base = opened(limits=Limits(listed_rowsets=2))
     others = [entry(low=n) for n in (20, 30, 40)]
     log.commit(append(*others), base)
     log.commit(append(entry(low=60)), log.read_head())

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 import pytest
 
-from manifests import spill
 from manifests.change import Change
 from manifests.errors import (
     AlreadyExistsError,
@@ -16,6 +15,7 @@ from manifests.errors import (
     NotFoundError,
     StoreError,
 )
+from manifests.limits import Limits
 from manifests.log import Log
 from manifests.names import epoch_name
 from manifests.operations import AddRowSet
@@ -71,10 +71,8 @@ def times_committed(store: ObjectStore, transaction: str) -> int:
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda f: f.name)
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_commit_lands_whole_or_not_at_all(
-    kind: str, fault: Fault, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spill, "SPILL_COUNT", 4)
+def test_a_commit_lands_whole_or_not_at_all(kind: str, fault: Fault) -> None:
+    limits = Limits(listed_rowsets=4)
     make_change, interval = CHANGES[kind]
     start = MemoryStore()
     grown(start, interval)
@@ -84,7 +82,7 @@ def test_a_commit_lands_whole_or_not_at_all(
         before = contents(make_log(inner), base)
         faulty = FaultyStore(inner, {call: fault})
         mine = make_change()
-        outcome = attempt(make_log(faulty, interval), mine, base)
+        outcome = attempt(make_log(faulty, interval, limits=limits), mine, base)
         faulty.land()
         count = times_committed(inner, mine.transaction)
         assert count in {"done": {1}, "failed": {0}, "unknown": {0, 1}}[outcome], call

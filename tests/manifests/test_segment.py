@@ -15,10 +15,10 @@ from manifests.codec import byte_check, seal, unseal
 from manifests.entries import ColumnStatistics, PartitionField, SortField
 from manifests.entry_block import AddedEntries, block_of, concat_blocks
 from manifests.errors import CorruptionError
+from manifests.limits import LIMITS
 from manifests.partitions import PartitionKey
 from manifests.schema import SchemaField, TableSchema
 from manifests.segment import (
-    INLINE_LIMIT,
     decode_segment,
     describe_segment,
     encode_segment,
@@ -154,7 +154,7 @@ def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
     by_key = [b.ids.tolist() for b in split_block(block, (SortField(column=1),))]
     assert by_key == [[3, 5, 1, 0, 4, 2]]
     assert [b.ids.tolist() for b in split_block(block, ())] == [[0, 1, 2, 3, 4, 5]]
-    big = "A" * (INLINE_LIMIT // 2)
+    big = "A" * (LIMITS.segment_inline_bytes // 2)
     heavy = block_of([LiveRowSet(i, 1, entry(1, data=big)) for i in range(5)])
     assert [b.ids.tolist() for b in split_block(heavy, ())] == [[0, 1], [2, 3], [4]]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from manifests.change import Change
 from manifests.entries import ColumnStatistics, RowSetEntry
+from manifests.limits import LIMITS
 from manifests.operations import AddRowSet, AddRowSets
-from manifests.spill import SPILL_BYTES, SPILL_COUNT, spill
+from manifests.spill import spill
 from manifests.store import MemoryStore
 from tests.log_samples import ORDERS, TRIPS, append, change, entry
 
@@ -26,8 +27,8 @@ def spilled(given: Change) -> set[str]:
 
 
 def test_a_short_list_stays_in_the_epoch() -> None:
-    assert spilled(append(*(entry() for _ in range(SPILL_COUNT)))) == set()
-    assert spilled(append(*(entry() for _ in range(SPILL_COUNT + 1)))) == {ORDERS}
+    assert spilled(append(*(entry() for _ in range(LIMITS.listed_rowsets)))) == set()
+    assert spilled(append(*(entry() for _ in range(LIMITS.listed_rowsets + 1)))) == {ORDERS}
 
 
 def test_rowsets_of_many_columns_take_room_too() -> None:
@@ -36,7 +37,7 @@ def test_rowsets_of_many_columns_take_room_too() -> None:
 
 
 def test_tables_share_the_room_of_an_epoch() -> None:
-    inline = entry(data="A" * (SPILL_BYTES // 3))
+    inline = entry(data="A" * (LIMITS.listed_bytes // 3))
     longer = append(inline, inline).ops
     shorter = append(inline, to=TRIPS).ops
     assert spilled(change(*longer)) == spilled(change(*shorter)) == set()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pyroaring import FrozenBitMap
 
 from manifests.change import Change, RowsGone
-from manifests.codec import EPOCH_LIMIT
 from manifests.ids import new_transaction_id
+from manifests.limits import LIMITS, Limits
 from manifests.names import deletion_vector_name
 from manifests.operations import AddDeletionVector
-from manifests.rebase.vector_writer import INLINE_ROOM, VectorWriter
+from manifests.rebase.vector_writer import VectorWriter
 from manifests.store import MemoryStore
 from tests.log_samples import ORDERS, append, delete, entry, live, make_log, vector, with_orders
 
@@ -18,13 +17,9 @@ JOB = "0123456789abcdef"
 SCATTERED = FrozenBitMap(range(0, 1000, 2))
 
 
-def test_a_delete_of_scattered_rows_of_many_rowsets_fits_into_one_epoch(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("manifests.codec.EPOCH_LIMIT", EPOCH_LIMIT // 8)
-    monkeypatch.setattr("manifests.rebase.vector_writer.INLINE_ROOM", INLINE_ROOM // 8)
+def test_a_delete_of_scattered_rows_of_many_rowsets_fits_into_one_epoch() -> None:
     store = MemoryStore()
-    log = make_log(store)
+    log = make_log(store, limits=Limits(epoch_bytes=LIMITS.epoch_bytes // 8))
     base = log.commit(append(*(entry(1000) for _ in range(900))), with_orders(store, log))
     rowsets = live(log, base.table("orders"))
     rows = tuple(RowsGone(ORDERS, each, "delete", SCATTERED) for each in rowsets)
@@ -35,12 +30,9 @@ def test_a_delete_of_scattered_rows_of_many_rowsets_fits_into_one_epoch(
     assert all(each.row_count == 500 for each in live(log, after.table("orders")))
 
 
-def test_a_vector_is_stored_once_however_often_its_slot_is_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("manifests.deletion_vector.INLINE_LIMIT", 0)
+def test_a_vector_is_stored_once_however_often_its_slot_is_lost() -> None:
     store = MemoryStore()
-    log = make_log(store)
+    log = make_log(store, limits=Limits(inline_bytes=0))
     base = log.commit(append(entry(1000), entry(1000), entry(1000)), with_orders(store, log))
     head = base
     for _ in range(3):

@@ -28,6 +28,7 @@ from manifests.entries import ColumnStatistics, PartitionValues
 from manifests.entry_block import EntryBlock
 from manifests.errors import StoreError
 from manifests.fold import apply_epoch
+from manifests.limits import Limits
 from manifests.log import Log
 from manifests.log_reader import LogReader
 from manifests.names import epoch_name
@@ -158,15 +159,15 @@ def _one_row_less(
     return write_deletion_vector(store, prefix, job, DeletionVector(cut), *rest, **how)
 
 
-def _partial(store: ObjectStore, table: TableState, job: str) -> TableState:
+def _partial(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
     rowsets = replace(table.rowsets, added=table.rowsets.added[1:])
-    return _rewritten(store, replace(table, rowsets=rowsets), job)
+    return _rewritten(store, replace(table, rowsets=rowsets), job, limits)
 
 
-def _uncounted(store: ObjectStore, table: TableState, job: str) -> TableState:
+def _uncounted(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
     rowsets = table.rowsets
     changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced
-    return _rewritten(store, table, job) if changed else table
+    return _rewritten(store, table, job, limits) if changed else table
 
 
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:

@@ -15,10 +15,9 @@ from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
-from manifests import deletion_vector, spill
 from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
-from manifests.rebase import origin
 from tableformat import write_job
 from tableformat.compaction import execute
 from tableformat.database import Database
@@ -86,6 +85,25 @@ class Counters:
         )
 
 
+def draw_limits(order: random.Random) -> Limits:
+    """Tiny limits, so that whatever can be divided is; each is the usual one in some runs."""
+    tiny = {
+        "epoch_bytes": 2**16,
+        "listed_rowsets": order.choice((0, 1)),
+        "listed_bytes": 1000,
+        "inline_bytes": 0,
+        "segment_rowsets": order.choice((1, 2, 6)),
+        "segment_inline_bytes": 500,
+        "segment_vectors": order.choice((0, 1)),
+        "group_rowsets": order.choice((2, 3)),
+        "group_rows": 4,
+        "pending_epochs": 1,
+        "stubs": order.choice((1, 2)),
+    }
+    chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
+    return replace(LIMITS, victims=order.choice((1, 1, 2, 5)), **chosen)
+
+
 class World:
     """A database, those who work on it, and what they may not do to it."""
 
@@ -103,13 +121,13 @@ class World:
         self._names = count()
         self.work = 0
         self._inline_bytes = self.order.choice((0, WriteOptions().inline_bytes))
-        self._listed = self.order.choice((0, 1, spill.SPILL_COUNT))
+        self.limits = draw_limits(self.order)
         with self._seeded():
             self._found()
 
     def _found(self) -> None:
         """Make the database and its tables, in good weather."""
-        log = Log(self.disk, clock_ms=self._clock)
+        log = Log(self.disk, clock_ms=self._clock, limits=self.limits)
         base = create_database(self.disk, lone_table=False, clock_ms=self._clock)
         made = Database(self.disk, log, base)
         for name in TABLES:
@@ -129,6 +147,7 @@ class World:
             clock_ms=lambda: self._now + skew,
             checkpoint_interval=self._interval,
             pause=lambda seconds: self.turns.pass_turn(),
+            limits=self.limits,
         )
         return Database(store, log, log.read_head())
 
@@ -227,25 +246,25 @@ class World:
 
     @contextmanager
     def _seeded(self) -> Iterator[None]:
-        """Draw ids from the seed, let no mistake pass as a warning, and make small things large.
+        """Draw ids from the seed, let no mistake pass as a warning, and run one thing at a time.
 
-        Half of the runs keep whatever is small in objects, most keep short lists in segments.
+        Half of the runs keep small RowSets in objects.
         """
 
         def options(*arguments: Any) -> WriteOptions:
-            return replace(write_options(*arguments), inline_bytes=self._inline_bytes)
+            return replace(
+                write_options(*arguments),
+                inline_bytes=self._inline_bytes,
+                inline_vector_bytes=self.limits.inline_bytes,
+            )
 
         def token_hex(size: int) -> str:
             return f"{self.order.getrandbits(8 * size):0{2 * size}x}"
 
-        limit = min(self._inline_bytes, deletion_vector.INLINE_LIMIT)
         with (
             patch("secrets.token_hex", token_hex),
             patch.object(logging.Logger, "warning", _warn),
             patch.object(write_job, "write_options", options),
-            patch.object(deletion_vector, "INLINE_LIMIT", limit),
-            patch.object(origin, "INLINE_LIMIT", limit),
-            patch.object(spill, "SPILL_COUNT", self._listed),
             patch.object(execute, "ThreadPoolExecutor", OneByOne),
         ):
             yield

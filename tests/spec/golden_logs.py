@@ -18,6 +18,7 @@ from unittest.mock import patch
 from manifests.change import Change
 from manifests.entries import ByteCheck, ColumnStatistics, DeletionVectorEntry, RowSetEntry
 from manifests.ids import new_transaction_id
+from manifests.limits import Limits
 from manifests.log import Log, create_database
 from manifests.log_reader import LogReader
 from manifests.operations import AddDeletionVector, AddRowSet, Operation
@@ -65,16 +66,13 @@ SCHEMA = TableSchema(
 
 @contextmanager
 def counted_ids() -> Iterator[None]:
-    """New ids count up, and changes spill early, so that every writer makes the same bytes."""
+    """New ids count up, so that every writer makes the same bytes."""
     numbers = itertools.count(1)
 
     def token_hex(size: int) -> str:
         return f"{next(numbers):0{2 * size}x}"
 
-    with (
-        patch("manifests.ids.secrets.token_hex", token_hex),
-        patch("manifests.spill.SPILL_COUNT", 4),
-    ):
+    with patch("manifests.ids.secrets.token_hex", token_hex):
         yield
 
 
@@ -116,7 +114,11 @@ class Writer:
         ticks = itertools.count(START_MS, 1000)
         self.store = store
         self.log = Log(
-            store, clock_ms=lambda: next(ticks), checkpoint_interval=INTERVAL, engine="golden"
+            store,
+            clock_ms=lambda: next(ticks),
+            checkpoint_interval=INTERVAL,
+            engine="golden",
+            limits=Limits(listed_rowsets=4),
         )
         self.state = create_database(
             store, lone_table=False, clock_ms=lambda: next(ticks), engine="golden"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,12 @@ from manifests.checkpoint_writer import write_checkpoint
 from manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from tableformat.predicate import parse_predicate
 from tableformat.selection import select_rows
+from tableformat.statements import update
 from tableformat.statements.statement import make_change
 from tableformat.statements.written import commit_written
 from tableformat.transaction import Transaction
-from tableformat.write_job import WriteMode, plan_write, take_lease
+from tableformat.write_job import WriteMode, plan_write, take_lease, write_options
+from tableformat.write_options import WriteOptions
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -199,8 +202,12 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
 ) -> None:
     table = colonnade.create(tmp_path / "t", SCHEMA)
     table.append(pa.table({"id": [*range(100)]}))
-    monkeypatch.setattr("tableformat.statements.update.IN_PLACE_BYTES", -10_000)
-    monkeypatch.setattr("manifests.deletion_vector.INLINE_LIMIT", 0)
+
+    def in_objects(*arguments: Any) -> WriteOptions:
+        return replace(write_options(*arguments), inline_vector_bytes=0)
+
+    monkeypatch.setattr(update, "IN_PLACE_BYTES", -10_000)
+    monkeypatch.setattr(update, "write_options", in_objects)
     planned: list[bool] = []
 
     def plan(*arguments: Any) -> Any:

@@ -9,13 +9,13 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowDatabase, ArrowTable, CommitSettings
-from manifests import spill
 from manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
 )
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
 from manifests.schema import SchemaField
 from manifests.store import MemoryStore
@@ -31,10 +31,10 @@ def rows(*ids: int, v: str = "x") -> pa.Table:
     return pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([v] * len(ids))}, SCHEMA)
 
 
-def database(interval: int = 64) -> ArrowDatabase:
+def database(interval: int = 64, limits: Limits = LIMITS) -> ArrowDatabase:
     """Epochs 1 and 2 make `a` with the rows 0 to 9, epochs 3 and 4 `b` with one row."""
     store = MemoryStore()
-    log = Log(store, checkpoint_interval=interval, pause=lambda _: None)
+    log = Log(store, checkpoint_interval=interval, pause=lambda _: None, limits=limits)
     db = ArrowDatabase(store, log, create_database(store, lone_table=False))
     db.create_table("a", SCHEMA).append(rows(*range(10)))
     db.create_table("b", SCHEMA).append(rows(100))
@@ -145,9 +145,8 @@ def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
     assert (50, "x") in read(other)
 
 
-def test_a_table_of_many_rowsets_comes_back_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spill, "SPILL_COUNT", 2)
-    db = database()
+def test_a_table_of_many_rowsets_comes_back_by_segments() -> None:
+    db = database(limits=Limits(listed_rowsets=2))
     table = db.table("a")
     for number in range(20, 24):
         table.append(rows(number, number + 100))

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from benchmarks.compaction_curve import SimulatedTable, curve, simulate
 from manifests.compaction.facts import RowSetFacts, facts_of
-from manifests.compaction.picker import COPIED_ROWS, GROUP_ROWSETS, plan_compaction, plan_order
+from manifests.compaction.picker import COPIED_ROWS, plan_compaction, plan_order
 from manifests.compaction.plan import CompactionPlan
 from manifests.compaction.policy import CompactionPolicy
 from manifests.entries import ColumnStatistics, SortField
 from manifests.entry_block import block_of
 from manifests.entry_table import EntryTable
+from manifests.limits import LIMITS
 from manifests.snapshot import LiveRowSet
 from manifests.statistics import LOG_BOUND_LENGTH, value_after
 from tests.log_samples import entry
@@ -113,7 +114,7 @@ def test_many_small_rowsets_become_several_of_the_target_size_in_order() -> None
     made = plan(facts([10 * MIB] * 40))
     assert [len(group.rowsets) for group in made.groups] == [13, 13, 14]
     assert [each for group in made.groups for each in group.rowsets] == list(range(1, 81, 2))
-    assert len(plan(facts([10] * 3000, rows=10)).groups[0].rowsets) == GROUP_ROWSETS
+    assert len(plan(facts([10] * 3000, rows=10)).groups[0].rowsets) == LIMITS.group_rowsets
 
 
 def test_a_rowset_is_rewritten_once_too_many_of_its_rows_are_deleted() -> None:

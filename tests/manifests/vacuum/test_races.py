@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 import pytest
 
-from manifests import spill
 from manifests.checkpoint import CheckpointRef, encode_root
 from manifests.checkpoint_reader import read_hint
 from manifests.checkpoint_writer import point_hint, write_checkpoint
@@ -18,6 +17,7 @@ from manifests.codec import byte_check
 from manifests.entries import RowSetEntry
 from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from manifests.ids import new_job_id
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
 from manifests.operations import (
@@ -45,9 +45,9 @@ from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World
 SLOT = ("put_if_absent", "_manifest/0000")
 
 
-def busy(interval: int = 4) -> World:
+def busy(interval: int = 4, limits: Limits = LIMITS) -> World:
     """Epochs up to 7: files that only old epochs name, and one that nothing does."""
-    world = World(interval)
+    world = World(interval, limits=limits)
     world.append(2)
     world.overwrite()
     world.append(2)
@@ -115,9 +115,8 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
     world.check_tidy()
 
 
-def test_a_writer_of_a_long_list_begins_again_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spill, "SPILL_COUNT", 1)
-    world = busy()
+def test_a_writer_of_a_long_list_begins_again_too() -> None:
+    world = busy(limits=Limits(listed_rowsets=1))
     mine, base = [world.write(), world.write()], world.head
     world.vacuum()
     with pytest.raises(ConflictError, match="removed by the vacuum"):
@@ -125,11 +124,8 @@ def test_a_writer_of_a_long_list_begins_again_too(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("at", [("list", ""), SLOT])
-def test_files_that_are_listed_in_segments_are_kept(
-    at: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spill, "SPILL_COUNT", 1)
-    world = busy(64)
+def test_files_that_are_listed_in_segments_are_kept(at: tuple[str, str]) -> None:
+    world = busy(64, Limits(listed_rowsets=1))
     early = [world.write() for _ in range(3)]
     world.send(append(*early))
     mine, base = [world.write() for _ in range(3)], world.head

@@ -9,6 +9,7 @@ import pytest
 
 from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
 from manifests.ids import new_job_id
+from manifests.limits import Limits
 from manifests.log import Log, create_database
 from manifests.names import (
     CHECKPOINTS,
@@ -30,7 +31,6 @@ from manifests.operations import (
     Untag,
 )
 from manifests.store import LocalStore
-from manifests.vacuum import plan
 from manifests.vacuum.floor import read_anchor, segments_of
 from manifests.vacuum.retention import check_retention
 from manifests.vacuum.run import VacuumRequest, vacuum
@@ -276,9 +276,8 @@ def read_lists(world: World, anchor: Anchor) -> set[str]:
     return segments_of(read_anchor(world.log, anchor)[0]) | {anchor.root}
 
 
-def test_many_victims_take_several_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "VICTIM_LIMIT", 2)
-    world = World()
+def test_many_victims_take_several_epochs() -> None:
+    world = World(limits=Limits(victims=2))
     world.append(7)
     world.overwrite()
     before = world.head.epoch

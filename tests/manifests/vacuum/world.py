@@ -11,6 +11,7 @@ from manifests.change import Change
 from manifests.entries import RowSetEntry
 from manifests.errors import NotFoundError
 from manifests.ids import new_job_id
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
 from manifests.names import packed_name
 from manifests.operations import AddRowSet, DropRowSet, Operation
@@ -27,7 +28,13 @@ PREFIX = f"{ORDERS}/"
 class World:
     """The table `orders`, and what each epoch held when it was made."""
 
-    def __init__(self, interval: int = 4, properties: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        interval: int = 4,
+        properties: dict[str, str] | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        self.limits = limits
         self.now = 1_700_000_000_000
         self.store = MemoryStore(now_ms=lambda: self.now)
         self.log = self.open(self.store, interval)
@@ -37,7 +44,13 @@ class World:
 
     def open(self, store: ObjectStore, interval: int = 4) -> Log:
         """A log that shares the clock of this world."""
-        return Log(store, clock_ms=self.tick, checkpoint_interval=interval, pause=lambda _: None)
+        return Log(
+            store,
+            clock_ms=self.tick,
+            checkpoint_interval=interval,
+            pause=lambda _: None,
+            limits=self.limits,
+        )
 
     def tick(self) -> int:
         self.now += 1

@@ -18,6 +18,7 @@ from manifests.errors import (
     NotFoundError,
     StoreError,
 )
+from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
 from manifests.store import MemoryStore
@@ -39,9 +40,9 @@ def directories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_job, "WriteOptions", options)
 
 
-def make(store: MemoryStore) -> Database:
+def make(store: MemoryStore, limits: Limits = LIMITS) -> Database:
     """RowSet 0 has the rows 0 to 299, of which 7 and 250 are deleted, RowSet 1 the next 300."""
-    log = Log(store, checkpoint_interval=4, pause=lambda _: None)
+    log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
     db = Database(store, log, create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
     table.append(rows())
@@ -115,11 +116,10 @@ def test_a_rowset_of_which_no_row_can_be_read_goes_whole(leaf: str, tmp_path: Pa
 
 
 def test_without_its_vector_nobody_knows_which_rows_of_a_rowset_live(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    monkeypatch.setattr("manifests.deletion_vector.INLINE_LIMIT", 0)
     store = MemoryStore()
-    db = make(store)
+    db = make(store, Limits(inline_bytes=0))
     state = db.refresh().table("a")
     [vector] = [r.vector for r in db._log.read_rowsets(state) if r.vector]
     store.delete(deletion_vector_name(state.prefix, vector.object))
