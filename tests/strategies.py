@@ -126,18 +126,18 @@ def make_batch(schema: TableSchema, rows: int, seed: int) -> pa.RecordBatch:
     columns = []
     for field, shown in zip(schema.fields, target, strict=True):
         nulls = rng.choice((0.0, 0.3, 1.0)) if field.nullable else 0.0
-        values = [None if rng.random() < nulls else _value(field, rng) for _ in range(rows)]
+        values = [None if rng.random() < nulls else random_value(field, rng) for _ in range(rows)]
         columns.append(pa.array(values, shown.type))
     return pa.RecordBatch.from_arrays(columns, schema=target)
 
 
-def _value(field: SchemaField, rng: random.Random) -> Any:
+def random_value(field: SchemaField, rng: random.Random) -> Any:
     """A value that is not NULL itself."""
     match field.type:
         case ArrayType(element=element):
             return [_slot(element, rng) for _ in range(rng.randrange(4))]
         case MapType(key=key, value=value):
-            pairs = [(_value(key, rng), _slot(value, rng)) for _ in range(rng.randrange(3))]
+            pairs = [(random_value(key, rng), _slot(value, rng)) for _ in range(rng.randrange(3))]
             return list({repr(pair[0]): pair for pair in pairs}.values())
         case StructType(fields=fields):
             return {child.name: _slot(child, rng) for child in fields}
@@ -146,7 +146,7 @@ def _value(field: SchemaField, rng: random.Random) -> Any:
 
 
 def _slot(field: SchemaField, rng: random.Random) -> Any:
-    return None if field.nullable and rng.random() < 0.25 else _value(field, rng)
+    return None if field.nullable and rng.random() < 0.25 else random_value(field, rng)
 
 
 def _primitive(text: str, rng: random.Random) -> Any:
