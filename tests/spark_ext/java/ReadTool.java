@@ -38,7 +38,8 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
 import org.apache.spark.unsafe.types.VariantVal;
 
 /**
- * Runs scan tasks without Spark: a JSON line {"task", "schema"} in, its rows as a JSON line out.
+ * Runs scan tasks without Spark: a JSON line {"task", "schema"} in, its rows as a JSON line out. Each
+ * task is read by batches and by rows, which must be the same.
  *
  * <p>Numbers are written as what they are stored as, floats as their bits.
  */
@@ -95,6 +96,22 @@ public final class ReadTool {
         }
         batch.closeIfFreeable();
       }
+    }
+    try (PartitionReader<InternalRow> reader = factory.createReader(task)) {
+      InternalRow copy = null;
+      for (int i = 0; i < rows.size(); i++) {
+        require(reader.next(), "there are fewer rows than batches have");
+        require(struct(reader.get(), schema).equals(rows.get(i)), "a row is not its batch's");
+        require(copy == null || struct(copy, schema).equals(rows.get(i - 1)), "a copy changed");
+        copy = reader.get().copy();
+      }
+      require(!reader.next(), "there are more rows than batches have");
+    }
+  }
+
+  private static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new IllegalStateException(otherwise);
     }
   }
 

@@ -141,9 +141,9 @@ class Road:
 
     def walk(self) -> None:
         for step in (
-            self.rows, self.conditions, self.aggregates, self.groups, self.orders, self.limits,
-            self.columns, self.plans, self.runtime_filters, self.leaks, self.null_bytes,
-            self.epochs, self.refusals,
+            self.rows, self.wide, self.conditions, self.aggregates, self.groups, self.orders,
+            self.limits, self.columns, self.plans, self.runtime_filters, self.leaks,
+            self.null_bytes, self.epochs, self.refusals,
         ):  # fmt: skip
             self.seen[step.__name__] = step()
 
@@ -154,6 +154,31 @@ class Road:
         arrow = self.spark.createDataFrame(self.table.scan().to_arrow(), df.schema)
         expected = arrow.selectExpr("id", "to_json(struct(*)) as row").orderBy("id").collect()
         return {"found": [r.row for r in found], "expected": [r.row for r in expected]}
+
+    def wide(self) -> dict[str, Any]:
+        """All rows of more columns than Spark generates code for, and of as many as it does."""
+        names = [f"{name}{number}" for number in range(8) for name in SCHEMA.names]
+        fields = [field.with_name(name) for field, name in zip([*SCHEMA] * 8, names, strict=True)]
+        table = ArrowTable.create(self.folder / "wide", pa.schema(fields))
+        for number in (0, 2, 6, 7):
+            part = rows(number)
+            table.append(pa.Table.from_arrays(part.columns * 8, schema=pa.schema(fields)))
+        delete(table, 1, range(0, ROWS, 3))
+        df = self.load("wide")
+        every = df.selectExpr("id0", "_row_handler", "to_json(struct(*)) as row").orderBy("id0")
+        some = df.where("i3 > 150 or st5.a is null").selectExpr("*", "_epoch")
+        seen: dict[str, Any] = {"from": []}
+        for kind, limit in ("rows", "100"), ("columns", "1000"):
+            self.spark.conf.set("spark.sql.codegen.maxFields", limit)
+            left = some.select("*")  # planned anew
+            seen["from"].append("ColumnarToRow" in plan(left))
+            found = every.select("*").collect()
+            seen[kind] = [[list(row) for row in found], sorted(map(repr, left.collect()))]
+        self.spark.conf.unset("spark.sql.codegen.maxFields")
+        arrow = self.spark.createDataFrame(table.scan().to_arrow(), df.schema)
+        expected = arrow.selectExpr("id0", "to_json(struct(*)) as row").orderBy("id0")
+        seen["expected"] = [row.row for row in expected.collect()]
+        return seen
 
     def conditions(self) -> list[dict[str, Any]]:
         """The ids that conditions select, where they are pushed and where they cannot be."""

@@ -44,6 +44,18 @@ def test_spark_reads_the_rows_that_arrow_reads(seen: dict[str, Any]) -> None:
     assert len(seen["rows"]["found"]) == 510
 
 
+def test_many_columns_are_read_as_rows_which_are_the_rows_that_columns_give(
+    seen: dict[str, Any],
+) -> None:
+    found = seen["wide"]
+    assert found["from"] == [False, True], "columns only where Spark generates code that reads them"
+    assert found["rows"] == found["columns"]
+    every, some = found["rows"]
+    assert [row for _, _, row in every] == found["expected"]
+    assert (len(every), len(some) > 40) == (220, True)
+    assert [handler for _, handler, _ in every][:3] == [0, 1, 2]
+
+
 def test_a_filter_selects_the_same_rows_whether_it_prunes_or_not(seen: dict[str, Any]) -> None:
     check_conditions(seen["conditions"])
 

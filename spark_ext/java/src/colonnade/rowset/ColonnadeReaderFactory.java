@@ -9,7 +9,7 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
-/** Makes the readers of {@link ScanTask}s; they give columns only. */
+/** Makes the readers of {@link ScanTask}s, which give columns, or rows where Spark wants those. */
 public final class ColonnadeReaderFactory implements PartitionReaderFactory {
   private static final long serialVersionUID = 1L;
 
@@ -38,6 +38,6 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
 
   @Override
   public PartitionReader<InternalRow> createReader(InputPartition partition) {
-    throw new UnsupportedOperationException("Colonnade gives columns, not rows.");
+    return new RowReader(createColumnarReader(partition));
   }
 }

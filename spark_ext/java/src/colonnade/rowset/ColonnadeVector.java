@@ -2,8 +2,10 @@ package colonnade.rowset;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
+import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.StringType;
 import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarArray;
 import org.apache.spark.sql.vectorized.ColumnarMap;
@@ -325,13 +327,65 @@ public final class ColonnadeVector extends ColumnVector {
 
   @Override
   public UTF8String getUTF8String(int row) {
-    if (form != Form.TEXT) {
-      return texts[(int) stored(row)];
-    }
+    return text(form == Form.TEXT ? extent(row) : stored(row));
+  }
+
+  /** Where the text of a row begins, in the upper half, and its bytes, in the lower. */
+  private long extent(int row) {
     long place = offsetsAt + 4L * position(row);
     int start = Platform.getInt(offsets, place);
-    int length = Platform.getInt(offsets, place + 4) - start;
-    return UTF8String.fromAddress(data, dataAt + start, length);
+    return (long) start << 32 | (Platform.getInt(offsets, place + 4) - start);
+  }
+
+  /** The text that a cell stands for. */
+  UTF8String text(long cell) {
+    return form == Form.TEXT
+        ? UTF8String.fromAddress(data, dataAt + (cell >>> 32), (int) cell)
+        : texts[(int) cell];
+  }
+
+  /**
+   * Puts what rows from {@code first} on hold into cells that are {@code step} apart: a number, the
+   * bits of a float, or what {@link #text} takes. The cells of NULL may hold anything; those of
+   * nested values and of decimals of 16 bytes are left alone.
+   */
+  void putCells(int first, int count, long[] cells, int at, int step) {
+    switch (form) {
+      case FIXED, UNIFORM -> {
+        if (selection == null && !indexed) {
+          putNumbers(first, count, cells, at, step);
+          return;
+        }
+        boolean direct = type instanceof StringType || type instanceof BinaryType;
+        for (int i = 0, to = at; i < count; i++, to += step) {
+          cells[to] = direct ? stored(first + i) : number(first + i);
+        }
+      }
+      case BITS -> {
+        for (int i = 0, to = at; i < count; i++, to += step) {
+          cells[to] = getBoolean(first + i) ? 1 : 0;
+        }
+      }
+      case POSITION -> {
+        for (int i = 0, to = at; i < count; i++, to += step) {
+          cells[to] = getLong(first + i);
+        }
+      }
+      case TEXT -> {
+        for (int i = 0, to = at; i < count; i++, to += step) {
+          cells[to] = extent(first + i);
+        }
+      }
+      case WIDE, NESTED -> {}
+    }
+  }
+
+  private void putNumbers(int first, int count, long[] cells, int at, int step) {
+    long place = dataAt + first * stride;
+    for (int i = 0, to = at; i < count; i++, to += step) {
+      cells[to] = ((Platform.getLong(data, place) & mask) ^ sign) + bias;
+      place += stride;
+    }
   }
 
   @Override

@@ -1,7 +1,10 @@
 /**
- * The executor side of reading: a task of a scan in, columnar batches out.
+ * The executor side of reading: a task of a scan in, columnar batches out; or rows, which are read
+ * from batches, where Spark generates no code for columns.
  *
  * <pre>
+ *   RowReader -> BatchRow
+ *        |
  *   ScanTaskReader -> WindowReader -> RowSet -> RowSetSource -> ByteSource
  *        |             (read ahead)      |
  *        |                               +--> Footer, Segment, SparseIndex, DeletionVector, Pruner

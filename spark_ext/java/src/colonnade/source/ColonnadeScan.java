@@ -17,6 +17,8 @@ import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
 import org.apache.spark.sql.connector.read.SupportsReportStatistics;
 import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.AtomicType;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
@@ -36,6 +38,7 @@ final class ColonnadeScan
   private final String description;
   private final ColonnadeBatch batch;
   private final boolean filterLater;
+  private final boolean givesColumns;
 
   /**
    * Filters that Spark found while the query runs, for the batch that this thread asks for next.
@@ -50,6 +53,7 @@ final class ColonnadeScan
     this.description = description;
     this.filterLater = filterLater;
     this.batch = new ColonnadeBatch(request, PartitionKeys.of(layout, request.schema()));
+    this.givesColumns = isReadByGeneratedCode(request.schema());
   }
 
   @Override
@@ -62,9 +66,18 @@ final class ColonnadeScan
     return description;
   }
 
+  /**
+   * Whether Spark generates code that reads these columns. Else it copies every row value by value,
+   * which is slow from columns.
+   */
+  private static boolean isReadByGeneratedCode(StructType schema) {
+    SQLConf conf = SQLConf.get();
+    return conf.wholeStageEnabled() && !WholeStageCodegenExec.isTooManyFields(conf, schema);
+  }
+
   @Override
   public ColumnarSupportMode columnarSupportMode() {
-    return ColumnarSupportMode.SUPPORTED;
+    return givesColumns ? ColumnarSupportMode.SUPPORTED : ColumnarSupportMode.UNSUPPORTED;
   }
 
   @Override
