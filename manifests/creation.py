@@ -6,13 +6,14 @@ Spec: docs/spec/layout.md#databases
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.engine import engine_name
-from manifests.errors import AlreadyExistsError, InvalidInputError
+from manifests.errors import AlreadyExistsError, InvalidInputError, StoreError
 from manifests.fold import apply_epoch
 from manifests.ids import new_table_id, new_transaction_id
 from manifests.names import epoch_name
@@ -21,6 +22,13 @@ from manifests.slots import check_unused, is_taken, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 from manifests.store.local import LocalStore
+
+_FOREIGN = re.compile(
+    r"_delta_log|\.hoodie|_SUCCESS|[^=]+=.*"
+    r"|.*\.(?:parquet|orc|avro|csv|tsv|json|jsonl|ndjson|arrow|feather|lance)(?:\.[a-z0-9]{2,4})?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Names that other formats give their files, their logs and the folders of their partitions."""
 
 
 def create_database(
@@ -36,14 +44,16 @@ def create_database(
     `lone_table`: it is to hold one table only, whose objects lie at the root. Cost: one listing
     of everything below the root, twice.
 
-    Raises AlreadyExistsError when there is a database already. InvalidInputError when one lies
-    above or below; found after epoch 0 was written (both were created at once), this one stays,
-    empty, because a slot of a log is never freed and somebody may be writing to it already.
+    Raises AlreadyExistsError when there is a database already. InvalidInputError when the folder
+    holds data of another format, and when a database lies above or below. One that is found after
+    epoch 0 was written (both were created at once) leaves this one there, empty, because a slot
+    of a log is never freed and another writer may use it already.
     CorruptionError when epoch 0 of a log is missing. CommitUnknownError, StoreError.
     """
     _refuse_nested(store, "would be")
     if not is_taken(store, 0):
         check_unused(store)
+        refuse_foreign_data(store)
     epoch = Epoch(
         epoch=0,
         transaction=new_transaction_id(),
@@ -58,6 +68,33 @@ def create_database(
         raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
     _refuse_nested(store, "was just created and is")
     return apply_epoch(None, found)
+
+
+def refuse_foreign_data(store: ObjectStore) -> None:
+    """Refuse a folder right inside which data of another format lies. Lists that folder.
+
+    Two formats in one folder are read as one by whoever reads it as the other. Raises
+    InvalidInputError that names an example, StoreError.
+    """
+    foreign = next(filter(_FOREIGN.fullmatch, _names_at_root(store)), None)
+    if foreign is not None:
+        raise InvalidInputError(
+            f"{store.url} holds data of another format, such as {foreign}; give Colonnade a folder"
+            " of its own, or move that data away first."
+        )
+
+
+def _names_at_root(store: ObjectStore) -> Iterator[str]:
+    """The names of files and folders right below the root; none where it is missing."""
+    if not isinstance(store, LocalStore):
+        yield from (info.name.partition("/")[0] for info in store.list(""))
+        return
+    try:
+        yield from sorted(os.listdir(store.url))
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise StoreError(f"{store.url} could not be listed: {error.strerror}.") from error
 
 
 def _refuse_nested(store: ObjectStore, status: str) -> None:

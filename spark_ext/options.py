@@ -15,6 +15,7 @@ from difflib import get_close_matches
 from manifests.errors import InvalidInputError
 from manifests.partition_layout import split_fields
 from manifests.sizes import parse_size
+from manifests.store import is_url
 from tableformat.kept_epochs import is_tag
 from tableformat.time_travel import timestamp_ms
 from tableformat.write_settings import CommitSettings, WriteSettings
@@ -190,7 +191,7 @@ def _refuse_lost_folder(path: str) -> None:
     is written there is gone with the session.
     """
     session = os.environ.get("SPARK_JOB_ARTIFACT_UUID")
-    relative = not os.path.isabs(path) and not re.match(r"~|[A-Za-z][A-Za-z0-9+.-]*:", path)
+    relative = not path.startswith(("/", "~")) and not is_url(path)
     if relative and session is not None and session in os.getcwd():
         raise InvalidInputError(
             f"{path!r} is a relative path, which means nothing to a Spark Connect server; give the"

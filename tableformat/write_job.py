@@ -21,6 +21,7 @@ from pydantic import TypeAdapter
 
 from manifests.bloom_columns import bloom_columns
 from manifests.change import TableRead
+from manifests.creation import refuse_foreign_data
 from manifests.entries import (
     ColumnNumber,
     Count,
@@ -134,10 +135,12 @@ def plan_write(
     `where` selects (None: all); `statements.written.commit_written` commits every kind.
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
-    another type.
+    another type; for a folder that holds data of another format where no database is yet.
     """
     check_settings(settings, commit, may_lease=True)
     location.store.require_writable()
+    if base is None and create is not None:
+        refuse_foreign_data(location.store)
     table = None if base is None else location.find(base)
     if table is not None and not (replace and create is not None):
         create, target = None, target_of(table)

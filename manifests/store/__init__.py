@@ -6,7 +6,6 @@ Spec: docs/spec/store.md
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +13,7 @@ from manifests.errors import InvalidInputError, NotFoundError
 from manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
 from manifests.store.local import LocalStore
 from manifests.store.memory import MemoryStore
+from manifests.store.path_text import is_url, local_path
 from manifests.store.readonly import FsspecReadStore
 
 __all__ = [
@@ -24,11 +24,9 @@ __all__ = [
     "ObjectStore",
     "ObjectWriter",
     "PutOutcome",
+    "is_url",
     "open_store",
 ]
-
-_PROTOCOL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
-_LOCAL = re.compile(r"(?:file|local):(?://(?=/))?")
 
 
 def open_store(
@@ -38,8 +36,8 @@ def open_store(
 ) -> ObjectStore:
     """Open the store at `path`; `create` says that the caller is going to write.
 
-    A plain path (`~` at its start is the home directory) or `file:` URL is local disk; anything
-    else with a protocol is read through fsspec, which gets the storage options. With `create` the
+    A plain path (`~` at its start is the home directory) or `file:` URL is local disk; any other
+    URL is read through fsspec, which gets the storage options. With `create` the
     local folder is made, and a store that cannot be written safely is refused at once instead of
     at the first write. Does no I/O otherwise, so a path where nothing is opens well.
 
@@ -49,7 +47,7 @@ def open_store(
     text = os.fspath(path)
     if not isinstance(text, str) or not text or "\0" in text or not _encodes(text):
         raise InvalidInputError(f"{text!r} is no path: give a folder or a URL.")
-    local = _local_path(text)
+    local = local_path(text)
     if local is None:
         remote = FsspecReadStore(text, storage_options)
         if create:
@@ -78,16 +76,3 @@ def _encodes(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _local_path(text: str) -> str | None:
-    """The path on local disk that `text` means; None when it is a URL of another protocol."""
-    scheme = _LOCAL.match(text)
-    if scheme is None:
-        return None if _PROTOCOL.match(text) else text
-    path = text[scheme.end() :]
-    if not path or path.startswith("//") or "::" in text:
-        raise InvalidInputError(
-            f"{text} names no folder on local disk; give a plain path or file:///absolute/path."
-        )
-    return path

@@ -23,7 +23,7 @@ from manifests.errors import (
 )
 from manifests.log import Log
 from manifests.snapshot import Snapshot
-from manifests.store import LocalStore, open_store
+from manifests.store import LocalStore, is_url, open_store
 from spark_ext.planner.partitions import layout_texts
 from spark_ext.planner.snapshots import SNAPSHOTS
 from spark_ext.planner.transactions import TRANSACTIONS
@@ -46,6 +46,14 @@ from tableformat.table import ArrowTable
 from tableformat.table_design import SORT_KEY, check_table_name
 
 Args = Mapping[str, Any]
+
+
+def names_url(args: Args) -> dict[str, Any]:
+    """Whether the text `path` is a URL and no path on local disk.
+
+    Raises InvalidInputError for a text that begins like a URL and is none.
+    """
+    return {"url": is_url(args["path"])}
 
 
 def list_databases(args: Args) -> dict[str, Any]:
@@ -225,6 +233,7 @@ def _local_folder(path: str) -> str:
 
 
 OPS = {
+    "names_url": names_url,
     "list_databases": list_databases,
     "database_exists": database_exists,
     "create_database": create_database,

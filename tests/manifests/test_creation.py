@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import colonnade
 from manifests.errors import AlreadyExistsError, InvalidInputError
 from manifests.log import create_database
 from manifests.store import LocalStore
@@ -28,3 +30,28 @@ def test_databases_do_not_nest(tmp_path: Path) -> None:
     create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
     with pytest.raises(AlreadyExistsError):
         create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("part-00000-c000.snappy.parquet", "_SUCCESS", "_delta_log/00.json", "day=1/part.orc"),
+        *("a.csv", "a.csv.gz", "a.json", ".hoodie/x"),
+    ],
+)
+def test_a_folder_of_another_format_gets_no_database_and_no_file(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "data"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).touch()
+    with pytest.raises(InvalidInputError, match="holds data of another format, such as"):
+        create_database(LocalStore(folder), lone_table=False)
+    with pytest.raises(InvalidInputError, match="give Colonnade a folder of its own"):
+        colonnade.create(folder, pa.schema({"a": pa.int64()}))
+    assert [path for path in folder.rglob("*") if path.is_file()] == [folder / name]
+
+
+def test_a_database_may_be_made_beside_notes_and_folders_of_data(tmp_path: Path) -> None:
+    for name in ("README.md", ".gitkeep", "raw/part.parquet", "raw/day=1/part.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    create_database(LocalStore(tmp_path), lone_table=False)

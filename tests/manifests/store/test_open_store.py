@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
+import colonnade
 from manifests.errors import InvalidInputError, StoreError
-from manifests.store import FsspecReadStore, LocalStore, open_store
+from manifests.store import FsspecReadStore, LocalStore, is_url, open_store
+from tableformat.location import locate
 
 
 @pytest.mark.parametrize(
@@ -27,6 +30,15 @@ from manifests.store import FsspecReadStore, LocalStore, open_store
         ("file:/data/db", "/data/db"),
         ("file:db", "{cwd}/db"),
         ("local:///data/db", "/data/db"),
+        ("/data/s3a:/b", "/data/s3a:/b"),
+        ("./s3a:/b", "{cwd}/s3a:/b"),
+        ("C:/data", "{cwd}/C:/data"),
+        ("C:\\data", "{cwd}/C:\\data"),
+        ("run:1", "{cwd}/run:1"),
+        ("run:1/b", "{cwd}/run:1/b"),
+        ("a/b:/c", "{cwd}/a/b:/c"),
+        ("2026-01-01T10:00/x", "{cwd}/2026-01-01T10:00/x"),
+        ("a b:/c", "{cwd}/a b:/c"),
     ],
 )
 def test_a_local_path_in_any_form_is_local_disk(
@@ -46,6 +58,31 @@ def test_any_other_protocol_is_read_only_and_refused_at_once_to_a_writer(url: st
     assert isinstance(open_store(url), FsspecReadStore)
     with pytest.raises(InvalidInputError, match="read-only"):
         open_store(url, create=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("s3a:/bucket/y", "s3a://bucket/y"),
+        ("s3:/typo/lake", "s3://typo/lake"),
+        ("S3:bucket/y", "S3://bucket/y"),
+        ("dbfs:/x", "/dbfs/x"),
+        ("abfss:/c@a.dfs.core.windows.net/t", "abfss://c@a.dfs.core.windows.net/t"),
+        ("nosuch:/x", "nosuch://x"),
+        ("hdfs:x", "hdfs://x"),
+    ],
+)
+def test_what_begins_like_a_url_and_is_none_makes_no_folder(
+    text: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for action in (open_store, is_url, colonnade.create_database, colonnade.open, locate):
+        with pytest.raises(InvalidInputError) as refused:
+            action(text)
+        assert f"{text} begins like a URL and is none; write {meant}" in refused.value.message
+    with pytest.raises(InvalidInputError):
+        colonnade.create(text, pa.schema({"a": pa.int64()}))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("url", ["nosuch://bucket/db", "nosuch::file:///db"])

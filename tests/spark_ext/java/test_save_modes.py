@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
 import colonnade
@@ -208,3 +211,51 @@ def test_overwriting_a_table_by_name_keeps_what_it_is(
     spark_shell.sql(f"CREATE OR REPLACE TABLE {name} {using} AS SELECT 1 AS one")
     assert spark_shell.sql(f"SELECT * FROM {name}") == [[1]]
     spark_shell.sql(f"DROP TABLE {name}")
+
+
+@pytest.mark.parametrize("path", ["s3a:/bucket/y", "dbfs:/x", "s3:bucket/y", "s3a:y"])
+def test_a_path_that_begins_like_a_url_makes_no_folder_and_no_table(
+    spark_shell: SparkShell, path: str
+) -> None:
+    before = sorted(map(str, spark_shell.folder.rglob("*")))
+    meant = "begins like a URL and is none; write "
+    for code in (
+        f"{FRAME}.write.format('colonnade').save('{path}')",
+        f"{FRAME}.write.format('colonnade').mode('overwrite').save('{path}')",
+        f"spark.read.format('colonnade').load('{path}')",
+    ):
+        assert f"[COLONNADE_INVALID_INPUT] {path} {meant}" in spark_shell.refused_run(code)
+    if "/" in path:
+        for statement in (
+            f"CREATE TABLE colonnade.`{path}` (id INT)",
+            f"SELECT * FROM colonnade.`{path}`",
+        ):
+            assert meant in spark_shell.refusal(statement)
+        assert meant in spark_shell.refusal(f"CREATE DATABASE colonnade.`{path}`")
+    if ":/" in path:  # Spark itself refuses the others as a LOCATION
+        typo = f"CREATE TABLE typo (id INT) USING colonnade LOCATION '{path}'"
+        assert meant in spark_shell.refusal(typo)
+    assert sorted(map(str, spark_shell.folder.rglob("*"))) == before
+    assert not Path(path.split("/")[0]).exists()
+
+
+def test_a_file_name_may_have_a_colon_inside(spark_shell: SparkShell) -> None:
+    for name in ("a:b", "C:/c", "run:1/d"):
+        spark_shell.run(save(name, "overwrite"))
+        assert ids(spark_shell, name) == [1, 2]
+        relative = os.path.relpath(spark_shell.folder / name)
+        assert spark_shell.run(f"spark.read.format('colonnade').load('{relative}').count()") == 2
+    spark_shell.run(save("file", "overwrite").replace("folder + '/", "'file:' + folder + '/"))
+    assert ids(spark_shell, "file") == [1, 2]
+
+
+def test_a_folder_of_parquet_files_stays_what_it_is(spark_shell: SparkShell) -> None:
+    spark_shell.run(f"{FRAME}.write.save(folder + '/parquet')")
+    folder = spark_shell.folder / "parquet"
+    before = sorted(folder.rglob("*"))
+    for mode in ("overwrite", "append", "error"):
+        sentence = spark_shell.refused_run(save("parquet", mode))
+        assert "holds data of another format, such as " in sentence
+    refused = spark_shell.refusal(f"CREATE TABLE colonnade.`{folder}` (id INT)")
+    assert "give Colonnade a folder of its own" in refused
+    assert sorted(folder.rglob("*")) == before

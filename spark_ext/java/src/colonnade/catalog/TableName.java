@@ -1,6 +1,7 @@
 package colonnade.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.source.GivenPath;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -21,7 +22,6 @@ import org.apache.spark.sql.connector.catalog.Identifier;
  */
 record TableName(String root, List<String> rest, boolean isPath) {
   static final String DEFAULT_DATABASE = "default";
-  private static final String URL = "[A-Za-z][A-Za-z0-9+.-]*:.*";
 
   /** Reads an identifier of a catalog whose databases are in the folder {@code warehouse}. */
   static TableName of(String warehouse, Identifier identifier) {
@@ -47,7 +47,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
 
   /** Whoever writes a statement does not know in which folder the driver happens to run. */
   private static void refuseRelative(String path) {
-    if (!path.startsWith("/") && !path.startsWith("~") && !path.matches(URL)) {
+    if (GivenPath.isRelative(path)) {
       String sentence = "Path " + path + " is relative; write it from the root, as in `/data/t`.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }

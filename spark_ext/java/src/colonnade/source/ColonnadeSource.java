@@ -5,7 +5,6 @@ import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.catalog.DataFramePath;
 import colonnade.catalog.Warehouse;
 import colonnade.planner.ColonnadeException;
-import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.connector.catalog.Identifier;
@@ -50,14 +49,8 @@ public final class ColonnadeSource implements SupportsCatalogOptions, DataSource
     if (path == null || path.isEmpty()) {
       path = ReadOptions.check(options.asCaseSensitiveMap()).path();
     }
-    identifier = new DataFramePath(absolute(path), options);
+    identifier = new DataFramePath(GivenPath.absolute(path), options);
     return identifier;
-  }
-
-  /** A relative path, which is one of this process, so that it looks like a path everywhere. */
-  private static String absolute(String path) {
-    boolean relative = !path.startsWith("~") && !path.matches("[A-Za-z][A-Za-z0-9+.-]*:.*");
-    return relative ? Path.of(path).toAbsolutePath().toString() : path;
   }
 
   /** Asked before a table is loaded to be read, and never before it is written. */

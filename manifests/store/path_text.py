@@ -1,0 +1,66 @@
+"""What a text that names a store means: a path on local disk, or a URL of another store. Pure.
+
+A text that begins like a URL is a URL or an error, never a folder named `s3a:`. A colon further
+inside belongs to a file name.
+Spec: docs/spec/store.md#paths-and-urls
+"""
+
+from __future__ import annotations
+
+import re
+
+from manifests.errors import InvalidInputError
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
+_LOCAL = re.compile(r"(?:file|local):(?://(?=/))?")
+
+# One letter is a drive, as in C:/data.
+_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?P<rest>.*)", re.DOTALL)
+
+_KNOWN_SCHEMES = frozenset(
+    (
+        *("s3", "s3a", "s3n", "gs", "gcs", "abfs", "abfss", "wasb", "wasbs", "adl", "az", "azure"),
+        *("dbfs", "hdfs", "viewfs", "webhdfs", "http", "https", "ftp", "sftp", "ssh", "smb"),
+        *("oss", "cosn", "obs", "oci", "r2", "minio", "swift", "hf", "memory", "dropbox", "gdrive"),
+    )
+)
+"""Schemes that no folder is meant by, even where no slash follows."""
+
+
+def local_path(text: str) -> str | None:
+    """The path on local disk that `text` means; None for a URL of another store.
+
+    Raises InvalidInputError for a `file:` URL without a folder, and for a text that begins like
+    a URL and is none; the sentence shows the right spelling.
+    """
+    local = _LOCAL.match(text)
+    if local is not None:
+        path = text[local.end() :]
+        if not path or path.startswith("//") or "::" in text:
+            raise InvalidInputError(
+                f"{text} names no folder on local disk; give a plain path or file:///absolute/path."
+            )
+        return path
+    if _URL.match(text):
+        return None
+    like_url = _SCHEME.match(text)
+    if like_url is not None:
+        scheme, rest = like_url["scheme"], like_url["rest"]
+        if rest.startswith("/") or scheme.lower() in _KNOWN_SCHEMES:
+            raise InvalidInputError(_misspelled(text, scheme, rest.lstrip("/")))
+    return text
+
+
+def is_url(text: str) -> bool:
+    """Whether `text` is a URL, `file:` among them, and no plain path. Raises as `local_path`."""
+    return local_path(text) is None or _LOCAL.match(text) is not None
+
+
+def _misspelled(text: str, scheme: str, rest: str) -> str:
+    meant = f"{scheme}://{rest}"
+    if scheme.lower() == "dbfs":
+        meant = f"/dbfs/{rest}, where Databricks mounts it"
+    return (
+        f"{text} begins like a URL and is none; write {meant}, or ./{text} for a folder of that"
+        " name."
+    )
