@@ -24,6 +24,7 @@ from manifests.conflicts import (
     has_landed,
 )
 from manifests.creation import create_database
+from manifests.dating import Clock
 from manifests.engine import engine_name
 from manifests.errors import (
     ColonnadeError,
@@ -52,10 +53,11 @@ _log = logging.getLogger(__name__)
 class Log(LogReader):
     """Reads and commits epochs of the database in `store`. Holds no state of the database.
 
-    `clock_ms` dates epochs; whoever commits one whose number is a multiple of the
-    `checkpoint_interval` stores a checkpoint of it; `pause` waits (seconds) between tries of a slot
-    whose outcome is unknown; `engine` is what history shows as the writer, by default the name of
-    the process; `limits` say how work is divided into epochs and objects.
+    `clock_ms` dates epochs, where the store's clock does not contradict it; whoever commits one
+    whose number is a multiple of the `checkpoint_interval` stores a checkpoint of it; `pause` waits
+    (seconds) between tries of a slot whose outcome is unknown; `engine` is what history shows as
+    the writer, by default the name of the process; `limits` say how work is divided into epochs and
+    objects.
     """
 
     def __init__(
@@ -69,14 +71,21 @@ class Log(LogReader):
         limits: Limits = LIMITS,
     ) -> None:
         super().__init__(store, limits)
-        self._clock_ms = clock_ms
+        self._clock = Clock(store, clock_ms)
         self._interval = checkpoint_interval
         self.pause = pause
         self._engine = engine or engine_name()
 
     def now_ms(self) -> int:
-        """What the clock says, in ms since 1970 UTC."""
-        return self._clock_ms()
+        """What this machine's clock says, in ms since 1970 UTC."""
+        return self._clock.own_ms()
+
+    def agreed_ms(self) -> int:
+        """The same, or what the store's clock says where that is more than a day earlier.
+
+        For ages and ends of things. May write an object for a moment.
+        """
+        return self._clock.agreed_ms()
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
         """Make a change the next epoch; returns the state after it. See `commit_change`."""
@@ -215,14 +224,15 @@ class Log(LogReader):
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
         change = carried.change
         operations = carried.write_operations()
+        date = self._clock.date(head.time_ms)
         return Epoch(
             epoch=head.epoch + 1,
             transaction=change.transaction,
             previous=head.transaction,
             base=carried.base.epoch,
-            time_ms=max(self._clock_ms(), head.time_ms + 1),
+            time_ms=date.time_ms,
             operation=change.operation,
-            parameters=dict(change.parameters),
+            parameters={**change.parameters, **date.remark},
             engine=self._engine,
             metrics=carried.metrics(operations) or None,
             ops=operations,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
 
 import numpy as np
 
@@ -20,8 +19,10 @@ from manifests.checkpoint_reader import (
     read_root,
     read_segment,
 )
+from manifests.clock import now_ms, utc
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable
+from manifests.epoch_times import last_epoch_by, present_ms
 from manifests.errors import (
     CorruptionError,
     NotFoundError,
@@ -47,6 +48,10 @@ class LogReader:
     def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
         self.store = store
         self.limits = limits
+
+    def now_ms(self) -> int:
+        """What this machine's clock says, in ms since 1970 UTC."""
+        return now_ms()
 
     def read_head(self) -> Snapshot:
         """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
@@ -108,7 +113,8 @@ class LogReader:
         """
         if timestamp_ms is not None:
             head = head or self.read_head()
-            epoch = self._find_epoch(timestamp_ms, head)
+            present = present_ms(self.store, head, self.now_ms())
+            epoch = self._find_epoch(timestamp_ms, head, present)
         if epoch is None:
             return head or self.read_head()
         if head is not None and epoch == head.epoch:
@@ -151,32 +157,26 @@ class LogReader:
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state
 
-    def find_epoch(self, timestamp_ms: int, head: Snapshot) -> int | None:
-        """The last readable epoch up to `head` whose time is not after `timestamp_ms`, if any."""
+    def find_epoch(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
+        """The last readable epoch up to `head` that came not after `timestamp_ms`, if any.
+
+        Dates after `present_ms` are no times (`epoch_times.py`).
+        """
         try:
-            epoch = self._find_epoch(timestamp_ms, head)
+            epoch = self._find_epoch(timestamp_ms, head, present_ms)
         except NotFoundError:
             return None
         return epoch if epoch >= head.floor else None
 
-    def _find_epoch(self, timestamp_ms: int, head: Snapshot) -> int:
-        """The last epoch up to `head` whose time is not after `timestamp_ms`, by bisection."""
-        if head.time_ms <= timestamp_ms:
-            return head.epoch
-        low, high = -1, head.epoch - 1  # `low` is early enough or before all, `high` yet to try
-        while low < high:
-            middle = (low + high + 1) // 2
-            item = read_slot(self.store, middle)
-            if item is None:
-                raise CorruptionError(f"{self.store.locate(epoch_name(middle))} is missing.")
-            early = not isinstance(item, Epoch) or item.time_ms <= timestamp_ms
-            low, high = (middle, high) if early else (low, middle - 1)
+    def _find_epoch(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int:
+        """The last epoch up to `head` that came not after `timestamp_ms`."""
+        low = last_epoch_by(self.store, head, timestamp_ms, present_ms)
         if low < 0:
-            raise NotFoundError(f"{self.store.url} did not exist yet at {_utc(timestamp_ms)} UTC.")
-        if low and isinstance(stub := read_slot(self.store, low), Stub):
+            raise NotFoundError(f"{self.store.url} did not exist yet at {utc(timestamp_ms)} UTC.")
+        if 0 < low < head.epoch and isinstance(stub := read_slot(self.store, low), Stub):
             floor = self.read_anchored(stub)
             if floor.time_ms > timestamp_ms:
-                raise self._removed(f"the state at {_utc(timestamp_ms)} UTC", floor.epoch)
+                raise self._removed(f"the state at {utc(timestamp_ms)} UTC", floor.epoch)
             return floor.epoch
         return low
 
@@ -338,12 +338,3 @@ def _segment_bounds(table: TableState) -> BoundsTable:
         table.schema,
         lambda index: f"segment {segments[index].object} of table {table.name!r}",
     )
-
-
-def _utc(timestamp_ms: int) -> str:
-    seconds, ms = divmod(timestamp_ms, 1000)
-    try:
-        moment = datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)
-        return f"{moment.isoformat(' ')}.{ms:03d}"
-    except (OverflowError, ValueError, OSError):
-        return f"{timestamp_ms} ms since 1970"

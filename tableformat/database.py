@@ -285,12 +285,12 @@ class Database:
         `retention.hours` (168) and `retention.epochs` (1) ask for, the most of all; arguments
         replace them. Tags, pins and leases keep what they name whatever the age. Safe beside any
         reader of a kept epoch, writer, or other vacuum; a read of an epoch that is removed while it
-        runs may fail. `dry_run` only says what would go; `force` trusts this machine's clock where
-        the log is dated a day ahead of it. Cost: docs/spec/vacuum.md#run.
+        runs may fail. `dry_run` only says what would go; `force` takes this machine's clock for
+        right where that of the store is more than a day earlier. Cost: docs/spec/vacuum.md#run.
 
-        Raises InvalidInputError for a retention that is none, a read-only store and a clock that is
-        a day behind; CorruptionError or UnsupportedFormatError, before anything is removed, where
-        the log cannot be read; StoreError, after which another run goes on.
+        Raises InvalidInputError for a retention that is none and a read-only store; CorruptionError
+        or UnsupportedFormatError, before anything is removed, where the log cannot be read;
+        StoreError, after which another run goes on.
         """
         result = vacuum(
             self._log,

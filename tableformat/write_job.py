@@ -179,7 +179,7 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
         return
     if job.commit.expect_epoch is not None:
         raise InvalidInputError("A lease is an epoch of its own: it excludes an expected epoch.")
-    until = log.now_ms() + int(hours * 3_600_000)
+    until = log.agreed_ms() + int(hours * 3_600_000)
     lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
 

@@ -98,6 +98,12 @@ class FaultyStore(ObjectStore):
     def remove_folder(self, name: str) -> None:
         self._call("remove_folder", name, lambda: self.inner.remove_folder(name))
 
+    def modified_ms(self, name: str) -> int | None:
+        return self._call("modified_ms", name, lambda: self.inner.modified_ms(name))
+
+    def date_of_write(self, name: str) -> int | None:
+        return self.inner.date_of_write(name)
+
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         return iter(self._call("list_unfinished", "", lambda: tuple(self.inner.list_unfinished())))
 

@@ -25,7 +25,7 @@ def vacuum(
         int | None, typer.Option("--retain-epochs", min=1, help="Keep so many epochs at least.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Trust this clock though the log is a day ahead.")
+        bool, typer.Option("--force", help="Trust this clock whatever that of the store says.")
     ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
     yes: YesOption = False,

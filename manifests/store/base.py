@@ -184,6 +184,21 @@ class ObjectStore(abc.ABC):
         Only tidies up: most stores have no folders. Requires: nobody is going to write into it.
         """
 
+    def modified_ms(self, name: str) -> int | None:
+        """When an object was last written, in ms since 1970 UTC; None where the store has no say.
+
+        Raises: NotFoundError.
+        """
+        return None
+
+    def date_of_write(self, name: str) -> int | None:
+        """The time by the store's own clock, as it would date `name` if that were written now.
+
+        In ms since 1970 UTC; None where the store has no say, or cannot be written to. Nothing is
+        written under the name, and what it takes to find out is removed again.
+        """
+        return None
+
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         """List the files that killed writers left on their way to being objects.
 

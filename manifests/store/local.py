@@ -195,6 +195,21 @@ class LocalStore(ObjectStore):
                 if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                     raise
 
+    @retried
+    def modified_ms(self, name: str) -> int | None:
+        with self._reading(name) as (file, _):
+            return _modified_ms(os.fstat(file))
+
+    def date_of_write(self, name: str) -> int | None:
+        check_name(name)
+        with suppress(OSError), self._folder(name) as (folder, leaf):
+            temp = write_temp(folder, leaf, b"\n", sync=False)
+            try:
+                return _modified_ms(os.stat(temp, dir_fd=folder, follow_symlinks=False))
+            finally:
+                discard(folder, temp)
+        return None
+
     def list_unfinished(self) -> Iterator[ObjectInfo]:
         return self._walk("", unfinished=True)
 
@@ -324,6 +339,10 @@ class LocalStore(ObjectStore):
             return
         except OSError as error:
             raise self._failed(self.locate(top), "listed", error) from error
+
+
+def _modified_ms(status: os.stat_result) -> int:
+    return status.st_mtime_ns // 1_000_000
 
 
 class _LocalWriter(ObjectWriter):

@@ -83,6 +83,14 @@ class MemoryStore(ObjectStore):
         with self._lock:
             self._objects.pop(name, None)
 
+    def modified_ms(self, name: str) -> int | None:
+        self._data(name)
+        return self._objects[name][1]
+
+    def date_of_write(self, name: str) -> int | None:
+        check_name(name)
+        return self._now_ms()
+
     def remove_folder(self, name: str) -> None:
         check_name(name)
 

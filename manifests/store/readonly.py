@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime, timezone
 from typing import Any, NoReturn
 
 import fsspec
@@ -118,6 +119,20 @@ class FsspecReadStore(ObjectStore):
             for name, info in names
             if name.startswith(prefix) and is_name(name)
         )
+
+    @retried
+    def modified_ms(self, name: str) -> int | None:
+        path = self._path(name)
+        with self._reading(name):
+            try:
+                found = self._files.modified(path)
+            except NotImplementedError:
+                return None
+        if not isinstance(found, datetime):
+            return None
+        # A time without a zone is UTC, as the protocols that leave it out have it.
+        aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
+        return int(aware.timestamp() * 1000)
 
     def require_writable(self) -> NoReturn:
         raise InvalidInputError(

@@ -14,7 +14,6 @@ from manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
-    InvalidInputError,
 )
 from manifests.ids import new_transaction_id
 from manifests.log import Log
@@ -38,15 +37,14 @@ from manifests.vacuum.retention import Floor, Retention, effective, kept_below, 
 TRIES = 10
 """How often a run begins again because others changed what may go."""
 
-_DAY_MS = 86_400_000
-
 
 @dataclass(frozen=True, slots=True)
 class VacuumRequest:
     """What a caller asks for.
 
     `hours` and `epochs` replace the retention that tables ask for, that of the table with the id
-    `only` or of all. `force` trusts the clock of this machine whatever the log says.
+    `only` or of all. `force` takes the clock of this machine for right whatever that of
+    the store says; a dry run does so, too, since it writes nothing.
     """
 
     hours: float | None = None
@@ -109,10 +107,13 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     since the floor and each segment of kept states, a PUT for each epoch that goes, a DELETE for
     each file.
 
-    Raises InvalidInputError for a retention that is none, a read-only store, and a clock that is
-    more than a day behind the log's; CorruptionError, UnsupportedFormatError where the log cannot
-    be read: nothing is removed then. ConflictError when others keep it from its slot ten times;
-    CommitUnknownError, StoreError: some of what the log lets go may still be there.
+    Epochs that are dated in the future are as old as their files and those after them tell. A
+    clock that is behind lets nothing go by age.
+
+    Raises InvalidInputError for a retention that is none and a read-only store; CorruptionError,
+    UnsupportedFormatError where the log cannot be read: nothing is removed then. ConflictError when
+    others keep it from its slot ten times; CommitUnknownError, StoreError: some of what the log
+    lets go may still be there.
     """
     log.store.require_writable()
     return _persist(log, request)
@@ -164,12 +165,8 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
 
 def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     """Find what may go; writes nothing but what the log says already."""
-    now_ms = log.now_ms()
-    if before.time_ms > now_ms + _DAY_MS and not request.force:
-        raise InvalidInputError(
-            f"The newest epoch of {log.store.url} is dated more than a day after the clock of this"
-            " machine; set the clock, or force the vacuum."
-        )
+    own = request.force or request.dry_run
+    now_ms = log.now_ms() if own else log.agreed_ms()
     if not request.dry_run:
         # What a run that was killed has left to do.
         put_stubs(log, before, request.threads)
@@ -177,7 +174,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     head = log.refresh(before)
     check_listing(stored, before.epoch, head.epoch, log.store.url)
     retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
-    aged = log.find_epoch(retention.cutoff_ms(now_ms), head)
+    aged = log.find_epoch(retention.cutoff_ms(now_ms), head, now_ms)
     floor = plan_floor(head, retention, aged, now_ms)
     if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
         # Otherwise each run would leave an epoch for the next one to remove.

@@ -30,7 +30,7 @@ def needs_lease(job: CompactionJob) -> bool:
 
 def take_lease(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot:
     """Commit the lease of a job that was planned on `base`; for a day. Raises as `Log.commit`."""
-    until = log.now_ms() + _LEASE_MS
+    until = log.agreed_ms() + _LEASE_MS
     return _commit(log, base, Lease(job=job.job, epoch=base.epoch, until_ms=until))
 
 

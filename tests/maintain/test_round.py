@@ -22,8 +22,10 @@ from colonnade.maintain.plan import Distance
 from colonnade.maintain.round import Round, run_round
 from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
+from manifests.clock import DAY_MS, now_ms
 from manifests.errors import ConflictError, InvalidInputError, StoreError
 from manifests.ids import new_transaction_id
+from manifests.log import Log
 from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.operations import SetProperties
 from manifests.store import LocalStore, MemoryStore, ObjectStore
@@ -129,6 +131,24 @@ def test_a_policy_that_cannot_be_read_keeps_no_other_table_from_being_compacted(
     assert done.vacuum is not None
 
 
+@pytest.mark.parametrize("days", [3, 73 * 365])
+def test_a_round_goes_on_where_the_log_is_dated_ahead(
+    days: int, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = open_database(str(lake))
+    ahead = now_ms() + days * DAY_MS
+    monkeypatch.setattr(LocalStore, "date_of_write", lambda store, name: None)
+    trips = place.database.table("trips").state.id
+    change = SetProperties(table=trips, set={"note": "dated ahead"})
+    log = Log(place.log.store, clock_ms=lambda: ahead)
+    log.commit(Change(new_transaction_id(), "alter_table", (change,)), place.head)
+    done = one_round(lake)
+    assert done.errors == []
+    assert done.vacuum is not None
+    assert place.database.vacuum(0).floor >= place.head.epoch
+    assert ids_of(lake) == [*range(20)]
+
+
 def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
     lake: Path,
 ) -> None:
@@ -138,7 +158,7 @@ def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
     first, second = read_lines(store)
     assert (first["tables"][0]["table"], first["tables"][0]["rowsets_removed"]) == ("trips", 20)
     assert second["tables"][0]["left"] == {"groups": 0, "bytes": 0}
-    colonnade.open_database(lake).vacuum(0, retain_epochs=1, force=True)
+    colonnade.open_database(lake).vacuum(0, retain_epochs=1)
     assert len(read_lines(store)) == 2
     assert ids_of(lake) == [*range(20)]
     (lake / JOURNAL).unlink()
@@ -179,7 +199,7 @@ def test_a_journal_that_is_full_is_put_aside_once_and_its_lines_are_still_read(
     assert 50 <= len(lines) < 100
     assert {line["number"] for line in lines if line["number"] > 35}
     assert (lake / JOURNAL).stat().st_size <= 100_000
-    assert not colonnade.open_database(lake).vacuum(0, dry_run=True, force=True).files
+    assert not colonnade.open_database(lake).vacuum(0, dry_run=True).files
 
 
 def test_a_line_that_the_disk_has_half_room_for_leaves_nothing(lake: Path) -> None:

@@ -11,6 +11,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
+from manifests.clock import now_ms
 from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
 from manifests.store import FsspecReadStore, LocalStore, ObjectStore
 from tests.faults import FaultyStore
@@ -44,6 +45,15 @@ def test_objects_are_read_whole_and_in_ranges(store: ObjectStore) -> None:
         assert store.get(name, limit=len(data)) == data
     assert list(store.get_ranges("t/a.rowset", [(8, 2), (3, 0), (0, 3)])) == [b"89", b"", b"012"]
     assert store.get_range("t/a.rowset", 0, 10) == b"0123456789"
+
+
+def test_an_object_says_when_it_was_written(store: ObjectStore) -> None:
+    written = store.modified_ms("t/a.rowset")
+    assert written is None or abs(written - now_ms()) < 3_600_000
+    assert written is not None or "cache" in store.url
+    with pytest.raises(NotFoundError, match="t/none does not exist"):
+        store.modified_ms("t/none")
+    assert store.date_of_write("t/a.rowset") is None
 
 
 def test_what_is_absent_too_large_or_truncated_is_named(store: ObjectStore) -> None:

@@ -314,16 +314,6 @@ def test_a_property_of_retention_that_nobody_would_look_at_is_refused() -> None:
         check_retention({"retention.days": "30"})
 
 
-def test_a_clock_that_is_a_day_behind_the_log_is_not_trusted() -> None:
-    world = World()
-    world.overwrite()
-    world.now -= 25 * HOUR
-    with pytest.raises(InvalidInputError, match="set the clock"):
-        world.vacuum()
-    world.vacuum(force=True)
-    world.check()
-
-
 def _damage(world: World, name: str) -> None:
     data = world.store.get(name)
     world.store.put(name, data[:-9] + b"?" + data[-8:], sync=False)
