@@ -13,6 +13,7 @@ From the ground up:
     many entries at once                    entry_block entry_table segment spill
     a state, stored                         checkpoint checkpoint_reader checkpoint_writer
     what a writer wants, and may            change conflicts rebase/
+    the dates of epochs, and what they mean dating epoch_times
     the log itself                          log_reader log
     what to rewrite, what to remove         compaction/ vacuum/
 """
