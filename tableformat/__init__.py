@@ -2,8 +2,8 @@
 
 Imports `manifests` and Arrow, never Spark. From the ground up:
 
-    data of others, made a table's      sound_arrays arrow_types arrow_input plain_form text_form
-                                        conversion value_checks conform
+    data of others, made a table's      sound_arrays arrow_types arrow_input plain_form plain_size
+                                        text_form conversion value_checks conform
     one block of one column             column decimals encodings/ ipc_stream array_size block
                                         block_statistics
     what is known of blocks             sparse_index footer bloom_filter stored_block

@@ -16,11 +16,22 @@ from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from tableformat.arrow_types import arrow_schema
 from tableformat.conversion import convert, match_fields
+from tableformat.plain_size import largest_part
 from tableformat.text_form import has_lengths
 from tableformat.value_checks import check_values, is_constrained
 
 CONFORMED_ROWS = 65_536
 """Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
+
+PART_LIMIT = 2**29
+"""Bytes of text, or elements of lists, that a column has at one place in rows converted at a time.
+
+Plain Arrow arrays end at four times as many; text may grow to half of that by being filled up.
+"""
+
+
+_MOST = 2**31 - 1
+"""Where plain Arrow arrays end."""
 
 
 def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBatch:
@@ -30,7 +41,7 @@ def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBa
     is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
     is copied into one.
 
-    Requires: at most 2 GiB of text in each column; pass larger tables in slices.
+    Requires: at most 2 GiB of text in each column; `conform_batches` divides larger data.
     Raises: InvalidInputError that names the column for one missing, extra or given twice, for
     another type, a value that the type cannot hold exactly, and NULL where it is not allowed.
     """
@@ -49,13 +60,38 @@ def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBa
 
 
 def conform_batches(
-    batches: Iterable[pa.RecordBatch], schema: TableSchema
+    batches: Iterable[pa.RecordBatch],
+    schema: TableSchema,
+    part_limit: int = PART_LIMIT,
 ) -> Iterator[pa.RecordBatch]:
-    """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`."""
+    """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`.
+
+    No column of a piece of more than one row has over `part_limit` bytes of text, or elements.
+    """
     for batch in batches:
         # An empty batch is checked like any other.
         for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
-            yield conform(batch.slice(start, CONFORMED_ROWS), schema)
+            for piece in _divided(batch.slice(start, CONFORMED_ROWS), part_limit):
+                yield conform(piece, schema)
+
+
+def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]:
+    sizes = [largest_part(column) for column in batch.columns]
+    if all(size <= part_limit for size in sizes):
+        yield batch
+        return
+    if batch.num_rows == 1:
+        for name, size in zip(batch.schema.names, sizes, strict=True):
+            if size > _MOST:
+                raise InvalidInputError(
+                    f"Column {name!r} has a value of {size} bytes, or elements; one value may take"
+                    " 2 GiB, and 2³¹ elements."
+                )
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _divided(batch.slice(0, half), part_limit)
+    yield from _divided(batch.slice(half), part_limit)
 
 
 @lru_cache(maxsize=256)

@@ -32,6 +32,7 @@ _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})
 _TO_INT = _TO_SHORT | {pa.uint16(), pa.int32()}
 _TO_FLOAT = frozenset({pa.float16(), pa.float32()})
 _TEXT = frozenset({pa.string(), pa.large_string(), pa.string_view()})
+_LARGE = frozenset({pa.large_string(), pa.large_binary()})
 _BYTES = frozenset({pa.binary(), pa.large_binary(), pa.binary_view()})
 
 _ACCEPTED: dict[str, Callable[[pa.DataType], bool]] = {
@@ -89,8 +90,24 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
         case "variant" if pa.types.is_struct(found):
             return _convert_struct(array, target, VARIANT_FIELDS, path)
         case str() as text if _accepts(text, found):
-            return fit_lengths(array.cast(target), text, path)
+            return fit_lengths(_from_zero(array).cast(target), text, path)
     raise InvalidInputError(_mismatch(field, found, path))
+
+
+def _from_zero(array: pa.Array) -> pa.Array:
+    """The same values; those of large text begin at 0, for Arrow compares where the last one ends.
+
+    A slice of more than 2 GiB of text would not be converted otherwise, however small.
+    """
+    if array.type not in _LARGE or not len(array):
+        return array
+    _, ends, data = array.buffers()
+    offsets = np.frombuffer(ends, np.int64)[array.offset : array.offset + len(array) + 1]
+    if offsets[-1] <= np.iinfo(np.int32).max:
+        return array
+    first, length = int(offsets[0]), int(offsets[-1] - offsets[0])
+    buffers = [validity(array), pa.py_buffer(offsets - first), data.slice(first, length)]
+    return pa.Array.from_buffers(array.type, len(array), buffers, array.null_count)
 
 
 def _accepts(text: str, found: pa.DataType) -> bool:

@@ -30,7 +30,7 @@ def plain_form(array: pa.Array) -> pa.Array:
     if pa.types.is_dictionary(found):
         return plain_form(array.dictionary).take(array.indices)
     if pa.types.is_run_end_encoded(found):
-        return plain_form(array.values).take(_run_indices(array))
+        return plain_form(array.values).take(run_indices(array))
     if found in _VIEWS:
         return array.cast(_VIEWS[found])
     if pa.types.is_struct(found):
@@ -63,13 +63,13 @@ def _plain_list(array: pa.Array) -> pa.Array:
         target = pa.list_(found.value_field.with_type(values.type), size)
         return pa.Array.from_buffers(target, len(array), rows, array.null_count, children=[values])
     starts = array.offsets.to_numpy()
-    sizes = array.sizes.to_numpy() if _is_view(found) else 0
+    sizes = array.sizes.to_numpy() if is_view(found) else 0
     # Only what the rows of a slice refer to.
     first, last = (int(starts.min()), int((starts + sizes).max())) if len(starts) else (0, 0)
     values = pair_structs(array) if pa.types.is_map(found) else array.values
     values = plain_form(values.slice(first, last - first))
     rows.append(pa.py_buffer(starts - first))
-    if _is_view(found):
+    if is_view(found):
         rows.append(pa.py_buffer(sizes))
     if pa.types.is_map(found):
         key, item = (field.type for field in values.type)
@@ -89,11 +89,12 @@ _KINDS = {
 }
 
 
-def _is_view(found: pa.DataType) -> bool:
+def is_view(found: pa.DataType) -> bool:
+    """Whether a type is that of lists that say their sizes, and may overlap."""
     return bool(pa.types.is_list_view(found) or pa.types.is_large_list_view(found))
 
 
-def _run_indices(array: pa.Array) -> pa.Array:
+def run_indices(array: pa.Array) -> pa.Array:
     """For each row of a run-end encoded array, the index of its value."""
     rows = np.arange(array.offset, array.offset + len(array))
     return pa.array(np.searchsorted(array.run_ends.to_numpy(), rows, side="right"))
