@@ -12,8 +12,12 @@ From the ground up:
     a state, and what an epoch makes of it  snapshot fold rowsets_fold
     many entries at once                    entry_block entry_table segment spill
     a state, stored                         checkpoint checkpoint_reader checkpoint_writer
+<<<<<<< HEAD
     what a writer wants, and may            change conflicts rebase/
     the dates of epochs, and what they mean dating epoch_times
+=======
+    what a writer wants, and may            change conflicts vacuum_conflicts rebase/
+>>>>>>> 3330407 (fix(vacuum): compare every part with all epochs since the look)
     the log itself                          log_reader log
     what to rewrite, what to remove         compaction/ vacuum/
 """

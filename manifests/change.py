@@ -64,8 +64,9 @@ class Change:
     `DropRowSet` without a kind for it, with no ranges when there was nothing to drop: that is what
     tells it from an append. With `expect_epoch` it becomes the epoch after that one or none. The
     names of objects that are written on the way begin with `job`; `listed` are those that its
-    operations name through segments. A `fresh` one was never sent before: its transaction id was
-    made for this commit alone.
+    operations name through segments. `earlier_parts` are the transactions of epochs that the same
+    work has committed before; all its parts have the base that the whole was planned on. A `fresh`
+    change was never sent before: its transaction id was made for this commit alone.
     """
 
     transaction: str
@@ -80,3 +81,4 @@ class Change:
     job: str | None = None
     listed: frozenset[str] = frozenset()
     fresh: bool = False
+    earlier_parts: frozenset[str] = frozenset()

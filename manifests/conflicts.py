@@ -19,13 +19,11 @@ from manifests.errors import (
 )
 from manifests.fold import WRITER_FEATURES
 from manifests.ids import TableId
-from manifests.named_objects import named_objects, removed_objects
 from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
     AlterSchema,
-    Anchor,
     Compaction,
     CreateDatabase,
     CreateTable,
@@ -45,17 +43,16 @@ from manifests.operations import (
     Txn,
     Unpin,
     Untag,
-    Vacuum,
 )
 from manifests.replacement import replaceable
 from manifests.schema import SchemaField, TableSchema
 from manifests.snapshot import Snapshot, TableState
+from manifests.vacuum_conflicts import check_removed
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
 AlterOperation = (
     AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
 )
-KeepOperation = Tag | Untag | Pin | Unpin | Lease | Restore | Anchor | Vacuum
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector
 """What others may make wrong without dropping the table; all else follows whatever they did."""
@@ -112,7 +109,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
     Raises ConflictError that names table, operation and epoch.
     """
-    check_vacuum(change, base, theirs)
+    check_removed(change, base, theirs)
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
     if not touched:
         return
@@ -171,29 +168,6 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
         raise ConflictError(
             f"{operation!r} expects epoch {epoch}, but the database is at epoch {head.epoch}; look"
             " at what changed and repeat it."
-        )
-
-
-def check_vacuum(change: Change, base: Snapshot, theirs: Epoch) -> None:
-    """Refuse a change that names what a vacuum removes, and a vacuum that misses what is kept.
-
-    Objects of a change are younger than its base, so a vacuum that saw them comes after that.
-    """
-    victims = removed_objects(theirs.ops)
-    if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
-        raise ConflictError(
-            f"Files that {change.operation!r} wrote, or brings back, were removed by the vacuum of"
-            f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
-            " again, and where it takes longer than the retention give it a lease."
-        )
-    vacuums = any(isinstance(op, Vacuum) for op in change.ops)
-    if vacuums and (
-        any(isinstance(op, KeepOperation | AddRowSets) for op in theirs.ops)
-        or not removed_objects(change.ops).isdisjoint(named_objects(theirs.ops))
-    ):
-        raise ConflictError(
-            f"What vacuum may remove changed in epoch {theirs.epoch} ({theirs.operation}); run it"
-            " again."
         )
 
 

@@ -20,7 +20,6 @@ from manifests.conflicts import (
     check_change,
     check_expected,
     check_head,
-    check_vacuum,
     has_landed,
 )
 from manifests.creation import create_database
@@ -44,6 +43,7 @@ from manifests.slots import check_slot, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
 from manifests.store.base import ObjectStore
+from manifests.vacuum_conflicts import check_removed
 
 __all__ = ["Change", "Log", "create_database"]
 
@@ -148,7 +148,7 @@ class Log(LogReader):
                     raise _outdated_error(change, base, found, sent=not change.fresh) from None
                 if found.transaction == change.transaction:
                     break
-                check_vacuum(change, base, found)
+                check_removed(change, base, found)
                 number += 1
             raise
 

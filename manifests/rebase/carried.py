@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pyroaring import FrozenBitMap
 
 from manifests.change import Change
+from manifests.checkpoint_reader import read_segment_objects
 from manifests.codec import encoded_length
 from manifests.conflicts import check_epoch
 from manifests.errors import ConflictError, CorruptionError, InvalidInputError
@@ -19,6 +20,7 @@ from manifests.log_reader import LogReader
 from manifests.names import table_prefix
 from manifests.operations import (
     AddDeletionVector,
+    AddRowSets,
     Compaction,
     CompactionOutput,
     CreateTable,
@@ -44,6 +46,7 @@ from manifests.rebase.targets import (
 )
 from manifests.rebase.vector_writer import VectorWriter
 from manifests.snapshot import LiveRowSet, Snapshot
+from manifests.vacuum_conflicts import check_vacuum
 
 Targets = Mapping[str, Mapping[int, Target]]
 
@@ -75,6 +78,7 @@ class Carried:
         Raises ConflictError that names table, operation, rows and epoch; StoreError.
         """
         check_epoch(self.change, self.base, theirs)
+        check_vacuum(self.change, self.base, theirs, self._listed(theirs))
         check_reads(self.change, self.base, before, theirs, self.log)
         carried = self
         for operation, first_id in numbered(before, theirs):
@@ -92,6 +96,13 @@ class Carried:
                     f" table again and repeat {self.change.operation!r}."
                 ) from error
         return carried
+
+    def _listed(self, theirs: Epoch) -> set[str]:
+        """The objects in segments that an epoch adds, where the change is one to look at them."""
+        if not any(isinstance(op, Vacuum) for op in self.change.ops):
+            return set()
+        segments = (op.segment for op in theirs.ops if isinstance(op, AddRowSets))
+        return {name for each in segments for name in read_segment_objects(self.log.store, each)}
 
     def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
         carried = self

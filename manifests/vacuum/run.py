@@ -222,11 +222,13 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     """Commit an epoch, or several, that name the victims, and remove these. Raises as `vacuum`."""
     anchors, new = _anchored(log, found)
     removal = found.plan(new)
-    head, epoch = found.head, None
+    head, epoch, parts = found.head, None, frozenset[str]()
     if not found.is_idle:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
-            head = log.commit(_change(found, anchors, victims, files, head), head)
-            epoch = head.epoch
+            change = _change(found, anchors, victims, files, head, parts)
+            # Each part on the state of the look: what came since then may need any of the victims.
+            head = log.commit(change, found.head)
+            epoch, parts = head.epoch, parts | {change.transaction}
             put_stubs(log, head, request.threads)
             remove(log.store, files, request.threads)
         settle_hint(log.store, head)
@@ -251,6 +253,7 @@ def _change(
     victims: tuple[str, ...],
     files: tuple[Stored, ...],
     head: Snapshot,
+    earlier_parts: frozenset[str],
 ) -> Change:
     """The epoch that says what goes. Pins and leases whose time is over end with it."""
     now = found.now_ms
@@ -272,6 +275,7 @@ def _change(
             "bytes_removed": sum(each.info.size for each in files),
         },
         fresh=True,
+        earlier_parts=earlier_parts,
     )
 
 

@@ -15,9 +15,6 @@ from tests.simulation.world import Counters, World, simulate
 RUNS = 16
 """Seeds of one push; which ones is always the same, so that a failure is everybody's."""
 
-SEEDS = 500
-"""Within so many seeds each planted mistake must be found."""
-
 
 def test_nothing_goes_wrong_whatever_fails() -> None:
     counters = Counters()
@@ -45,4 +42,4 @@ def test_a_seed_tells_the_whole_run() -> None:
     [pytest.param(bug, id=bug.name, marks=(pytest.mark.long,) if bug.long else ()) for bug in BUGS],
 )
 def test_planted_mistakes_are_found(bug: Bug) -> None:
-    assert bug.find(range(SEEDS)) is not None
+    assert bug.find() is not None

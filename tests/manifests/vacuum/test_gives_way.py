@@ -1,0 +1,124 @@
+"""A vacuum gives way to what concerns it, in whatever part of it, and to nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from manifests.errors import ConflictError
+from manifests.ids import new_job_id
+from manifests.limits import Limits
+from manifests.operations import Lease, Operation, Pin, Tag, Unpin, Untag
+from manifests.vacuum import run
+from tests.log_samples import append
+from tests.manifests.vacuum.test_races import SLOT, busy, during
+from tests.manifests.vacuum.world import World
+
+
+def looks(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The epochs that runs look at from here on."""
+    seen: list[int] = []
+    real = run._look
+
+    def look(log, request, before):  # type: ignore[no-untyped-def]
+        found = real(log, request, before)
+        seen.append(found.head.epoch)
+        return found
+
+    monkeypatch.setattr(run, "_look", look)
+    return seen
+
+
+@pytest.mark.parametrize("listed", [0, 1024])
+@pytest.mark.parametrize("victims", [1, 2, 3])
+def test_no_part_removes_what_was_committed_before_the_first(victims: int, listed: int) -> None:
+    world = busy(limits=Limits(victims=victims, listed_rowsets=listed))
+    mine, base = [world.write() for _ in range(5)], world.head
+    during(world, SLOT, lambda: world.send(append(*mine), base))
+    world.append()
+    world.check_tidy()
+
+
+@pytest.mark.parametrize("listed", [0, 1024])
+def test_a_large_append_whose_files_are_named_is_refused(listed: int) -> None:
+    world = busy(limits=Limits(victims=1, listed_rowsets=listed))
+    mine, base = [world.write() for _ in range(3)], world.head
+    world.vacuum()
+    with pytest.raises(ConflictError, match="removed by the vacuum"):
+        world.log.commit(append(*mine), base)
+    world.check_tidy()
+
+
+def held() -> World:
+    """A world with a tag, a pin and a lease, of which a vacuum knows."""
+    world = busy()
+    until = world.now * 2
+    world.commit(
+        Tag(name="t", epoch=4),
+        Pin(name="p", epoch=6, until_ms=until),
+        Lease(job="a" * 16, epoch=6, until_ms=until),
+    )
+    return world
+
+
+NOTHING_TO_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
+    "a tag": lambda world: (Tag(name="new", epoch=7),),
+    "a tag of what another keeps": lambda world: (Tag(name="new", epoch=4),),
+    "the end of a tag": lambda world: (Untag(name="t"),),
+    "a pin": lambda world: (Pin(name="new", epoch=7, until_ms=world.now * 2),),
+    "a longer pin": lambda world: (Pin(name="p", epoch=6, until_ms=world.now * 3),),
+    "the end of a pin": lambda world: (Unpin(name="p"),),
+    "a lease": lambda world: (Lease(job=new_job_id(), epoch=7, until_ms=world.now * 2),),
+    "the end of a lease": lambda world: (Lease(job="a" * 16, epoch=6, until_ms=0),),
+    "an append": lambda world: append(*(world.write() for _ in range(3))).ops,
+}
+
+
+@pytest.mark.parametrize("what", NOTHING_TO_IT)
+def test_what_does_not_concern_a_vacuum_leaves_it_alone(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = held()
+    seen = looks(world, monkeypatch)
+    during(world, SLOT, lambda: world.commit(*NOTHING_TO_IT[what](world)))
+    assert len(seen) == 1
+    world.check()
+
+
+CONCERNS_IT: dict[str, Callable[[World], tuple[Operation, ...]]] = {
+    "a tag of an epoch that it lets go": lambda world: (Tag(name="new", epoch=2),),
+    "a pin of one": lambda world: (Pin(name="new", epoch=2, until_ms=world.now * 2),),
+    "a lease of one": lambda world: (Lease(job="b" * 16, epoch=2, until_ms=world.now * 2),),
+    "a lease of a job that wrote a victim": lambda world: (
+        Lease(job="c" * 16, epoch=7, until_ms=world.now * 2),
+    ),
+    "a pin that it ends": lambda world: (Pin(name="over", epoch=6, until_ms=world.now * 2),),
+    "the end of a pin that it ends": lambda world: (Unpin(name="over"),),
+    "a lease that it ends": lambda world: (Lease(job="d" * 16, epoch=6, until_ms=world.now * 2),),
+}
+
+
+@pytest.mark.parametrize("what", CONCERNS_IT)
+def test_what_concerns_a_vacuum_makes_it_look_again(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = held()
+    world.write("c" * 16)
+    soon = world.now + 1000
+    world.commit(
+        Pin(name="over", epoch=6, until_ms=soon), Lease(job="d" * 16, epoch=6, until_ms=soon)
+    )
+    world.wait(1)
+    seen = looks(world, monkeypatch)
+    during(world, SLOT, lambda: world.commit(*CONCERNS_IT[what](world)))
+    assert len(seen) == 2
+    world.check()
+
+
+def test_another_vacuum_in_between_makes_it_look_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = busy()
+    seen = looks(world, monkeypatch)
+    during(world, SLOT, world.vacuum)
+    assert len(seen) > 2
+    world.check_tidy()
