@@ -16,6 +16,7 @@ from colonnade.cli.progress import progress
 from manifests.errors import CorruptionError
 from manifests.store import open_store
 from tableformat.location import locate_existing
+from tableformat.verify.findings import VerifyReport
 from tableformat.verify.run import verify_path
 
 
@@ -36,7 +37,8 @@ def verify(
 ) -> None:
     """Look for damage in a database or a table: files, columns, blocks and rows. Changes nothing.
 
-    Ends with exit code 8 where there is any. A log that cannot be read is damage, too.
+    Ends with exit code 8 where there is any: a log with missing or wrong bytes is damage, too. With
+    7 or 9 where there is none, but parts have a newer format, or may not be read.
     """
     output = Output(json)
     engine = choose_engine(_stored_bytes(path) if depth > 2 else 0, spark, spark_above)
@@ -55,7 +57,15 @@ def verify(
         )
     output.show(report.to_json(), Text(str(report)))
     if not report.is_sound:
-        raise typer.Exit(int(ExitCode.CORRUPTION))
+        raise typer.Exit(int(_exit_code(report)))
+
+
+def _exit_code(report: VerifyReport) -> ExitCode:
+    """That of the worst that was found."""
+    if report.is_damaged:
+        return ExitCode.CORRUPTION
+    newer = any(each.kind == "newer" for each in report.findings)
+    return ExitCode.UNSUPPORTED_FORMAT if newer else ExitCode.STORE
 
 
 def _stored_bytes(path: str) -> int:

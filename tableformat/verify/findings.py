@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from manifests.errors import ColonnadeError, StoreError
+from manifests.errors import ColonnadeError, StoreError, UnsupportedFormatError
+
+Kind = Literal["damage", "cache", "understated", "newer", "unread"]
 
 DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
 """What each depth looks at, beside all that those before it do."""
@@ -19,12 +21,14 @@ class Finding:
     `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
     suffers, and `repair` makes it anew. Blocks that are `understated` take more bytes decoded than
     their index states: they are read, but the first releases refuse them; `repair` writes their
-    RowSet anew. `file` is a name in the database; absent for what the log
-    holds itself. `rows` are the first and last row concerned, as the RowSet stores them. `epoch` is
-    one that a tag or pin keeps, where the newest one does not have the RowSet like this.
+    RowSet anew. What is `newer` has a format that this version does not know, and the store
+    refuses to read what is `unread`: of both nothing is known, and neither is called damaged.
+    `file` is a name in the database; absent for what the log holds itself. `rows` are the first and
+    last row concerned, as the RowSet stores them. `epoch` is one that a tag or pin keeps, where the
+    newest one does not have the RowSet like this.
     """
 
-    kind: Literal["damage", "cache", "understated"]
+    kind: Kind
     problem: str
     file: str | None = None
     table: str | None = None
@@ -38,14 +42,16 @@ class Finding:
         return f"{self.kind}: {self.problem}"
 
 
-def problem_of(error: ColonnadeError) -> str:
-    """What reading ended with, as a finding says it.
+def kind_of(error: ColonnadeError) -> Kind:
+    """What a finding calls it that reading ended with an error.
 
-    Raises the error itself where the store may answer later: of what it has that says nothing.
+    Raises the error itself where the store may answer later: then nothing is found yet.
     """
-    if isinstance(error, StoreError) and error.retryable:
-        raise error
-    return error.message
+    if isinstance(error, StoreError):
+        if error.retryable:
+            raise error
+        return "unread"
+    return "newer" if isinstance(error, UnsupportedFormatError) else "damage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +75,20 @@ class VerifyReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is damaged; caches may be, and blocks may be understated."""
-        return not any(each.kind == "damage" for each in self.findings)
+        """Whether all was read and nothing is damaged.
+
+        Caches may be damaged, and blocks understated.
+        """
+        return not self._kinds & {"damage", "newer", "unread"}
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether anything but caches is damaged, as far as it was read."""
+        return "damage" in self._kinds
+
+    @property
+    def _kinds(self) -> set[Kind]:
+        return {each.kind for each in self.findings}
 
     def damaged_rowsets(self, table: str) -> list[int]:
         """The RowSets of a table that `ArrowTable.repair` can put right, by id.
@@ -78,8 +96,9 @@ class VerifyReport:
         Those with understated blocks are among them. Those that only a tag or pin keeps are not: an
         epoch stays as it was.
         """
-        damage = [e for e in self.findings if e.kind != "cache" and e.epoch is None]
-        return sorted({e.rowset for e in damage if e.table == table and e.rowset is not None})
+        wanted = ("damage", "understated")
+        found = [e for e in self.findings if e.kind in wanted and e.epoch is None]
+        return sorted({e.rowset for e in found if e.table == table and e.rowset is not None})
 
     def to_json(self) -> dict[str, Any]:
         """A plain value that turns into JSON."""
@@ -98,5 +117,9 @@ class VerifyReport:
         if self.leftovers:
             size = sum(self.leftovers.values())
             said.append(f"Vacuum would remove {len(self.leftovers)} files of {size} bytes.")
-        said.append("Nothing is damaged." if self.is_sound else "There is damage.")
+        said.append("There is damage." if self.is_damaged else "Nothing is damaged.")
+        if "newer" in self._kinds:
+            said.append("Some of it has a newer format: verify it with the version that wrote it.")
+        if "unread" in self._kinds:
+            said.append("Some of it could not be read: verify it as a user who may read all files.")
         return "\n".join(said)

@@ -31,7 +31,7 @@ from manifests.slots import FAR, check_end, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.vacuum.floor import read_anchor
 from manifests.vacuum.objects import describe
-from tableformat.verify.findings import Finding, problem_of
+from tableformat.verify.findings import Finding, Kind, kind_of
 from tableformat.verify.job import Unit
 
 
@@ -77,7 +77,7 @@ class LogCheck:
     def _read_newest(self) -> tuple[CheckpointRef, Root] | None:
         try:
             found = read_hint(self.log.store)
-        except CorruptionError as error:
+        except (CorruptionError, StoreError) as error:
             self._note(error, HINT)
             return None
         if found is None and self._is_listed(HINT):
@@ -125,7 +125,7 @@ class LogCheck:
         first = self.log.read_first()
         try:
             item = read_slot(self.log.store, 1)
-        except CorruptionError:
+        except ColonnadeError:
             return first
         return self.log.read_anchored(item) if isinstance(item, Stub) else first
 
@@ -181,15 +181,16 @@ class LogCheck:
                     name = checkpoint_name(segment.segment.object)
                     read_segment(self.log.store, table, segment)
         except ColonnadeError as error:
-            self._note_cache(problem_of(error), name)
+            kind = kind_of(error)
+            self._note_cache(error.message, name, "unread" if kind == "unread" else "cache")
             return None
         return state
 
     def _note(self, error: ColonnadeError, file: str | None, table: str | None = None) -> None:
-        self.findings.append(Finding("damage", problem_of(error), file, table))
+        self.findings.append(Finding(kind_of(error), error.message, file, table))
 
-    def _note_cache(self, problem: str, file: str) -> None:
-        self.findings.append(Finding("cache", problem, file))
+    def _note_cache(self, problem: str, file: str, kind: Kind = "cache") -> None:
+        self.findings.append(Finding(kind, problem, file))
 
 
 def check_files(

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,13 @@ from google_crc32c import value as crc32c
 
 from manifests.deletion_vector import read_deletion_vector
 from manifests.entries import ColumnStatistics, PartitionValues
-from manifests.errors import ColonnadeError, CorruptionError
+from manifests.errors import (
+    ColonnadeError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
 from manifests.names import deletion_vector_name, footer_name
 from manifests.replacement import stored_parts
 from manifests.snapshot import LiveRowSet
@@ -32,7 +37,7 @@ from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stop import Stop
 from tableformat.verify.block_check import check_block, check_bytes, contradiction
-from tableformat.verify.findings import Finding, problem_of
+from tableformat.verify.findings import Finding, Kind, kind_of
 from tableformat.verify.job import VerifyJob, VerifyOutcome
 from tableformat.verify.order_check import first_unsorted
 from tableformat.verify.partition_check import first_astray
@@ -100,7 +105,7 @@ class RowSetCheck:
         except ColonnadeError as error:
             name = footer_name(self.job.prefix, entry.object)
             file = name if entry.place == "directory" else source.segment_name(0)
-            self._note(problem_of(error), file, rows=(0, entry.rows - 1))
+            self._note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
         self._check_size(source, footer)
         if missing := set(self.columns).difference(footer.columns):
@@ -113,7 +118,7 @@ class RowSetCheck:
         for column_id, segment in footer.columns.items():
             self.stop.check()
             _ColumnCheck(self, source, segment, column_id, columns.get(column_id)).run()
-        whole = not self.columns and all(each.kind != "damage" for each in self.findings)
+        whole = not self.columns and all(each.kind == "understated" for each in self.findings)
         if self.job.depth >= 4 and self.job.sort_key and whole:
             self._check_order(source)
         if self.job.depth >= 4 and entry.partition is not None and whole:
@@ -154,7 +159,7 @@ class RowSetCheck:
             read_deletion_vector(self.store, prefix, vector, rows)
         except ColonnadeError as error:
             file = None if vector.data else deletion_vector_name(prefix, vector.object)
-            self._note(problem_of(error), file, rows=(0, rows - 1))
+            self._note(error.message, file, rows=(0, rows - 1), kind=kind_of(error))
 
     def _check_size(self, source: RowSetSource, footer: Footer) -> None:
         entry = self.rowset.entry
@@ -175,7 +180,7 @@ class RowSetCheck:
         column: str | None = None,
         block: int | None = None,
         rows: tuple[int, int] | None = None,
-        kind: Literal["damage", "understated"] = "damage",
+        kind: Kind = "damage",
     ) -> None:
         name = None if self.rowset.entry.place == "inline" else file
         found = Finding(
@@ -214,6 +219,9 @@ class _ColumnCheck:
         except ValueError as error:
             self._note(f"its index: {error}", rows=(0, entry.rows - 1), of_index=True)
             return
+        except (StoreError, UnsupportedFormatError) as error:
+            self._note_error(error, rows=(0, entry.rows - 1), of_index=True)
+            return
         filters = 0 if self.segment.filters is None else self.segment.filters.length
         ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
         if ends != (entry.rows, self.segment.length, filters):
@@ -239,8 +247,8 @@ class _ColumnCheck:
                 raise ValueError("the footer must name either an index or a block")
             name = self.source.index_name(self.id)
             data = bytes(self.source.read(name, [(extent.offset, extent.length)])[0])
-        except ColonnadeError as error:
-            raise ValueError(problem_of(error)) from error
+        except (CorruptionError, NotFoundError) as error:
+            raise ValueError(error.message) from error
         if crc32c(data) != extent.crc32c:
             raise ValueError("its bytes do not match their checksum")
         filters = self.segment.filters is not None
@@ -283,7 +291,7 @@ class _ColumnCheck:
             except ColonnadeError as error:
                 first, end = left.popleft()
                 rows = (int(index.first_rows[first]), int(index.first_rows[end]) - 1)
-                self._note(problem_of(error).rstrip("."), block=first, rows=rows)
+                self._note_error(error, first, rows)
         if self.understated:
             self._note_understated(index)
 
@@ -355,7 +363,8 @@ class _ColumnCheck:
         try:
             [data] = self.source.read(self.source.index_name(self.id), [extent])
         except ColonnadeError as error:
-            self._note_block(index, first, problem_of(error).rstrip("."), of_filter=True)
+            rows = (int(index.first_rows[first]), int(index.first_rows[first + 1]) - 1)
+            self._note_error(error, first, rows, of_filter=True)
             return {}
         self.owner.bytes += len(data)
         found = {}
@@ -385,14 +394,24 @@ class _ColumnCheck:
         *,
         of_index: bool = False,
         of_filter: bool = False,
+        kind: Kind = "damage",
     ) -> None:
         alone = of_filter or (of_index and self.segment.index is not None)
         file = self.source.index_name(self.id) if alone else self.source.segment_name(self.id)
         told = None if self.column is None else self.column.name
         location = self.source.locate(file)
-        self.owner._note(
-            f"Column {self._name} in {location} is damaged: {problem}.", file, told, block, rows
-        )
+        state = "is damaged" if kind == "damage" else "cannot be checked"
+        sentence = f"Column {self._name} in {location} {state}: {problem}."
+        self.owner._note(sentence, file, told, block, rows, kind)
+
+    def _note_error(
+        self,
+        error: ColonnadeError,
+        block: int | None = None,
+        rows: tuple[int, int] | None = None,
+        **of: bool,
+    ) -> None:
+        self._note(error.message.rstrip("."), block, rows, kind=kind_of(error), **of)
 
 
 def _decode_any(data: bytes, filters: bool) -> SparseIndex:

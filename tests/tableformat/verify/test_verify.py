@@ -16,6 +16,7 @@ import pytest
 
 import colonnade
 from manifests.checkpoint_reader import read_hint
+from manifests.codec import seal, unseal
 from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
 from manifests.log import Log, create_database
 from manifests.names import HINT, checkpoint_name, epoch_name
@@ -291,6 +292,67 @@ def test_one_epoch_that_cannot_be_read_is_named(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(store, "get", failing)
     assert epoch_name(3) in {each.file for each in db.verify(1).findings}
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryStore()
+    db, names = make(store), sorted(info.name for info in store.list(""))
+    get, get_ranges, db_state = store.get, store.get_ranges, db.refresh()
+    hidden = ""
+
+    def refuse(name: str) -> None:
+        if name == hidden:
+            raise StoreError(f"{name} could not be read: permission denied.")
+
+    def refusing_get(name: str, *, limit: int | None = None) -> bytes:
+        refuse(name)
+        return get(name, limit=limit)
+
+    def refusing_ranges(name: str, ranges: Any) -> Any:
+        refuse(name)
+        return get_ranges(name, ranges)
+
+    monkeypatch.setattr(store, "get", refusing_get)
+    monkeypatch.setattr(store, "get_ranges", refusing_ranges)
+    for hidden in names:
+        report = db.verify(4, threads=1)
+        assert {each.kind for each in report.findings} == {"unread"}, hidden
+        assert any(hidden in each.problem for each in report.findings)
+        assert not report.is_sound
+        assert not report.is_damaged
+        assert [report.damaged_rowsets(name) for name in ("a", "b")] == [[], []]
+        assert "Nothing is damaged. Some of it could not be read" in str(report).replace("\n", " ")
+    hidden = ""
+    assert db.verify(4).is_sound
+    assert db.refresh() == db_state
+
+
+def newer(data: bytes) -> bytes:
+    """A sealed object of the next format version."""
+    body = unseal(data, "newer")
+    version = int(body.partition(b'"format_version":')[2][:1])
+    old, new = (b'"format_version":%d' % number for number in (version, version + 1))
+    return seal(body.replace(old, new, 1))
+
+
+def test_what_has_a_newer_format_is_not_called_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = partial(WriteOptions, block_rows=100, packed_bytes=0, inline_bytes=0)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    store = MemoryStore()
+    db = make(store)
+    epochs = [epoch_name(number) for number in (0, 1, 3, 8)]
+    for name in epochs:
+        whole = store.get(name)
+        store.put(name, newer(whole), sync=False)
+        report = db.verify(4, threads=1)
+        assert [each.file for each in report.findings if each.kind == "newer"] == [name]
+        assert not report.is_damaged
+        assert not report.is_sound
+        assert "Some of it has a newer format" in str(report)
+        store.put(name, whole, sync=False)
+    assert db.verify(4).is_sound
 
 
 def test_a_missing_epoch_is_found_however_far_behind_the_next_one_is() -> None:
