@@ -1,7 +1,8 @@
 """One RowSet on its way to the store.
 
 Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on every
-column goes to a file of its own. What is small in the end becomes one object, or no object at all:
+column goes to a file of its own. What is small in the end, all of it or each of its many columns,
+becomes one object, or no object at all:
 
     packed or inline   segments | Bloom filters | indexes, each in column order | footer
     directory          <id>.col ... , <id>.idx (filters, then index) ... , then rowset.json
@@ -37,7 +38,7 @@ from tableformat.stored_block import StoredBlock
 from tableformat.write_options import WriteOptions
 
 _MOST_OPEN_FILES = 256
-"""A wider RowSet waits in memory instead, and its files are written one after another."""
+"""A wider RowSet waits in memory instead, and so many of its files are written at a time."""
 
 
 class _Part:
@@ -82,6 +83,7 @@ class RowSetOutput:
             _Part(column, has_filters=column.id in options.bloom_columns) for column in columns
         ]
         self._names: list[str] = []
+        self._packed_limit = options.packed_limit(len(columns))
         self._in_files = False
         self._cuts: list[int] = []
         self._stated_cuts = cuts
@@ -155,7 +157,7 @@ class RowSetOutput:
             part.filters.append(bloom)
         self.byte_count += data.size + len(bloom)
         if not self._in_files:
-            if self.byte_count <= self._options.packed_bytes:
+            if self.byte_count <= self._packed_limit:
                 return
             if len(self._parts) > _MOST_OPEN_FILES:
                 return
@@ -190,7 +192,7 @@ class RowSetOutput:
 
     def finish(self) -> RowSetEntry:
         """Write what is missing. Requires: at least one cut. Raises StoreError."""
-        large = self._in_files or self.byte_count > self._options.packed_bytes
+        large = self._in_files or self.byte_count > self._packed_limit
         entry = self._finish_directory() if large else self._finish_string()
         # A task may write very many RowSets, and to remove one again its names do.
         self._parts.clear()
@@ -198,17 +200,17 @@ class RowSetOutput:
 
     def _finish_directory(self) -> RowSetEntry:
         segments: dict[int, Segment] = {}
-        for part in self._parts:
-            self._flush(part)
-            if part.file is not None:
-                part.file.close()
-            index = _index(part)
-            if index is not None:
-                self._index_file(part).write(index)
-                self.byte_count += len(index)
-            if part.index_file is not None:
-                part.index_file.close()
-            segments[part.column.id] = _segment(part, 0, 0, index, part.filter_length)
+        for start in range(0, len(self._parts), _MOST_OPEN_FILES // 2):
+            group = self._parts[start : start + _MOST_OPEN_FILES // 2]
+            for part in group:
+                self._flush(part)
+                index = _index(part)
+                if index is not None:
+                    self._index_file(part).write(index)
+                    self.byte_count += len(index)
+                segments[part.column.id] = _segment(part, 0, 0, index, part.filter_length)
+            files = [file for part in group for file in (part.file, part.index_file)]
+            self._store.close_all([file for file in files if file is not None])
         footer = self._footer(segments)
         self._put(names.footer_name(self._prefix, self._object), footer)
         return self._entry("directory", footer, segments, self.byte_count + len(footer))
@@ -226,15 +228,17 @@ class RowSetOutput:
         footer = self._footer(segments)
         blocks = (memoryview(data) for part in self._parts for data in part.waiting)
         blooms = (bloom for part in self._parts for bloom in part.filters)
-        data = b"".join((*blocks, *blooms, *(index for index in indexes if index), footer))
-        if len(data) <= self._options.inline_bytes:
-            return self._entry("inline", footer, segments, len(data), data)
-        self._put(names.packed_name(self._prefix, self._object), data)
-        return self._entry("packed", footer, segments, len(data))
+        pieces = (*blocks, *blooms, *(index for index in indexes if index), footer)
+        size = index_offset + len(footer)
+        if size <= self._options.inline_bytes:
+            return self._entry("inline", footer, segments, size, b"".join(pieces))
+        self._put(names.packed_name(self._prefix, self._object), *pieces)
+        return self._entry("packed", footer, segments, size)
 
-    def _put(self, name: str, data: bytes) -> None:
+    def _put(self, name: str, *pieces: bytes | memoryview) -> None:
         with self._create(name) as writer:
-            writer.write(data)
+            for data in pieces:
+                writer.write(data)
 
     def _footer(self, segments: dict[int, Segment]) -> bytes:
         version: Literal[2, 3] = 3 if has_filters(segments.values()) else 2

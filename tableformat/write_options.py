@@ -8,6 +8,7 @@ from manifests.limits import LIMITS
 
 KIB = 2**10
 MIB = 2**20
+_PACKED_COLUMNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +18,11 @@ class WriteOptions:
     `target_bytes` is the stored size at which a RowSet ends, `max_records` the most rows that it
     gets (None: no limit). `block_rows` is the distance of cuts; `block_bytes` bounds a decoded
     block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
-    those of at most `packed_bytes` in one object, larger ones in a directory. Deletion vectors and
-    origins of at most `inline_vector_bytes` live in the log. `run_bytes` is the decoded size up to
-    which rows are collected to be sorted. `indexed_columns` are the ids whose
-    statistics the log keeps, `bloom_columns` those whose blocks get Bloom filters.
+    those of at most `packed_bytes` in one object, larger ones in a directory. A RowSet of more
+    columns may have as much for every 64 of them, since each file costs a wait for the disk.
+    Deletion vectors and origins of at most `inline_vector_bytes` live in the log. `run_bytes` is
+    the decoded size up to which rows are collected to be sorted. `indexed_columns` are the ids
+    whose statistics the log keeps, `bloom_columns` those whose blocks get Bloom filters.
     """
 
     target_bytes: int = 128 * MIB
@@ -34,3 +36,7 @@ class WriteOptions:
     sync: bool = True
     indexed_columns: frozenset[int] = frozenset()
     bloom_columns: frozenset[int] = frozenset()
+
+    def packed_limit(self, columns: int) -> int:
+        """The most stored bytes of a RowSet of so many columns that is one object."""
+        return self.packed_bytes * max(1, columns // _PACKED_COLUMNS)

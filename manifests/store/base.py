@@ -165,6 +165,20 @@ class ObjectStore(abc.ABC):
         Raises: AlreadyExistsError.
         """
 
+    def close_all(self, writers: Sequence[ObjectWriter]) -> None:
+        """Close what `create` of this store began; its waits may run side by side.
+
+        Afterwards each object is as its own `close` leaves it. Raises as `close`: some of the
+        objects may be there then, and the other writers have aborted.
+        """
+        try:
+            for writer in writers:
+                writer.close()
+        except BaseException:
+            for writer in writers:
+                writer.abort()
+            raise
+
     @abc.abstractmethod
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
         """List the objects whose name begins with `prefix` ("" for all), in no order.

@@ -361,6 +361,18 @@ def test_a_writer_that_ended_takes_and_gives_nothing_more() -> None:
             writer.close()
 
 
+@pytest.mark.parametrize(("columns", "place"), [(8, "directory"), (300, "packed")])
+def test_a_rowset_of_many_small_columns_is_one_object(columns: int, place: str) -> None:
+    noise, width = np.random.default_rng(1), 2_400_000 // columns
+    rows = pa.record_batch({f"c{i}": pa.array([noise.bytes(width)]) for i in range(columns)})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    store = MemoryStore()
+    (entry,) = entries = write(store, schema, rows, packed_bytes=2**20)
+    assert entry.place == place
+    assert len(list(stored(store))) == (1 if place == "packed" else columns + 1)
+    assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
+
+
 def test_a_very_wide_rowset_does_not_need_as_many_open_files() -> None:
     rows = pa.record_batch({f"c{i}": pa.array([i, i + 1, i * i]) for i in range(300)})
     schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]

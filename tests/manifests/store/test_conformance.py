@@ -280,6 +280,35 @@ def eager_switching() -> Iterator[None]:
     sys.setswitchinterval(interval)
 
 
+@pytest.mark.parametrize("sync", [True, False])
+def test_objects_that_are_closed_together_are_all_there_and_whole(
+    store: ObjectStore, sync: bool
+) -> None:
+    bodies = {f"t/{i % 3}/{i}": bytes([i]) * 5000 for i in range(40)}
+    writers = [store.create(name, sync=sync) for name in bodies]
+    for writer, body in zip(writers, bodies.values(), strict=True):
+        writer.write(body)
+    store.close_all(writers)
+    assert {name: store.get(name) for name in bodies} == bodies
+    store.close_all(writers)  # as `close` does nothing after `close`
+    assert not list(store.list_unfinished())
+
+
+def test_objects_that_are_closed_together_never_replace_one(store: ObjectStore) -> None:
+    writers = [store.create(f"t/{i}", sync=True) for i in range(5)]
+    for writer in writers:
+        writer.write(b"mine")
+    store.put("t/2", b"theirs", sync=False)
+    with pytest.raises(AlreadyExistsError, match="t/2"):
+        store.close_all(writers)
+    assert store.get("t/2") == b"theirs"
+    assert all(store.get(each.name) == b"mine" for each in store.list("t/") if each.name != "t/2")
+    assert not list(store.list_unfinished())
+    for writer in writers:
+        with pytest.raises(InvalidInputError):
+            writer.write(b"more")
+
+
 @pytest.mark.usefixtures("eager_switching")
 def test_of_racing_threads_exactly_one_creates_a_name(store: ObjectStore) -> None:
     rounds, racers = 60, 4

@@ -317,6 +317,33 @@ def test_the_bytes_are_durable_before_they_get_their_name(
     assert steps == ["write", "fsync", publish, "fsync folder"]
 
 
+def test_objects_that_are_closed_together_are_durable_before_the_call_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync, link = os.fsync, os.link
+    durable: list[str] = []
+    linked: list[str] = []
+
+    def sync(file: int) -> None:
+        fsync(file)
+        durable.append(Path(os.readlink(f"/proc/self/fd/{file}")).name)
+
+    def put(temp: str, leaf: str, **folders: int) -> None:
+        assert temp in durable
+        link(temp, leaf, **folders)
+        linked.append(leaf)
+
+    store = LocalStore(tmp_path)
+    writers = [store.create(f"t/{folder}/{i}", sync=True) for folder in "ab" for i in range(20)]
+    for writer in writers:
+        writer.write(b"x")
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "link", put)
+    store.close_all(writers)
+    assert len(linked) == 40
+    assert sorted(durable[40:]) == ["a", "b"], "each folder once, and behind all its files"
+
+
 def test_every_new_folder_is_synced_into_its_parent_before_a_commit_is_acknowledged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,21 @@ def test_more_columns_than_open_files_are_written(
     assert identical(read(url, schema, entries), rows)
 
 
+@pytest.mark.parametrize(("columns", "place"), [(8, "directory"), (300, "packed")])
+def test_a_rowset_of_many_small_columns_is_one_object(
+    writer: WriteTool, folders: Iterator[Path], columns: int, place: str
+) -> None:
+    noise, width = np.random.default_rng(1), 2_400_000 // columns
+    rows = pa.record_batch({f"c{i}": pa.array([noise.bytes(width)]) for i in range(columns)})
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    url = next(folders)
+    entries = writer.write(url, schema, rows, options={"packed_bytes": 2**20})
+    assert [entry.place for entry in entries] == [place]
+    files = [path for path in url.rglob("*") if path.is_file()]
+    assert (len(files) == 1) == (place == "packed")
+    assert identical(read(url, schema, entries), rows)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_an_entry_says_that_its_objects_were_not_synced(
     writer: WriteTool, folders: Iterator[Path], place: str

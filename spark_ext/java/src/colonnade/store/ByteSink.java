@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Matcher;
@@ -79,6 +82,21 @@ public final class ByteSink {
       return new ObjectOutput(locate(name), path, temporary(path), sync);
     } catch (IOException error) {
       throw StoreException.failed(locate(name), "written", error);
+    }
+  }
+
+  /**
+   * Closes what {@code create} began, with many waits for the disk at once. Afterwards each object
+   * is as its own {@code close} leaves it.
+   *
+   * @throws IOException as {@code close}: some of the objects may be there then
+   */
+  public void closeAll(List<ObjectOutput> outputs) throws IOException {
+    SideBySide.run(outputs, ObjectOutput::publish);
+    Map<Path, ObjectOutput> folders = new HashMap<>();
+    outputs.forEach(each -> folders.put(each.folder(), each));
+    for (ObjectOutput each : folders.values()) {
+      each.syncFolder();
     }
   }
 

@@ -59,11 +59,23 @@ public final class ObjectOutput implements AutoCloseable {
   /** Makes the object visible under its name; does nothing after {@code close} or abort. */
   @Override
   public void close() throws IOException {
+    if (channel.isOpen()) {
+      publish();
+      syncFolder();
+    }
+  }
+
+  /** As {@link #close}, but its name is not durable before {@link #syncFolder}. */
+  void publish() throws IOException {
     if (!channel.isOpen()) {
       return;
     }
     try {
-      publish();
+      if (sync) {
+        channel.force(true);
+      }
+      link();
+      Files.delete(temporary);
     } catch (FileAlreadyExistsException error) {
       throw StoreException.exists(location);
     } catch (IOException error) {
@@ -73,10 +85,7 @@ public final class ObjectOutput implements AutoCloseable {
     }
   }
 
-  private void publish() throws IOException {
-    if (sync) {
-      channel.force(true);
-    }
+  private void link() throws IOException {
     try {
       Files.createLink(path, temporary);
     } catch (UnsupportedOperationException error) {
@@ -87,9 +96,20 @@ public final class ObjectOutput implements AutoCloseable {
       boolean isKnown = NO_LINK_REASONS.contains(String.valueOf(error.getReason()));
       throw isKnown ? new IOException(StoreException.NO_LINKS, error) : error;
     }
-    Files.delete(temporary);
+  }
+
+  Path folder() {
+    return path.getParent();
+  }
+
+  /** Makes the name durable, and those of all objects in its folder. */
+  void syncFolder() throws IOException {
     if (sync) {
-      ByteSink.sync(path.getParent());
+      try {
+        ByteSink.sync(folder());
+      } catch (IOException error) {
+        throw StoreException.failed(location, "written", error);
+      }
     }
   }
 

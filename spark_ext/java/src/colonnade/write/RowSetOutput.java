@@ -8,16 +8,18 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 /**
  * One RowSet on its way to the store; not visible to readers before the commit.
  *
  * <p>Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on
- * every column goes to a file of its own. What is small in the end becomes one object, or no object
- * at all. Spec: docs/spec/rowset.md#places
+ * every column goes to a file of its own. What is small in the end, all of it or each of its many
+ * columns, becomes one object, or no object at all. Spec: docs/spec/rowset.md#places
  */
 final class RowSetOutput {
-  /** A wider RowSet waits in memory instead, and its files are written one after another. */
+  /** A wider RowSet waits in memory instead, and so many of its files are written at a time. */
   private static final int MOST_OPEN_FILES = 256;
 
   private final ByteSink sink;
@@ -28,6 +30,7 @@ final class RowSetOutput {
   private final List<Part> parts = new ArrayList<>();
   private final List<String> written = new ArrayList<>();
   private final Cuts cuts;
+  private final long packedLimit;
   private boolean inFiles;
   private long byteCount;
 
@@ -68,6 +71,7 @@ final class RowSetOutput {
     this.partition = partition;
     this.encoder = encoder;
     this.cuts = new Cuts(options.blockRows());
+    this.packedLimit = options.packedLimit(job.columns().size());
     for (TableField column : job.columns()) {
       parts.add(new Part(column, options.bloomColumns().contains(column.id())));
     }
@@ -119,7 +123,7 @@ final class RowSetOutput {
     part.waiting.add(data);
     byteCount += data.length;
     if (!inFiles) {
-      if (byteCount <= options.packedBytes() || parts.size() > MOST_OPEN_FILES) {
+      if (byteCount <= packedLimit || parts.size() > MOST_OPEN_FILES) {
         return;
       }
       inFiles = true;
@@ -160,9 +164,11 @@ final class RowSetOutput {
     return output;
   }
 
-  private void put(String name, byte[] data) throws IOException {
+  private void put(String name, byte[]... pieces) throws IOException {
     try (ObjectOutput output = create(name)) {
-      output.write(data);
+      for (byte[] data : pieces) {
+        output.write(data);
+      }
     }
   }
 
@@ -173,7 +179,7 @@ final class RowSetOutput {
 
   /** Write what is missing, and keep nothing but names. Requires: at least one cut. */
   RowSetEntry finish() throws IOException {
-    boolean large = inFiles || byteCount > options.packedBytes();
+    boolean large = inFiles || byteCount > packedLimit;
     RowSetEntry entry = large ? finishDirectory() : finishString();
     parts.clear();
     return entry;
@@ -182,20 +188,19 @@ final class RowSetOutput {
   private RowSetEntry finishDirectory() throws IOException {
     List<Segment> segments = new ArrayList<>();
     long bytes = byteCount;
-    for (Part part : parts) {
-      flush(part);
-      if (part.file != null) {
-        part.file.close();
+    for (int from = 0; from < parts.size(); from += MOST_OPEN_FILES / 2) {
+      List<ObjectOutput> files = new ArrayList<>();
+      for (Part part : parts.subList(from, Math.min(parts.size(), from + MOST_OPEN_FILES / 2))) {
+        flush(part);
+        byte[] index = index(part);
+        if (index != null) {
+          indexFile(part).write(index);
+          bytes += index.length;
+        }
+        Stream.of(part.file, part.indexFile).filter(Objects::nonNull).forEach(files::add);
+        segments.add(new Segment(part.column, 0, part.blocks, 0, index, part.filterLength()));
       }
-      byte[] index = index(part);
-      if (index != null) {
-        indexFile(part).write(index);
-        bytes += index.length;
-      }
-      if (part.indexFile != null) {
-        part.indexFile.close();
-      }
-      segments.add(new Segment(part.column, 0, part.blocks, 0, index, part.filterLength()));
+      sink.closeAll(files);
     }
     byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
     put(names.footer(), footer);
@@ -216,17 +221,19 @@ final class RowSetOutput {
       indexOffset += index == null ? 0 : index.length;
     }
     byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
-    ByteArrayOutputStream whole = new ByteArrayOutputStream((int) indexOffset + footer.length);
-    parts.forEach(part -> part.waiting.forEach(whole::writeBytes));
-    parts.forEach(part -> part.filters.forEach(whole::writeBytes));
-    segments.stream().map(Segment::index).filter(i -> i != null).forEach(whole::writeBytes);
-    whole.writeBytes(footer);
-    byte[] data = whole.toByteArray();
-    if (data.length <= options.inlineBytes()) {
-      return entry("inline", footer, segments, data.length, data);
+    List<byte[]> pieces = new ArrayList<>();
+    parts.forEach(part -> pieces.addAll(part.waiting));
+    parts.forEach(part -> pieces.addAll(part.filters));
+    segments.stream().map(Segment::index).filter(Objects::nonNull).forEach(pieces::add);
+    pieces.add(footer);
+    long size = indexOffset + footer.length;
+    if (size <= options.inlineBytes()) {
+      ByteArrayOutputStream whole = new ByteArrayOutputStream((int) size);
+      pieces.forEach(whole::writeBytes);
+      return entry("inline", footer, segments, size, whole.toByteArray());
     }
-    put(names.packed(), data);
-    return entry("packed", footer, segments, data.length, null);
+    put(names.packed(), pieces.toArray(byte[][]::new));
+    return entry("packed", footer, segments, size, null);
   }
 
   private byte[] index(Part part) {

@@ -9,7 +9,8 @@ import java.util.Set;
  * rows that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at
  * which wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row.
  * RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
- * one object. {@code indexedColumns} are the ids whose statistics the log keeps, {@code
+ * one object, and of more columns as much for every 64 of them, since each file costs a wait for the
+ * disk. {@code indexedColumns} are the ids whose statistics the log keeps, {@code
  * bloomColumns} those whose blocks get Bloom filters.
  */
 record WriteOptions(
@@ -24,6 +25,7 @@ record WriteOptions(
     Set<Integer> indexedColumns,
     Set<Integer> bloomColumns) {
   private static final long MIB = 1 << 20;
+  private static final int PACKED_COLUMNS = 64;
 
   /** The choices of every write but those that its settings make. */
   static WriteOptions of(
@@ -43,5 +45,10 @@ record WriteOptions(
         sync,
         indexedColumns,
         bloomColumns);
+  }
+
+  /** The most stored bytes of a RowSet of so many columns that is one object. */
+  long packedLimit(int columns) {
+    return packedBytes * Math.max(1, columns / PACKED_COLUMNS);
   }
 }
