@@ -11,6 +11,7 @@ from benchmarks.measure import save, show
 BENCHMARKS = {
     "encoding": "size, encode and decode of lineitem beside Parquet-zstd",
     "bloom": "a key that nothing is sorted by, with Bloom filters and without",
+    "many_columns": "1,000 rows of 2,000 columns without Spark beside Parquet-zstd",
     "append": "a thousand appends of ten rows without Spark",
     "open_head": "opening databases of up to a million RowSets",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
@@ -20,8 +21,12 @@ BENCHMARKS = {
     "verify": "verifying the checksums of a gigabyte beside cat",
     "task_memory": "peak memory of a writing task, 100 columns, 5 million rows",
     "changes": "DELETE, UPDATE, MERGE and writers at once beside the peers (pyspark 4.1 only)",
+    "first_merge": "the first MERGE of a session beside Iceberg's (pyspark 4.1 only)",
+    "wide": "200 columns, and a range of the key, beside the peers (pyspark 4.1 only)",
     "peers": "Spark with Colonnade, plain Parquet, Delta Lake and Iceberg (pyspark 4.1 only)",
 }
+
+OF_PEERS = ("changes", "first_merge", "wide", "peers")
 
 
 def main() -> None:
@@ -33,7 +38,7 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"],
-                        help="`all` leaves out `changes` and `peers`")  # fmt: skip
+                        help="`all` leaves out those for pyspark 4.1 only")  # fmt: skip
     parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
                         help="where data and results go (default: %(default)s)")  # fmt: skip
     parser.add_argument("--scale", type=float, default=1.0,
@@ -54,7 +59,7 @@ def main() -> None:
             print(text, flush=True)
         return
     # The peers are released for an older Spark than the other benchmarks run on.
-    every = [name for name in BENCHMARKS if name not in ("changes", "peers")]
+    every = [name for name in BENCHMARKS if name not in OF_PEERS]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:
         print(f"measuring {BENCHMARKS[name]} …", flush=True)
