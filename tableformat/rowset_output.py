@@ -27,6 +27,7 @@ from manifests.errors import ColonnadeError
 from manifests.ids import ObjectId
 from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore, ObjectWriter
+from manifests.store.base import Data
 from tableformat.array_size import array_bytes
 from tableformat.block import BlockEntry, encode_block
 from tableformat.block_statistics import from_log, merge, shorten, to_log
@@ -228,14 +229,14 @@ class RowSetOutput:
         footer = self._footer(segments)
         blocks = (memoryview(data) for part in self._parts for data in part.waiting)
         blooms = (bloom for part in self._parts for bloom in part.filters)
-        pieces = (*blocks, *blooms, *(index for index in indexes if index), footer)
+        pieces: list[Data] = [*blocks, *blooms, *(index for index in indexes if index), footer]
         size = index_offset + len(footer)
         if size <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, size, b"".join(pieces))
         self._put(names.packed_name(self._prefix, self._object), *pieces)
         return self._entry("packed", footer, segments, size)
 
-    def _put(self, name: str, *pieces: bytes | memoryview) -> None:
+    def _put(self, name: str, *pieces: Data) -> None:
         with self._create(name) as writer:
             for data in pieces:
                 writer.write(data)

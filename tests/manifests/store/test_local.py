@@ -328,7 +328,7 @@ def test_objects_that_are_closed_together_are_durable_before_the_call_returns(
         fsync(file)
         durable.append(Path(os.readlink(f"/proc/self/fd/{file}")).name)
 
-    def put(temp: str, leaf: str, **folders: int) -> None:
+    def put(temp: str, leaf: str, **folders: Any) -> None:
         assert temp in durable
         link(temp, leaf, **folders)
         linked.append(leaf)
