@@ -11,13 +11,11 @@ From the ground up:
     what came to a RowSet later             deletion_vector replacement named_objects
     a state, and what an epoch makes of it  snapshot fold rowsets_fold
     many entries at once                    entry_block entry_table segment spill
+    large maps, an entry of which is read   paged_map stored_map
     a state, stored                         checkpoint checkpoint_reader checkpoint_writer
-<<<<<<< HEAD
-    what a writer wants, and may            change conflicts rebase/
-    the dates of epochs, and what they mean dating epoch_times
-=======
+    tables that are read when asked for     stored_tables
     what a writer wants, and may            change conflicts vacuum_conflicts rebase/
->>>>>>> 3330407 (fix(vacuum): compare every part with all epochs since the look)
+    the dates of epochs, and what they mean dating epoch_times
     the log itself                          log_reader log
     what to rewrite, what to remove         compaction/ vacuum/
 """

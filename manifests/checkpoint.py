@@ -8,11 +8,11 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from manifests.codec import decode_model, encode_model
+from manifests.codec import decode_model, decode_value, encode_model
 from manifests.entries import (
     ByteCheck,
     ColumnNumber,
@@ -30,8 +30,9 @@ from manifests.fold import check_reader_features
 from manifests.ids import TableId
 from manifests.limits import Limits
 from manifests.operations import Anchor, Lease, Pin, TransactionIdText
+from manifests.paged_map import MapRef
 from manifests.schema import Model, TableSchema
-from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
+from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableMap, TableState
 
 _ENTRY_BYTES = 128
 
@@ -84,14 +85,22 @@ class TableRecord(Model):
     partition_layout_id: Count | None = None
 
 
+class StoredMaps(Model):
+    """The tables of a checkpoint, outside its root: records by id, and ids by name."""
+
+    records: MapRef
+    names: MapRef
+
+
 class Root(Model):
     """The root of a checkpoint: a snapshot whose RowSets are all in segments.
 
-    `earlier` names older checkpoints, fewer the older they are, so that an old epoch is reached
-    without reading the log from its beginning.
+    Version 1 holds its `tables` itself. Version 2 names them in `stored_tables`. `earlier` names
+    older checkpoints, fewer the older they are, so that an old epoch is reached without reading
+    the log from its beginning.
     """
 
-    format_version: Literal[1] = 1
+    format_version: Literal[1, 2] = 1
     checkpoint: Count
     transaction: TransactionIdText
     time_ms: Count
@@ -101,17 +110,25 @@ class Root(Model):
     lone_table: bool
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
-    tables: tuple[TableRecord, ...]
+    tables: tuple[TableRecord, ...] = ()
+    stored_tables: StoredMaps | None = None
     tags: dict[str, Count] | None = None
     pins: tuple[Pin, ...] | None = None
     leases: tuple[Lease, ...] | None = None
     earlier: tuple[CheckpointRef, ...] = ()
 
 
-def encode_root(snapshot: Snapshot, earlier: Sequence[CheckpointRef]) -> bytes:
-    """Write the root of a snapshot. Requires: no table has RowSets outside segments."""
+def encode_root(
+    snapshot: Snapshot, earlier: Sequence[CheckpointRef], stored: StoredMaps | None = None
+) -> bytes:
+    """Write the root of a snapshot, the tables of which are `stored` or become a part of it.
+
+    Requires: no table has RowSets outside segments.
+    """
+    tables = () if stored else snapshot.tables.values()
     return encode_model(
         Root(
+            format_version=2 if stored else 1,
             checkpoint=snapshot.epoch,
             transaction=snapshot.transaction,
             time_ms=snapshot.time_ms,
@@ -121,7 +138,8 @@ def encode_root(snapshot: Snapshot, earlier: Sequence[CheckpointRef]) -> bytes:
             lone_table=snapshot.lone_table,
             reader_features=tuple(sorted(snapshot.reader_features)),
             writer_features=tuple(sorted(snapshot.writer_features)),
-            tables=tuple(_table_record(table) for table in snapshot.tables.values()),
+            tables=tuple(_table_record(table) for table in tables),
+            stored_tables=stored,
             tags=dict(snapshot.tags) or None,
             pins=tuple(snapshot.pins.values()) or None,
             leases=tuple(snapshot.leases.values()) or None,
@@ -138,12 +156,28 @@ def decode_root(data: bytes, epoch: int, name: str) -> Root:
     root = decode_model(Root, data, name)
     if root.checkpoint != epoch:
         raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
+    if (root.stored_tables is None) != (root.format_version == 1):
+        raise CorruptionError(f"{name} is malformed: its tables are not where its version says.")
     return root
 
 
-def root_snapshot(root: Root) -> Snapshot:
-    """The state that a root stores. Raises UnsupportedFormatError for unknown reader features."""
+def encode_table_record(table: TableState) -> dict[str, Any]:
+    """A table as JSON. Requires: all its RowSets are in segments."""
+    return _table_record(table).model_dump(mode="json", exclude_none=True)
+
+
+def decode_table_record(value: Any, lone_table: bool, name: str) -> TableState:
+    """Read a table from JSON. Raises CorruptionError, UnsupportedFormatError, naming `name`."""
+    return _table_state(decode_value(TableRecord, value, name), lone_table)
+
+
+def root_snapshot(root: Root, stored: TableMap | None = None) -> Snapshot:
+    """The state that a root stores, `stored` being the tables that are not in the root itself.
+
+    Raises UnsupportedFormatError for unknown reader features.
+    """
     check_reader_features(root.reader_features)
+    tables = {TableId(t.id): _table_state(t, root.lone_table) for t in root.tables}
     return Snapshot(
         database=TableId(root.database),
         lone_table=root.lone_table,
@@ -154,7 +188,7 @@ def root_snapshot(root: Root) -> Snapshot:
         anchors=root.anchors,
         reader_features=frozenset(root.reader_features),
         writer_features=frozenset(root.writer_features),
-        tables={TableId(t.id): _table_state(t, root.lone_table) for t in root.tables},
+        tables=tables if stored is None else stored,
         tags=root.tags or {},
         pins={pin.name: pin for pin in root.pins or ()},
         leases={lease.job: lease for lease in root.leases or ()},

@@ -6,21 +6,28 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
 from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock
 from manifests.errors import (
+    ColonnadeError,
     CorruptionError,
     NotFoundError,
     UnsupportedFormatError,
 )
+from manifests.ids import TableId
 from manifests.names import HINT, checkpoint_name, epoch_name
 from manifests.operations import Anchor, CreateDatabase, Epoch, Stub
+from manifests.paged_map import decode_table
 from manifests.segment import decode_segment, decode_segment_objects
 from manifests.slots import is_taken, read_slot
 from manifests.snapshot import SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore
+from manifests.stored_map import StoredMap
+from manifests.stored_tables import CheckpointTables, Replay, StoredTables
 
 HINT_LIMIT = 4096
 
@@ -41,6 +48,41 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
     data = store.get(name, limit=ref.check.length)
     verify(data, ref.check, store.locate(name))
     return decode_root(data, ref.epoch, store.locate(name))
+
+
+def state_of(
+    store: ObjectStore, ref: CheckpointRef | Anchor, root: Root, replay: Replay | None = None
+) -> Snapshot:
+    """The state that a root stores. Reads its tables when they are asked for.
+
+    Where they cannot be read, `replay` has them from the log; an anchor has none, because it is
+    the log. Raises UnsupportedFormatError for unknown reader features, CorruptionError.
+    """
+    stored = root.stored_tables
+    if stored is None:
+        return root_snapshot(root)
+    name = store.locate(checkpoint_name(ref.root))
+    tables = CheckpointTables(
+        StoredMap(store, decode_table(stored.records, name)),
+        StoredMap(store, decode_table(stored.names, name)),
+        replay or refuse_lost,
+    )
+    return root_snapshot(root, StoredTables(tables, root.checkpoint))
+
+
+def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
+    """The state that an anchor stores, or another checkpoint that is not to be replaced by the log.
+
+    Raises as `read_root` and `state_of`.
+    """
+    return state_of(store, ref, read_root(store, ref))
+
+
+def refuse_lost(error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+    """A `Replay` of what the log tells nowhere else: raises CorruptionError, or the error."""
+    if isinstance(error, NotFoundError):
+        raise CorruptionError(f"{error.message} It is a part of the log.") from error
+    raise error
 
 
 def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
@@ -84,11 +126,12 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
     return ref, root
 
 
-def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
+def find_checkpoint(store: ObjectStore, target: int | None, replay: Replay) -> Snapshot | None:
     """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
 
-    Raises StoreError, and without `target` CorruptionError where the epoch of the newest
-    checkpoint is gone.
+    `replay` reads from the log what turns out not to be readable in the checkpoint. Raises
+    StoreError, and without `target` CorruptionError where the epoch of the newest checkpoint is
+    gone.
     """
     try:
         found = read_hint(store)
@@ -96,22 +139,23 @@ def find_checkpoint(store: ObjectStore, target: int | None) -> Snapshot | None:
         if target is None:
             raise
         found = None
-    root = found[1] if found else None
+    ref, root = found if found else (None, None)
     before: list[CheckpointRef] = []
     while root is not None and target is not None and root.checkpoint > target:
         # Going back from checkpoint to checkpoint, each names those near itself more closely.
         older = [ref for ref in root.earlier if ref.epoch < root.checkpoint]
         before += [ref for ref in older if ref.epoch <= target]
         after = [ref for ref in older if ref.epoch > target]
-        root = _try_root(store, min(after, key=_epoch)) if after else None
+        ref = min(after, key=_epoch, default=None)
+        root = _try_root(store, ref) if ref else None
     if root is None and before:
         ref = max(before, key=_epoch)
         root = _try_root(store, ref)
         # Retention may have removed its epoch since: then the stub says what to read instead.
         root = root if root and _is_in_log(store, ref, root) else None
     try:
-        return root_snapshot(root) if root else None
-    except UnsupportedFormatError:
+        return state_of(store, ref, root, replay) if root and ref else None
+    except (CorruptionError, UnsupportedFormatError):
         return None
 
 

@@ -5,8 +5,9 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,25 +15,29 @@ from manifests.checkpoint import (
     CheckpointRef,
     Hint,
     encode_root,
+    encode_table_record,
     is_worth_keeping,
     plan_earlier,
     plan_merge,
     touched_segments,
 )
-from manifests.checkpoint_reader import read_hint, read_segment
+from manifests.checkpoint_reader import UNUSABLE, read_hint, read_segment, refuse_lost
 from manifests.codec import byte_check, encode_model
 from manifests.entries import SegmentEntry
 from manifests.entry_block import EntryBlock, block_of, concat_blocks
 from manifests.errors import ConflictError, StoreError
-from manifests.ids import new_job_id, new_object_id
+from manifests.ids import TableId, new_job_id, new_object_id
 from manifests.limits import LIMITS, Limits
 from manifests.named_objects import removed_objects
 from manifests.names import HINT, checkpoint_name
 from manifests.operations import Anchor, Epoch
+from manifests.paged_map import PageTable
 from manifests.segment import describe_segment, encode_segment, split_block
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore, PutOutcome
+from manifests.stored_map import StoredMap, write_map
+from manifests.stored_tables import CheckpointTables, StoredTables
 
 
 def write_segment(
@@ -89,11 +94,78 @@ def store_snapshot(
     Raises as `write_checkpoint`.
     """
     job = new_job_id()
-    tables = {key: _rewritten(store, table, job, limits) for key, table in snapshot.tables.items()}
-    stored = replace(snapshot, tables=tables)
-    data = encode_root(stored, earlier)
+    before = snapshot.tables if isinstance(snapshot.tables, StoredTables) else None
+    changed = {
+        key: None if table is None else _rewritten(store, table, job, limits)
+        for key, table in snapshot.held_tables().items()
+    }
+    data = None
+    if before is None or before.stored.records.table.byte_count <= limits.root_bytes:
+        tables = {k: t for k, t in {**snapshot.tables, **changed}.items() if t is not None}
+        stored = replace(snapshot, tables=tables)
+        data = encode_root(stored, earlier)
+    if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
+        maps = _write_tables(store, before, changed, job, limits)
+        stored = replace(snapshot, tables=StoredTables(maps, snapshot.epoch))
+        data = encode_root(stored, earlier, maps.described())
     root = write_object(store, job, data)
     return stored, CheckpointRef(epoch=snapshot.epoch, root=root, check=byte_check(data))
+
+
+def _write_tables(
+    store: ObjectStore,
+    before: StoredTables | None,
+    changed: Mapping[TableId, TableState | None],
+    job: str,
+    limits: Limits,
+) -> CheckpointTables:
+    """Store tables outside the root: those that changed since the checkpoint before, or all."""
+
+    if before is not None:
+        try:
+            return _write_maps(store, before.stored, changed, job, limits)
+        except UNUSABLE as error:
+            # Of a checkpoint that cannot be read nothing is used again.
+            changed = {**before.replayed(error), **changed}
+    return _write_maps(store, None, changed, job, limits)
+
+
+def _write_maps(
+    store: ObjectStore,
+    old: CheckpointTables | None,
+    changed: Mapping[TableId, TableState | None],
+    job: str,
+    limits: Limits,
+) -> CheckpointTables:
+    def write(data: bytes) -> str:
+        return write_object(store, job, data)
+
+    def store_map(before: PageTable | None, changes: Mapping[str, Any]) -> StoredMap:
+        return StoredMap(store, write_map(store, before, changes, write, limits.page_bytes))
+
+    records: dict[str, Any] = {
+        k: None if t is None else encode_table_record(t) for k, t in changed.items()
+    }
+    names = _changed_names(old, changed)
+    return CheckpointTables(
+        store_map(old.records.table if old else None, records),
+        store_map(old.names.table if old else None, names),
+        old.replay if old else refuse_lost,
+    )
+
+
+def _changed_names(
+    old: CheckpointTables | None, changed: Mapping[TableId, TableState | None]
+) -> dict[str, str | None]:
+    """The names that mean another table than in the checkpoint before, or none any more."""
+    names: dict[str, str | None] = {}
+    for key, table in changed.items():
+        was = old.get(key) if old else None
+        if was is not None and (table is None or table.name != was.name):
+            names.setdefault(was.name, None)
+        if table is not None and (was is None or table.name != was.name):
+            names[table.name] = key
+    return names
 
 
 def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
@@ -104,8 +176,9 @@ def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
 
 def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef) -> None:
     """Check that no vacuum since the epoch of a checkpoint names a part of it."""
-    refs = (each for table in stored.tables.values() for each in table.rowsets.segments)
-    names = {ref.root, *(each.segment.object for each in refs)}
+    held = stored.held_tables().values()
+    refs = (each for table in held if table for each in table.rowsets.segments)
+    names = {ref.root, *(each.segment.object for each in refs), *stored.stored_objects()}
     number = stored.epoch + 1
     while isinstance(item := read_slot(store, number), Epoch):
         if not names.isdisjoint(removed_objects(item.ops)):

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+import orjson
 from google_crc32c import value as _crc32c
 from pydantic import ValidationError
 
@@ -88,6 +89,14 @@ def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
     """
     try:
         return model.model_validate_json(unseal(data, name))
+    except ValidationError as error:
+        raise _translated(error, name) from error
+
+
+def decode_value(model: type[AnyModel], value: Any, name: str) -> AnyModel:
+    """Read a model from parsed JSON that has been checked as a whole. Raises as `decode_model`."""
+    try:
+        return model.model_validate_json(orjson.dumps(value))
     except ValidationError as error:
         raise _translated(error, name) from error
 

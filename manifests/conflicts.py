@@ -205,8 +205,10 @@ def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
                 raise NotFoundError(f"Pin {operation.name!r} does not exist.")
 
 
-def _check_names(operations: Iterable[Operation], head: Snapshot) -> None:
-    names = {table.id: table.name for table in head.tables.values()}
+def _check_names(operations: Sequence[Operation], head: Snapshot) -> None:
+    if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
+        return
+    names = dict(head.table_names())
     for operation in operations:
         if isinstance(operation, DropTable):
             names.pop(TableId(operation.table), None)

@@ -8,7 +8,7 @@ Spec: docs/spec/epoch-log.md#fold
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
@@ -52,7 +52,7 @@ from manifests.partition_layout import PARTITIONS, check_layout
 from manifests.replacement import REPLACE_COLUMN
 from manifests.rowsets_fold import RowSetsFold
 from manifests.schema import TableSchema, walk
-from manifests.snapshot import Snapshot, TableState
+from manifests.snapshot import Snapshot, TableMap, TableState
 
 READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read; a database that requires another one is refused."""
@@ -120,7 +120,7 @@ class _Fold:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._base = snapshot
-        self._tables = dict(snapshot.tables)
+        self._changed: dict[TableId, TableState | None] = {}
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._anchors = snapshot.anchors
         self._tags = dict(snapshot.tags)
@@ -172,7 +172,7 @@ class _Fold:
                 self._create(operation)
             case DropTable():
                 self._touch(operation.table)
-                del self._tables[TableId(operation.table)]
+                self._changed[TableId(operation.table)] = None
                 del self._rowsets[TableId(operation.table)]
             case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
                 self._alter(operation)
@@ -201,14 +201,16 @@ class _Fold:
 
     def _create(self, operation: CreateTable) -> None:
         table = TableId(operation.table)
-        if table in self._tables:
+        if self._find(table) is not None:
             self._refuse(f"creates table {table} again")
-        if self._base.lone_table and self._tables:
+        if self._base.lone_table and any(
+            self._find(t) for t in (*self._base.tables, *self._changed)
+        ):
             self._refuse("adds a table to a database that holds one lone table")
         self._check_free(operation.name)
         fields = operation.partition_fields or ()
         self._check_layout(operation.name, operation.table_schema, fields)
-        self._tables[table] = TableState(
+        self._changed[table] = TableState(
             id=table,
             name=operation.name,
             at_root=self._base.lone_table,
@@ -234,7 +236,7 @@ class _Fold:
         elif number > len(layouts) or fields != state.partition_layout(number):
             self._refuse(f"gives table {state.name!r} a partition layout {number} of other fields")
         state = replace(state, partition_layouts=layouts, partition_layout_id=number)
-        fold.table = self._tables[state.id] = state
+        fold.table = self._changed[state.id] = state
 
     def _check_layout(
         self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
@@ -295,8 +297,13 @@ class _Fold:
 
     def _is_stale(self) -> bool:
         """Whether segments of the state were removed, after others took their RowSets over."""
-        refs = (ref for table in self._tables.values() for ref in table.rowsets.segments)
-        return bool(self._removed) and any(ref.segment.object in self._removed for ref in refs)
+        if not self._removed:
+            return False
+        if not self._removed.isdisjoint(self._base.stored_objects()):
+            return True
+        held = {**self._base.held_tables(), **self._changed}
+        refs = (ref for table in held.values() if table for ref in table.rowsets.segments)
+        return any(ref.segment.object in self._removed for ref in refs)
 
     def _alter(
         self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
@@ -322,7 +329,7 @@ class _Fold:
                 state = replace(state, name=operation.name)
             case Restore():
                 state = self._restored(state, operation)
-        fold.table = self._tables[state.id] = state
+        fold.table = self._changed[state.id] = state
 
     def _land(self, operation: Txn) -> None:
         fold = self._touch(operation.table)
@@ -330,7 +337,7 @@ class _Fold:
         if operation.version <= batches.get(operation.app, -1):
             self._refuse(f"brings batch {operation.version} of {operation.app!r} again")
         fold.table = replace(fold.table, batches={**batches, operation.app: operation.version})
-        self._tables[fold.table.id] = fold.table
+        self._changed[fold.table.id] = fold.table
 
     def _restored(self, state: TableState, operation: Restore) -> TableState:
         """A table with the columns that it had before; allocators never go back."""
@@ -369,7 +376,10 @@ class _Fold:
             )
 
     def _check_free(self, name: str) -> None:
-        if any(other.name == name for other in self._tables.values()):
+        before = self._base.find_table(name)
+        if (before is not None and before.id not in self._changed) or any(
+            table is not None and table.name == name for table in self._changed.values()
+        ):
             self._refuse(f"gives a second table the name {name!r}")
 
     def _touch(self, table_id: str) -> RowSetsFold:
@@ -377,12 +387,18 @@ class _Fold:
         table = TableId(table_id)
         fold = self._rowsets.get(table)
         if fold is None:
-            state = self._tables.get(table)
+            state = self._find(table)
             if state is None:
                 self._refuse(f"names table {table_id}, which does not exist")
             fold = self._rowsets[table] = RowSetsFold(state)
         fold.changed_epoch = self._epoch
         return fold
+
+    def _find(self, table: TableId) -> TableState | None:
+        """A table as the last epoch that altered it left it, but for its RowSets."""
+        if table in self._changed:
+            return self._changed[table]
+        return self._base.tables.get(table)
 
     def _refuse(self, what: str) -> NoReturn:
         raise CorruptionError(f"Epoch {self._epoch} {what}.")
@@ -390,7 +406,7 @@ class _Fold:
     def snapshot(self) -> Snapshot:
         """The state reached; the fold must not be used afterwards."""
         for table, fold in self._rowsets.items():
-            self._tables[table] = fold.freeze()
+            self._changed[table] = fold.freeze()
         return replace(
             self._base,
             epoch=self._epoch,
@@ -404,8 +420,24 @@ class _Fold:
             stale=self._base.stale or self._is_stale(),
             reader_features=self._reader_features,
             writer_features=self._writer_features,
-            tables=self._tables,
+            tables=_with_changes(self._base.tables, self._changed, self._epoch),
         )
+
+
+def _with_changes(
+    tables: Mapping[TableId, TableState],
+    changed: Mapping[TableId, TableState | None],
+    epoch: int,
+) -> Mapping[TableId, TableState]:
+    if isinstance(tables, TableMap):
+        return tables.with_changes(changed, epoch)
+    after = dict(tables)
+    for key, table in changed.items():
+        if table is None:
+            after.pop(key, None)
+        else:
+            after[key] = table
+    return after
 
 
 def _field_ids(schema: TableSchema) -> list[int]:

@@ -23,6 +23,9 @@ class Limits:
     has `segment_inline_bytes`; half of either makes it one that checkpoints keep. It is written
     again once the root of a checkpoint holds newer vectors for `segment_vectors` of its RowSets.
 
+    The root of a checkpoint holds up to `root_tables` tables itself, and more of them as long as it
+    takes at most `root_bytes`. Larger maps are stored in pages of about `page_bytes`.
+
     A group of a compaction has at most `group_rowsets` RowSets, since all stand in one epoch, and
     about `group_rows` rows, each of which takes memory where rows change their order.
 
@@ -38,6 +41,9 @@ class Limits:
     segment_rowsets: int = 16_384
     segment_inline_bytes: int = 2**20
     segment_vectors: int = 16
+    root_tables: int = 16
+    root_bytes: int = 2**16
+    page_bytes: int = 2**14
     group_rowsets: int = 1024
     group_rows: int = 2**26
     pending_epochs: int = 1024

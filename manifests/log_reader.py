@@ -5,36 +5,37 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from manifests.bounds import BoundsTable, Keep, bounds_table
-from manifests.checkpoint import root_snapshot
 from manifests.checkpoint_reader import (
     UNUSABLE,
     find_checkpoint,
     read_hint,
-    read_root,
     read_segment,
+    read_state,
 )
 from manifests.clock import now_ms, utc
 from manifests.entry_block import AddedEntries, Entries
 from manifests.entry_table import EntryTable
 from manifests.epoch_times import last_epoch_by, present_ms
 from manifests.errors import (
+    ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
 from manifests.fold import apply_epoch, apply_epochs
+from manifests.ids import TableId
 from manifests.limits import LIMITS, Limits
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.operations import Epoch, Stub
 from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
+from manifests.snapshot import LiveRowSet, Snapshot, TableMap, TableState
 from manifests.store.base import ObjectStore
 
 
@@ -88,6 +89,9 @@ class LogReader:
         except CorruptionError:
             # What follows does not fit: the log may be that of another database by now.
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
+            if isinstance(snapshot.tables, TableMap):
+                # Vacuum may have removed the checkpoint that the state reads its tables from.
+                return self.read_head()
             raise
         if newest is snapshot:
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
@@ -185,7 +189,7 @@ class LogReader:
         anchor = head.anchor(epoch)
         if anchor is None:
             return None
-        return replace(root_snapshot(read_root(self.store, anchor)), floor=head.floor)
+        return replace(read_state(self.store, anchor), floor=head.floor)
 
     def _removed(self, what: str, floor: int) -> NotFoundError:
         return NotFoundError(
@@ -195,7 +199,7 @@ class LogReader:
 
     def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
         """A state to go on from: a checkpoint not after `target`, else epoch 0."""
-        state = find_checkpoint(self.store, target) if use_hint else None
+        state = find_checkpoint(self.store, target, self._replay) if use_hint else None
         if state is not None:
             return state
         first = read_slot(self.store, 0)
@@ -205,6 +209,17 @@ class LogReader:
         if isinstance(first, Stub):
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)
+
+    def _replay(self, error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+        """The tables of an epoch, of which a checkpoint that cannot be read was a cache."""
+        if not isinstance(error, UNUSABLE):
+            raise error
+        state = self._advance(self._begin(0, use_hint=False), epoch)
+        if state.epoch > epoch:
+            raise self._removed(f"the state at epoch {epoch}", state.epoch) from error
+        if state.epoch < epoch:
+            raise error
+        return state.tables
 
     def _advance(
         self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
@@ -247,7 +262,7 @@ class LogReader:
         """
         while True:
             try:
-                state = root_snapshot(read_root(self.store, stub.anchor))
+                state = read_state(self.store, stub.anchor)
                 return replace(state, floor=stub.floor)
             except NotFoundError as error:
                 following = read_slot(self.store, stub.floor + 1)

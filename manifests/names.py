@@ -42,6 +42,17 @@ def table_prefix(table_id: str, at_root: bool) -> str:
     return "" if at_root else f"{table_id}/"
 
 
+class TablePrefixes(dict[str, str]):
+    """The prefixes of all tables of a database, by table id."""
+
+    def __init__(self, at_root: bool) -> None:
+        super().__init__()
+        self._at_root = at_root
+
+    def __missing__(self, table_id: str) -> str:
+        return table_prefix(table_id, self._at_root)
+
+
 def rowset_folder(prefix: str, object_id: str) -> str:
     """Name the folder of a RowSet stored as a directory."""
     return f"{prefix}{object_id}"

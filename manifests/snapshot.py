@@ -5,6 +5,7 @@ Spec: docs/spec/epoch-log.md#state
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -119,6 +120,34 @@ class TableState:
         return table_prefix(self.id, self.at_root)
 
 
+class TableMap(Mapping[TableId, TableState], abc.ABC):
+    """Tables of a state that need not all be held: names and one table are found cheaply.
+
+    Looking for one may read a part of a checkpoint. Where that part cannot be read, the log tells
+    the same. Every method raises CorruptionError where that is gone too, StoreError.
+    """
+
+    @abc.abstractmethod
+    def find(self, name: str) -> TableState | None:
+        """The table with this exact name, if there is one."""
+
+    @abc.abstractmethod
+    def names(self) -> Mapping[TableId, str]:
+        """The names of all tables, by id."""
+
+    @abc.abstractmethod
+    def held(self) -> Mapping[TableId, TableState | None]:
+        """The tables that changed since they were stored; None for those that were dropped."""
+
+    @abc.abstractmethod
+    def stored_objects(self) -> frozenset[str]:
+        """The objects that hold tables which have not changed since."""
+
+    @abc.abstractmethod
+    def with_changes(self, changes: Mapping[TableId, TableState | None], epoch: int) -> TableMap:
+        """The tables of a later epoch, at which these are new, changed or dropped (None)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A database as of an epoch.
@@ -153,12 +182,32 @@ class Snapshot:
         """Whether an epoch up to this one can be read, as far as this state knows."""
         return self.floor <= epoch <= self.epoch or self.anchor(epoch) is not None
 
+    def find_table(self, name: str) -> TableState | None:
+        """The table with this exact name, if there is one."""
+        if isinstance(self.tables, TableMap):
+            return self.tables.find(name)
+        return next((table for table in self.tables.values() if table.name == name), None)
+
+    def table_names(self) -> Mapping[TableId, str]:
+        """The names of all tables, by id; cheaper than the tables."""
+        if isinstance(self.tables, TableMap):
+            return self.tables.names()
+        return {key: table.name for key, table in self.tables.items()}
+
+    def held_tables(self) -> Mapping[TableId, TableState | None]:
+        """The tables that no checkpoint needs to be read for; None for dropped ones."""
+        return self.tables.held() if isinstance(self.tables, TableMap) else self.tables
+
+    def stored_objects(self) -> frozenset[str]:
+        """The objects that hold tables of this state which need not be held."""
+        return self.tables.stored_objects() if isinstance(self.tables, TableMap) else frozenset()
+
     def table(self, name: str) -> TableState:
         """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""
-        for table in self.tables.values():
-            if table.name == name:
-                return table
-        known = ", ".join(sorted(table.name for table in self.tables.values())) or "none yet"
+        table = self.find_table(name)
+        if table is not None:
+            return table
+        known = ", ".join(sorted(self.table_names().values())) or "none yet"
         raise NotFoundError(
             f"Table {name!r} does not exist at epoch {self.epoch}; the tables are: {known}."
         )

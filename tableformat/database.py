@@ -98,7 +98,7 @@ class Database:
 
     def tables(self) -> list[str]:
         """The names of the tables, sorted."""
-        return sorted(table.name for table in self.refresh().tables.values())
+        return sorted(self.refresh().table_names().values())
 
     def table(self, name: str, *, epoch: int | None = None) -> ArrowTable:
         """Open the table that has this name, or had it at an epoch.
@@ -300,7 +300,7 @@ class Database:
         return result
 
     def _locate(self, name: str, snapshot: Snapshot) -> Location:
-        names = {table.name for table in snapshot.tables.values()}
+        names = set(snapshot.table_names().values())
         lone = snapshot.lone_table and name in names
         return Location(self._store, None if lone else name, exists=True)
 

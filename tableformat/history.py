@@ -77,7 +77,7 @@ def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> s
         before = state_at(epoch.epoch - 1)
     except NotFoundError:
         return set()
-    return {t.id for t in before.tables.values() if t.id in dropped and t.name == name}
+    return {key for key, known in before.table_names().items() if key in dropped and known == name}
 
 
 def moment(time_ms: int) -> datetime:

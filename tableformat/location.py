@@ -52,7 +52,7 @@ class Location:
         if self.id is not None:
             return snapshot.tables.get(self.id)
         if self.table is not None:
-            return next((t for t in snapshot.tables.values() if t.name == self.table), None)
+            return snapshot.find_table(self.table)
         if not snapshot.lone_table:
             raise InvalidInputError(
                 f"{self.store.url} is a database, not a table; name one of its tables:"
@@ -200,4 +200,4 @@ def _nearest_database(url: str, storage_options: StorageOptions | None) -> Objec
 
 
 def _known(snapshot: Snapshot) -> str:
-    return ", ".join(sorted(t.name for t in snapshot.tables.values())) or "none yet"
+    return ", ".join(sorted(snapshot.table_names().values())) or "none yet"

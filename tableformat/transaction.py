@@ -134,7 +134,7 @@ class Transaction:
 
     def tables(self) -> list[str]:
         """The names of the tables as it sees them, sorted."""
-        return sorted(table.name for table in self.state.tables.values())
+        return sorted(self.state.table_names().values())
 
     def table(self, name: str) -> TransactionTable:
         """A table by its name. Raises NotFoundError that lists what there is."""

@@ -197,7 +197,7 @@ def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
 def epoch_facts(epoch: Epoch, head: Snapshot) -> EpochFacts:
     """One epoch; a table that is gone is named by its id."""
     changed = dict.fromkeys(getattr(op, "table", None) for op in epoch.ops)
-    names = {table.id: table.name for table in head.tables.values()}
+    names = head.table_names()
     return EpochFacts(
         epoch=epoch.epoch,
         timestamp=moment(epoch.time_ms),

@@ -17,13 +17,12 @@ from manifests.conflicts import check_epoch
 from manifests.errors import ConflictError, CorruptionError, InvalidInputError
 from manifests.ids import TableId
 from manifests.log_reader import LogReader
-from manifests.names import table_prefix
+from manifests.names import TablePrefixes
 from manifests.operations import (
     AddDeletionVector,
     AddRowSets,
     Compaction,
     CompactionOutput,
-    CreateTable,
     DropRowSet,
     Epoch,
     Operation,
@@ -269,9 +268,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
     Reads the vectors, stored as objects, of the RowSets that it takes rows from. Raises
     CorruptionError, StoreError.
     """
-    prefixes: dict[str, str] = {t.id: t.prefix for t in base.tables.values()}
-    created = [op.table for op in change.ops if isinstance(op, CreateTable)]
-    prefixes |= {table: table_prefix(table, base.lone_table) for table in created}
+    prefixes = TablePrefixes(base.lone_table)
     vectors = Vectors(log.store, prefixes)
     targets = _begin_targets(change, base, log, vectors)
     replacing = frozenset(read.table for read in change.reads if read.replaces)

@@ -14,11 +14,11 @@ from pyroaring import BitMap, FrozenBitMap
 
 from manifests.entries import DeletionVectorEntry
 from manifests.errors import ConflictError
+from manifests.ids import TableId
 from manifests.operations import (
     AddRowSet,
     AddRowSets,
     Compaction,
-    CreateTable,
     Epoch,
     Operation,
     RowKind,
@@ -144,12 +144,13 @@ def all_rows(count: int) -> FrozenBitMap:
 
 def numbered(before: Snapshot, epoch: Epoch) -> Iterator[tuple[Operation, int]]:
     """The operations of the epoch after `before`, with the next RowSet id of each one's table."""
-    numbers: dict[str, int] = {t.id: t.next_rowset_id for t in before.tables.values()}
+    numbers: dict[str, int] = {}
     for operation in epoch.ops:
         table = getattr(operation, "table", "")
-        if isinstance(operation, CreateTable):
-            numbers[table] = 0
-        first = numbers.get(table, 0)
+        if table not in numbers:
+            known = before.tables.get(TableId(table))
+            numbers[table] = known.next_rowset_id if known is not None else 0
+        first = numbers[table]
         yield operation, first
         numbers[table] = first + _id_count(operation)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from manifests.checkpoint import root_snapshot
-from manifests.checkpoint_reader import UNUSABLE, read_hint, read_root
+from manifests.checkpoint_reader import UNUSABLE, read_hint, read_state, state_of
 from manifests.checkpoint_writer import point_hint, store_snapshot
 from manifests.codec import encode_model
 from manifests.errors import CorruptionError, NotFoundError
@@ -46,7 +45,7 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
     Raises CorruptionError where any of it cannot be read, StoreError.
     """
     try:
-        state = root_snapshot(read_root(log.store, anchor))
+        state = read_state(log.store, anchor)
     except NotFoundError as error:
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
     return state, read_state_objects(log, state) | {anchor.root}
@@ -62,17 +61,17 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
     for ref in (newest[0], *newest[1].earlier) if newest else ():
         if ref.epoch > floor:
             try:
-                state = root_snapshot(read_root(store, ref))
+                found |= {ref.root} | segments_of(read_state(store, ref))
             except (NotFoundError, CorruptionError):
                 continue
-            found |= {ref.root} | segments_of(state)
     return found
 
 
 def segments_of(state: Snapshot) -> set[str]:
-    """The objects that list the RowSets of a state."""
+    """The objects that list the tables and RowSets of a state. Reads all stored tables."""
     tables = state.tables.values()
-    return {ref.segment.object for table in tables for ref in table.rowsets.segments}
+    listed = {ref.segment.object for table in tables for ref in table.rowsets.segments}
+    return listed | state.stored_objects()
 
 
 def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
@@ -135,7 +134,7 @@ def _is_sound(store: ObjectStore, floor: int) -> bool:
     if found is None or found[0].epoch < floor:
         return False
     try:
-        for segment in segments_of(root_snapshot(found[1])):
+        for segment in segments_of(state_of(store, *found)):
             store.get_range(checkpoint_name(segment), 0, 1)
     except UNUSABLE:
         return False

@@ -17,7 +17,7 @@ def read_state_objects(log: LogReader, state: Snapshot) -> set[str]:
 
     Reads all of these segments. Raises CorruptionError where one cannot be read, StoreError.
     """
-    found = set[str]()
+    found = set(state.stored_objects())
     for table in state.tables.values():
         found.update(ref.segment.object for ref in table.rowsets.segments)
         found.update(log.read_entries(table).object_ids())

@@ -59,7 +59,8 @@ class VacuumRequest:
 class _Found:
     """What a run found, and means to do. `lowest` is the state at the floor.
 
-    `used` are objects that must stay, but for the segments of `lowest`.
+    `listing` are the objects that list its tables and RowSets. `used` are objects that must stay,
+    but for these.
     """
 
     head: Snapshot
@@ -69,12 +70,13 @@ class _Found:
     now_ms: int
     kept: tuple[int, ...]
     lowest: Snapshot
+    listing: set[str]
     used: set[str]
 
     @cached_property
     def removal(self) -> Removal:
         """What may go. Of segments that an anchor may share nobody knows before it is stored."""
-        return self.plan(segments_of(self.lowest))
+        return self.plan(self.listing)
 
     def plan(self, others: set[str]) -> Removal:
         """What may go where other objects, too, must stay."""
@@ -182,7 +184,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     kept = kept_below(head, floor.epoch, now_ms)
     lowest = log.read_from_log(floor.epoch)
     used = _used(log, head, lowest, kept)
-    return _Found(head, stored, floor, retention, now_ms, kept, lowest, used)
+    return _Found(head, stored, floor, retention, now_ms, kept, lowest, segments_of(lowest), used)
 
 
 def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:

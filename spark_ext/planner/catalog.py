@@ -98,7 +98,7 @@ def list_tables(args: Args) -> dict[str, Any]:
     location, snapshot = SNAPSHOTS.head(args["path"])
     if location.table is not None:
         raise NotFoundError(f"{location.url} is no database.")
-    return {"tables": sorted(table.name for table in snapshot.tables.values())}
+    return {"tables": sorted(snapshot.table_names().values())}
 
 
 def table_exists(args: Args) -> dict[str, Any]:

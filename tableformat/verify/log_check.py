@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from manifests.checkpoint import CheckpointRef, Root, root_snapshot
-from manifests.checkpoint_reader import read_hint, read_root, read_segment
+from manifests.checkpoint import CheckpointRef, Root
+from manifests.checkpoint_reader import read_hint, read_segment, read_state
 from manifests.entry_table import EntryTable
 from manifests.errors import ColonnadeError, CorruptionError, StoreError
 from manifests.fold import apply_epoch
@@ -175,7 +175,7 @@ class LogCheck:
         """Read a checkpoint whole."""
         name = checkpoint_name(ref.root)
         try:
-            state = root_snapshot(read_root(self.log.store, ref))
+            state = read_state(self.log.store, ref)
             for table in state.tables.values():
                 for segment in table.rowsets.segments:
                     name = checkpoint_name(segment.segment.object)

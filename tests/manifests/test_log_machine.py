@@ -17,6 +17,7 @@ from hypothesis.stateful import (
 
 from manifests.errors import ConflictError
 from manifests.ids import TableId
+from manifests.limits import Limits
 from manifests.operations import AddDeletionVector, AddRowSet, DropRowSet
 from manifests.snapshot import LiveRowSet, Snapshot
 from manifests.store import MemoryStore
@@ -43,10 +44,11 @@ tables = st.sampled_from([ORDERS, TRIPS])
 class LogMachine(RuleBasedStateMachine):
     """Two writers, one of which looks at the head rarely, and a model of what is live."""
 
-    @initialize(interval=st.integers(1, 5))
-    def create(self, interval: int) -> None:
+    @initialize(interval=st.integers(1, 5), root_tables=st.sampled_from([0, 1, 16]))
+    def create(self, interval: int, root_tables: int) -> None:
         self.store = MemoryStore()
-        self.log = make_log(self.store, interval)
+        small = Limits(root_tables=root_tables, root_bytes=0, page_bytes=256)
+        self.log = make_log(self.store, interval, limits=small)
         self.head: Snapshot = database(self.store)
         self.model: dict[TableId, dict[int, LiveRowSet]] = {}
         self.next_id: dict[TableId, int] = {}

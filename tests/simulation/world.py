@@ -101,7 +101,9 @@ def draw_limits(order: random.Random) -> Limits:
         "stubs": order.choice((1, 2)),
     }
     chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
-    return replace(LIMITS, victims=order.choice((1, 1, 2, 5)), **chosen)
+    # Tables outside the root of a checkpoint: in the runs that also put stubs one by one.
+    paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 300} if "stubs" in chosen else {}
+    return replace(LIMITS, victims=order.choice((1, 1, 2, 5)), **chosen, **paged)
 
 
 class World:

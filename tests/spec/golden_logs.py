@@ -110,7 +110,7 @@ class Writer:
     Requires: `counted_ids`.
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, limits: Limits) -> None:
         ticks = itertools.count(START_MS, 1000)
         self.store = store
         self.log = Log(
@@ -118,7 +118,7 @@ class Writer:
             clock_ms=lambda: next(ticks),
             checkpoint_interval=INTERVAL,
             engine="golden",
-            limits=Limits(listed_rowsets=4),
+            limits=limits,
         )
         self.state = create_database(
             store, lone_table=False, clock_ms=lambda: next(ticks), engine="golden"
@@ -190,6 +190,9 @@ def states(store: ObjectStore, oldest: int = 0, add: Add | None = None) -> dict[
     return found
 
 
+LIMITS = Limits(listed_rowsets=4)
+
+
 @dataclass(frozen=True)
 class GoldenLog:
     """A folder of golden files: how today's writer makes the database, and how it is read."""
@@ -197,6 +200,7 @@ class GoldenLog:
     folder: str
     write: Callable[[Writer], None]
     read: Callable[[ObjectStore], dict[str, Any]] = states
+    limits: Limits = LIMITS
 
     @property
     def path(self) -> Path:
@@ -210,7 +214,7 @@ class GoldenLog:
         """The database as today's writer makes it."""
         store = MemoryStore(now_ms=lambda: START_MS)
         with counted_ids():
-            self.write(Writer(store))
+            self.write(Writer(store, self.limits))
         return store
 
     def expected(self) -> dict[str, Any]:
