@@ -16,7 +16,7 @@ from manifests.schema import SchemaField, TableSchema, type_text
 from manifests.snapshot import Snapshot, TableState
 from spark_ext.options import WriteOptions
 from spark_ext.types import same_values
-from tableformat.conversion import match_fields
+from tableformat.conversion import given_fields, match_fields
 from tableformat.location import Location
 from tableformat.predicate import Predicate, bind, parse_predicate
 from tableformat.table_design import new_table, parse_sort_key
@@ -204,11 +204,14 @@ def _parameters(options: WriteOptions, mode: WriteMode) -> dict[str, str]:
 def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
     """Refuse rows whose columns are not those of the table, in whatever order.
 
-    NULL is not looked at: that a DataFrame's column may be NULL does not mean that it is.
+    Columns that may be NULL may be missing. NULL is not looked at otherwise: that a DataFrame's
+    column may be NULL does not mean that it is.
     Raises InvalidInputError that names the columns at fault.
     """
-    order = match_fields(given.names, table.names, f"The DataFrame for table {path}")
-    for index, column in zip(order, table.fields, strict=True):
+    wanted = given_fields(given.names, table.fields)
+    names = [field.name for field in wanted]
+    order = match_fields(given.names, names, f"The DataFrame for table {path}")
+    for index, column in zip(order, wanted, strict=True):
         if not same_values(given.fields[index].type, column.type):
             raise InvalidInputError(
                 f"Column {column.name!r} of table {path} has the type {type_text(column.type)},"

@@ -15,7 +15,7 @@ import pyarrow as pa
 from manifests.errors import InvalidInputError
 from manifests.schema import SchemaField, TableSchema
 from tableformat.arrow_types import arrow_schema
-from tableformat.conversion import convert, match_fields
+from tableformat.conversion import convert, given_fields, match_fields
 from tableformat.plain_size import largest_part
 from tableformat.text_form import has_lengths
 from tableformat.value_checks import check_values, is_constrained
@@ -34,12 +34,14 @@ _MOST = 2**31 - 1
 """Where plain Arrow arrays end."""
 
 
-def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBatch:
+def conform(
+    data: pa.RecordBatch | pa.Table, schema: TableSchema, *, complete: bool = False
+) -> pa.RecordBatch:
     """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
 
     Columns are found by name, exactly or but for case, in any order, in any physical form. A char
     is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
-    is copied into one.
+    is copied into one. A missing column that may be NULL is NULL, unless rows must be `complete`.
 
     Requires: at most 2 GiB of text in each column; `conform_batches` divides larger data.
     Raises: InvalidInputError that names the column for one missing, extra or given twice, for
@@ -48,11 +50,15 @@ def conform(data: pa.RecordBatch | pa.Table, schema: TableSchema) -> pa.RecordBa
     target = arrow_schema(schema)
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
     if not batch.schema.equals(target, check_metadata=True) or _has_lengths(schema):
-        order = match_fields(batch.schema.names, schema.names, "The data")
-        columns = [
-            convert(batch.column(index), field, field.name)
-            for index, field in zip(order, schema.fields, strict=True)
-        ]
+        names = batch.schema.names
+        wanted = schema.fields if complete else given_fields(names, schema.fields)
+        order = match_fields(names, [field.name for field in wanted], "The data")
+        places = {field.name: index for field, index in zip(wanted, order, strict=True)}
+        columns = []
+        for field in schema.fields:
+            place = places.get(field.name)
+            given = pa.nulls(batch.num_rows) if place is None else batch.column(place)
+            columns.append(convert(given, field, field.name))
         batch = pa.RecordBatch.from_arrays(columns, schema=target)
     for index, field in _constrained(schema):
         check_values(batch.column(index), field, field.name)
@@ -63,6 +69,8 @@ def conform_batches(
     batches: Iterable[pa.RecordBatch],
     schema: TableSchema,
     part_limit: int = PART_LIMIT,
+    *,
+    complete: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`.
 
@@ -72,7 +80,7 @@ def conform_batches(
         # An empty batch is checked like any other.
         for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
             for piece in _divided(batch.slice(start, CONFORMED_ROWS), part_limit):
-                yield conform(piece, schema)
+                yield conform(piece, schema, complete=complete)
 
 
 def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]:

@@ -188,6 +188,19 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
     return [places[name.casefold()][0] for name in wanted]
 
 
+def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequence[SchemaField]:
+    """The columns that rows must have: those found, exactly or but for case, and all NOT NULL ones.
+
+    Rows without any column, or with one that is unknown, must have all of them: the names of those
+    that are missing help to mend an unknown one.
+    """
+    names = {name.casefold() for name in found}
+    known = {field.name.casefold() for field in fields}
+    if not names or not names <= known:
+        return fields
+    return [field for field in fields if not field.nullable or field.name.casefold() in names]
+
+
 def _differ_in_labels_only(found: pa.DataType, target: pa.DataType) -> bool:
     """Whether relabelling is right: names of struct fields are no mere labels here."""
     if found.id != target.id or not pa.types.is_nested(found):

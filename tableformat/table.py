@@ -226,7 +226,8 @@ class ArrowTable(RowMethods):
         the newest one is read first.
 
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
-        a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name.
+        a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name;
+        one that may be NULL may be missing.
         Raises InvalidInputError naming the column that does not fit, ConflictError where the table
         was dropped meanwhile or got columns that the rows do not fit, or a vacuum removed what was
         written so far (take a lease), NotFoundError where it was dropped before; it is unchanged

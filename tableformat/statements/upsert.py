@@ -65,7 +65,8 @@ def evaluate_upsert(
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
-    parts = list(conform_batches(record_batches(data), table.schema))
+    # A column left out would become NULL in rows that are there.
+    parts = list(conform_batches(record_batches(data), table.schema, complete=True))
     return pa.Table.from_batches(parts, arrow_schema(table.schema))
 
 

@@ -111,7 +111,7 @@ def test_a_schema_that_the_table_has_not_is_refused(
 
 
 BAD_WRITES = [
-    ("SELECT 1L AS id", "lacks 'name'"),
+    ("SELECT 'a' AS name", "lacks 'id'"),
     ("SELECT 1L AS id, 'a' AS name, 2 AS more", "the unknown 'more'"),
     ("SELECT 1 AS id, 'a' AS name", "'id'"),
     ("SELECT CAST(NULL AS BIGINT) AS id, 'a' AS name", "'id' is NOT NULL"),

@@ -71,10 +71,11 @@ def given(**columns: Any) -> pa.Table:
         (given(tags=[["a", None]]), r"'tags\.element' is NOT NULL"),
         (given(extra=[1]), "unknown 'extra'"),
         (given(ID=[1]), "more than once 'id'"),
-        (given().drop_columns("tags"), "lacks 'tags'"),
+        (given().drop_columns("id"), "lacks 'id'"),
         (given().select(["id", "id", "point", "tags"]), "more than once 'id'"),
-        (given().drop_columns("tags").slice(1), "lacks 'tags'"),
-        (given().drop_columns("tags").schema.empty_table(), "lacks 'tags'"),
+        (given().drop_columns("id").slice(1), "lacks 'id'"),
+        (given().drop_columns("id").schema.empty_table(), "lacks 'id'"),
+        (given().select([]), "lacks 'id', 'point', 'tags'"),
         (pa.RecordBatchReader.from_batches(pa.schema([("x", pa.int8())]), ()), "unknown 'x'"),
         (given(tags=[1]), r"'tags' is array, but the data holds int64"),
         (pa.array([1]), "Int64Array .* cannot be read as a table"),
@@ -91,6 +92,19 @@ def test_data_that_does_not_fit_is_refused_by_name(
     refused(lambda: table.append(data), match)
     refused(lambda: table.overwrite(data), match)
     assert table.refresh().epoch == epoch
+
+
+def test_a_missing_column_that_may_be_null_is_null_but_not_in_an_upsert(
+    table: colonnade.ArrowTable,
+) -> None:
+    part = given(id=[2]).select(["id", "tags"])
+    table.append(part)
+    rows = table.scan().to_arrow().sort_by("id").to_pylist()
+    assert rows[1] == {"id": 2, "point": None, "tags": ["a"]}
+    refused(lambda: table.upsert(part, on="id"), "lacks 'point'")
+    table.overwrite(given(id=[1]).select(["id", "point"]), where="id = 1")
+    table.overwrite(given(id=[3]).select(["id"]))
+    assert table.scan().to_arrow().to_pylist() == [{"id": 3, "point": None, "tags": None}]
 
 
 def test_an_error_of_the_source_comes_through_and_nothing_is_kept(
