@@ -147,6 +147,8 @@ def _view(done: Round) -> list[RenderableType]:
             f"vacuum removed {done.vacuum.files:,} files ({size(done.vacuum.bytes)}) and"
             f" {done.vacuum.epochs:,} epochs"
         )
+    if done.vacuum is not None:
+        said += [f"vacuum kept more because of the {who}" for who in done.vacuum.held_by]
     if done.checkpoint is not None:
         said.append(f"checkpoint of epoch {done.checkpoint}")
     errors = [Text(f"{each.step}: {each.message}", style="bold red") for each in done.errors]

@@ -44,12 +44,16 @@ class TableRound:
 
 @dataclass(frozen=True, slots=True)
 class VacuumRound:
-    """What vacuum removed; `floor` is the oldest epoch that can be read since."""
+    """What vacuum removed; `floor` is the oldest epoch that can be read since.
+
+    `held_by` are pins and leases without which it would be a later one.
+    """
 
     files: int
     bytes: int
     epochs: int
     floor: int
+    held_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,11 @@ def run_round(database: Database, log: Log, compact: Compact) -> Round:
     with _step(done, "vacuum"):
         result = database.vacuum()
         done.vacuum = VacuumRound(
-            len(result.files), result.bytes_removed, result.epochs_removed, result.floor
+            len(result.files),
+            result.bytes_removed,
+            result.epochs_removed,
+            result.floor,
+            result.held_by,
         )
     with _step(done, "checkpoint"):
         head, hint = database.refresh(), read_hint(log.store)

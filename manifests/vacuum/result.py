@@ -21,7 +21,8 @@ class VacuumResult:
     `epoch` is the one that named the victims; None where nothing was to do, and in a dry run.
     `floor` is the oldest epoch that can be read from now on, `epochs_removed` how many files of
     the log became stubs. `held_by` are the pins and leases that kept more than the retention asks
-    for, `kept_epochs` those below the floor that a tag or pin keeps.
+    for; where one table was vacuumed, also the other tables whose retention did. `kept_epochs` are
+    those below the floor that a tag or pin keeps.
     """
 
     dry_run: bool

@@ -79,17 +79,31 @@ def effective(
     Raises InvalidInputError for what is no number.
     """
     check_numbers(hours, epochs)
-
-    def asked(own: Retention, table: str | None) -> Retention:
-        if only not in (None, table):
-            return own
-        return Retention(
-            own.hours if hours is None else hours, own.epochs if epochs is None else epochs
-        )
-
-    policies = [asked(_of_properties(table.properties), table.id) for table in tables]
-    policies = policies or [asked(Retention(), only)]
+    policies = [
+        _asked(_of_properties(table.properties), hours, epochs)
+        if only in (None, table.id)
+        else _of_properties(table.properties)
+        for table in tables
+    ] or [_asked(Retention(), hours, epochs)]
     return Retention(max(p.hours for p in policies), max(p.epochs for p in policies))
+
+
+def others_that_keep_more(
+    tables: Iterable[TableState], alone: Retention, only: str
+) -> tuple[str, ...]:
+    """What holds more than `alone`, the retention of the table `only`: that of other tables."""
+    asked = {table.name: _of_properties(table.properties) for table in tables if table.id != only}
+    return tuple(
+        f"retention of table {name!r} ({each.hours:g} hours, {each.epochs} of the newest epochs)"
+        for name, each in sorted(asked.items())
+        if each.hours > alone.hours or each.epochs > alone.epochs
+    )
+
+
+def _asked(own: Retention, hours: float | None, epochs: int | None) -> Retention:
+    return Retention(
+        own.hours if hours is None else hours, own.epochs if epochs is None else epochs
+    )
 
 
 def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: int) -> Floor:

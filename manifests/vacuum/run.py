@@ -32,7 +32,14 @@ from manifests.vacuum.plan import Removal, check_listing, plan_removal
 from manifests.vacuum.references import read_later_objects, read_state_objects
 from manifests.vacuum.removal import remove
 from manifests.vacuum.result import RemovedFile, VacuumResult
-from manifests.vacuum.retention import Floor, Retention, effective, kept_below, plan_floor
+from manifests.vacuum.retention import (
+    Floor,
+    Retention,
+    effective,
+    kept_below,
+    others_that_keep_more,
+    plan_floor,
+)
 
 TRIES = 10
 """How often a run begins again because others changed what may go."""
@@ -176,8 +183,9 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     head = log.refresh(before)
     check_listing(stored, before.epoch, head.epoch, log.store.url)
     retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
-    aged = log.find_epoch(retention.cutoff_ms(now_ms), head, now_ms)
-    floor = plan_floor(head, retention, aged, now_ms)
+    floor = _plan_floor(log, head, retention, now_ms)
+    if request.only is not None:
+        floor = _with_others(log, head, request, floor, now_ms)
     if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
         # Otherwise each run would leave an epoch for the next one to remove.
         floor = Floor(head.floor, floor.held_by)
@@ -185,6 +193,24 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     lowest = log.read_from_log(floor.epoch)
     used = _used(log, head, lowest, kept)
     return _Found(head, stored, floor, retention, now_ms, kept, lowest, segments_of(lowest), used)
+
+
+def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
+    aged = log.find_epoch(retention.cutoff_ms(now_ms), head, now_ms)
+    return plan_floor(head, retention, aged, now_ms)
+
+
+def _with_others(
+    log: Log, head: Snapshot, request: VacuumRequest, floor: Floor, now_ms: int
+) -> Floor:
+    """The floor, and with it the other tables without which it would rise further."""
+    assert request.only is not None
+    own = [table for table in head.tables.values() if table.id == request.only]
+    alone = effective(own, request.hours, request.epochs, request.only)
+    others = others_that_keep_more(head.tables.values(), alone, request.only)
+    if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:
+        return floor
+    return Floor(floor.epoch, (*floor.held_by, *others))
 
 
 def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:

@@ -29,6 +29,7 @@ from manifests.log import Log
 from manifests.names import JOURNAL, OLDER_JOURNAL
 from manifests.operations import SetProperties
 from manifests.store import LocalStore, MemoryStore, ObjectStore
+from tableformat.alteration import AlterProperties
 from tableformat.compaction import run
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.stop import Stop
@@ -129,6 +130,18 @@ def test_a_policy_that_cannot_be_read_keeps_no_other_table_from_being_compacted(
     assert "compaction.tiers" in done.errors[0].message
     assert [each.left and each.left.groups for each in done.tables] == [0, None]
     assert done.vacuum is not None
+
+
+def test_a_round_says_what_holds_epochs(lake: Path) -> None:
+    database = colonnade.open_database(lake)
+    database.pin("reader", 3600, 5)
+    trips = database.table("trips")
+    trips.alter(AlterProperties(set={"retention.hours": "0"}))
+    database.table("zones").alter(AlterProperties(set={"retention.hours": "0"}))
+    done = one_round(lake)
+    assert done.vacuum is not None
+    assert done.vacuum.held_by == ("pin 'reader'",)
+    assert "vacuum kept more because of the pin 'reader'" in run_command("maintain", lake).out
 
 
 @pytest.mark.parametrize("days", [3, 73 * 365])

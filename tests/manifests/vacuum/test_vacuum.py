@@ -107,7 +107,11 @@ def test_the_longest_retention_of_the_tables_counts() -> None:
     world.wait(5)
     world.overwrite()
     assert world.vacuum(None).floor == 0
-    assert world.vacuum(0, only=ORDERS).floor == 0
+    held = world.vacuum(0, only=ORDERS)
+    assert held.floor == 0
+    assert held.held_by == ("retention of table 'trips' (10 hours, 1 of the newest epochs)",)
+    assert "More is kept because of the retention of table 'trips'" in str(held)
+    assert world.vacuum(11, only=ORDERS).held_by == ()
     assert world.vacuum(0, only=TRIPS).floor == 3
     world.overwrite()
     world.wait(11)
