@@ -65,8 +65,10 @@ class Change:
     tells it from an append. With `expect_epoch` it becomes the epoch after that one or none. The
     names of objects that are written on the way begin with `job`; `listed` are those that its
     operations name through segments. `earlier_parts` are the transactions of epochs that the same
-    work has committed before; all its parts have the base that the whole was planned on. A `fresh`
-    change was never sent before: its transaction id was made for this commit alone.
+    work has committed before; all its parts have the base that the whole was planned on. `carried`
+    are batches, by table and application, that a table which is made again had before: they are
+    not this change's own, and say nothing of whether it has landed. A `fresh` change was never
+    sent before: its transaction id was made for this commit alone.
     """
 
     transaction: str
@@ -82,3 +84,4 @@ class Change:
     listed: frozenset[str] = frozenset()
     fresh: bool = False
     earlier_parts: frozenset[str] = frozenset()
+    carried: frozenset[tuple[str, str]] = frozenset()

@@ -78,14 +78,13 @@ def check_change(change: Change, base: Snapshot) -> None:
 def has_landed(change: Change, head: Snapshot) -> bool:
     """Whether the batches of a change are in the head already, by an earlier try of the same work.
 
-    Raises ConflictError when some are and others are not.
+    Batches that the change only carries along are not asked for. Raises ConflictError when some
+    are there and others are not.
     """
-    # A table that is dropped and made again takes its own batches along.
-    dropped = {op.table for op in change.ops if isinstance(op, DropTable)}
     landed = {
         (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
         for op in change.ops
-        if isinstance(op, Txn) and op.table not in dropped
+        if isinstance(op, Txn) and (op.table, op.app) not in change.carried
     }
     if any(landed.values()) and not all(landed.values()):
         there = sorted(
@@ -213,6 +212,11 @@ def _check_names(operations: Sequence[Operation], head: Snapshot) -> None:
         if isinstance(operation, DropTable):
             names.pop(TableId(operation.table), None)
         elif isinstance(operation, CreateTable):
+            if (other := names.get(TableId(operation.table))) is not None:
+                raise ConflictError(
+                    f"Table {operation.name!r} was made again meanwhile, as {other!r}; look at it"
+                    " before you repeat this."
+                )
             if operation.name in names.values():
                 raise AlreadyExistsError(
                     f"Table {operation.name!r} exists already; choose another name or open it."

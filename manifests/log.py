@@ -31,6 +31,7 @@ from manifests.errors import (
     ConflictError,
     CorruptionError,
     InvalidInputError,
+    NotFoundError,
 )
 from manifests.fold import apply_epoch
 from manifests.limits import LIMITS, Limits
@@ -127,10 +128,49 @@ class Log(LogReader):
             found = take_slot(self.store, epoch, data, self.pause)
             if found is epoch:
                 return self._checkpoint_if_due(after), found
-            carried, head, done = self._follow(carried, head, found)
+            try:
+                carried, head, done = self._follow(carried, head, found)
+            except CommitUnknownError:
+                if (landed := self._find_landed(change.transaction, self.read_head())) is None:
+                    raise
+                return landed, None
             if done is not None:
                 own = done.transaction == change.transaction
                 return self._checkpoint_if_due(head), done if own else None
+
+    def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
+        """The state that a change was planned on, or that it became when it was sent before.
+
+        The second value says which: whether the change was found. It is looked for only where
+        retention has removed `epoch`, its base; that costs a GET for each readable epoch. Raises
+        CommitUnknownError where nobody can tell any more whether the change was committed,
+        ConflictError instead for a `fresh` one, NotFoundError where the database has no such
+        epoch, else as `read_at`.
+        """
+        try:
+            return self.read_at(epoch), False
+        except NotFoundError:
+            head = self.read_head()
+            if epoch >= head.floor:
+                raise
+        removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
+        if fresh:
+            raise _not_sent(removed)
+        landed = self._find_landed(transaction, head)
+        if landed is None:
+            raise _perhaps_sent(removed, transaction)
+        return landed, True
+
+    def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
+        """The state right after a transaction, where it is one that can be read.
+
+        Costs a GET for each epoch since the floor.
+        """
+        for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
+            if epoch.transaction == transaction:
+                return self.read_at(epoch.epoch, head=head)
+        oldest = self.read_at(head.floor, head=head)
+        return oldest if oldest.transaction == transaction else None
 
     @contextmanager
     def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
@@ -264,11 +304,17 @@ def _outdated_error(
         f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
         " was removed by retention;"
     )
-    if not sent:
-        return ConflictError(f"{removed} read the table again and repeat it.")
-    # Whether the removed epoch was this very change, sent before, nobody can tell any more.
+    return _perhaps_sent(removed, change.transaction) if sent else _not_sent(removed)
+
+
+def _not_sent(removed: str) -> ConflictError:
+    return ConflictError(f"{removed} read the table again and repeat it.")
+
+
+def _perhaps_sent(removed: str, transaction: str) -> CommitUnknownError:
+    # Whether a removed epoch was this very change, sent before, nobody can tell any more.
     return CommitUnknownError(
-        f"{removed} look for transaction {change.transaction} in the history before you repeat it."
+        f"{removed} look for transaction {transaction} in the history before you repeat it."
     )
 
 

@@ -191,6 +191,8 @@ def _commit(
     if not operations:
         log.expect(RESTORE, commit.expect_epoch, base)
         return base
+    own = None if commit.batch is None else commit.batch[0]
+    batches = [op for op in operations if isinstance(op, Txn)]
     change = Change(
         new_transaction_id(),
         RESTORE,
@@ -199,6 +201,7 @@ def _commit(
         reads=tuple(TableRead(table.id, replaces=True) for table in changed),
         expect_epoch=commit.expect_epoch,
         fresh=True,
+        carried=frozenset((op.table, op.app) for op in batches if op.app != own),
     )
     return log.commit(change, base)
 

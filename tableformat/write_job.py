@@ -222,20 +222,31 @@ def commit_write(
 ) -> Snapshot:
     """Commit everything that the tasks wrote as one epoch, and return the state after it.
 
-    An append of nothing makes none. `fresh`: nobody has sent the job before.
+    An append of nothing makes none. `fresh`: nobody has sent the job before. Requires: the job
+    appends, or replaces a whole table; `commit_written` is for every job.
 
     `log` and `base` (the snapshot of the job's base epoch) save reading them again.
-    Raises ConflictError when another writer changed what this one replaces, dropped the table, or
-    made a database of several tables where this one was to create a lone table,
-    AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when
-    the store did not say whether the epoch was written: its files are then kept.
+    Raises InvalidInputError for a job that replaces some rows or partitions: they would be added,
+    or all others lost. ConflictError when another writer changed what this one replaces, dropped
+    the table, or made a database of several tables where this one was to create a lone table,
+    AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when the
+    store did not say whether the epoch was written, or retention has removed the job's base and
+    the epoch cannot be found: its files are then kept.
     """
+    if job.where is not None or (job.mode == "overwrite_partitions" and job.create is None):
+        raise InvalidInputError(
+            f"This write to table {job.target.name!r} replaces chosen rows or partitions; commit it"
+            " with commit_written, which looks for them."
+        )
     log = log or Log(open_store(job.url))
     if job.create_database:
         # A commit that is sent again finds the database of its first try.
         with suppress(AlreadyExistsError):
             create_database(log.store, lone_table=True)
-    base = base or log.read_at(epoch=job.base)
+    if base is None:
+        base, landed = log.resume(job.base, job.transaction, fresh=fresh)
+        if landed:
+            return base
     if job.create_database and not base.lone_table:
         # The rows lie where those of a lone table are; in this database nobody would find them.
         raise ConflictError(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from manifests.errors import CommitUnknownError, ConflictError, CorruptionError
+from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
 from manifests.log import Log
 from manifests.store import open_store
 from spark_ext.planner.transactions import TRANSACTIONS, is_state
@@ -23,13 +23,18 @@ def unless_outdated(operation: Operation) -> Operation:
     """The same operation, which says so where the epoch that it is about is gone.
 
     It then raises NotFoundError for a read, ConflictError for a statement, or CommitUnknownError
-    where that may have been sent before.
+    where that may have been sent before. A commit that was sent before, and is found in the log,
+    is answered as it was then.
     """
 
     @wraps(operation)
     def run(args: Mapping[str, Any]) -> dict[str, Any]:
         try:
             return operation(args)
+        except NotFoundError:
+            if "job" in args and (epoch := _landed(WriteJob.model_validate_json(args["job"]))):
+                return {"epoch": epoch}
+            raise
         except CorruptionError:
             if "job" in args:
                 _refuse_job(WriteJob.model_validate_json(args["job"]))
@@ -38,6 +43,15 @@ def unless_outdated(operation: Operation) -> Operation:
             raise
 
     return run
+
+
+def _landed(job: WriteJob) -> int | None:
+    """The epoch that a job became whose base is gone; None where its base is there."""
+    if job.create_database or is_state(job.base):
+        return None
+    log, fresh = Log(open_store(job.url)), UNSENT.take(job.transaction)
+    state, landed = log.resume(job.base, job.transaction, fresh=fresh)
+    return state.epoch if landed else None
 
 
 def _refuse_job(job: WriteJob) -> None:

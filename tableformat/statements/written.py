@@ -33,7 +33,10 @@ def commit_written(
     of_partitions = job.mode == "overwrite_partitions" and job.create is None
     if job.where is None and not of_partitions:
         return commit_write(job, entries, log, base, fresh=fresh)
-    base = base or log.read_at(epoch=job.base)
+    if base is None:
+        base, landed = log.resume(job.base, job.transaction, fresh=fresh)
+        if landed:
+            return base
     table = base.tables[TableId(job.target.table)]
     with log.removals_are_conflicts(Change(job.transaction, job.mode, (), fresh=fresh), base):
         if job.where is None:

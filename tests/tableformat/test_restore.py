@@ -21,7 +21,7 @@ from manifests.schema import SchemaField
 from manifests.store import MemoryStore
 from tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
 from tableformat.kept_epochs import commit_tag
-from tableformat.restore import restore_table
+from tableformat.restore import restore_database, restore_table
 from tests.log_samples import contents, replay
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
@@ -392,3 +392,43 @@ def test_what_cannot_be_kept_or_restored_is_named(
     with pytest.raises(error, match=message):
         use(db)
     assert db.refresh().epoch == head
+
+
+def dropped_with_batch(epoch: int) -> tuple[ArrowDatabase, ArrowDatabase]:
+    """Two handles of a database whose table `a` had a batch of a stream and is dropped."""
+    db = database()
+    db.table("a").append(rows(20), commit=CommitSettings(batch=("stream", 7)))
+    db.drop_table("a")
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.refresh())
+    assert other.snapshot.epoch == epoch
+    return db, other
+
+
+@pytest.mark.parametrize("then", [4, 5])
+def test_of_two_restores_of_a_dropped_table_the_later_one_is_refused(then: int) -> None:
+    db, other = dropped_with_batch(6)
+    late = other.snapshot
+    db.restore(epoch=4)
+    state = other._log.read_at(then)
+    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'a'"):
+        restore_database(other._log, late, state, None)
+    assert read(db.table("a")) == [(number, "x") for number in range(10)]
+
+
+def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
+    db, other = dropped_with_batch(6)
+    late, state = other.snapshot, other._log.read_at(4)
+    batch = CommitSettings(batch=("restores", 1))
+    first = db.restore(epoch=4, commit=batch)
+    db.table("a").append(rows(30))
+    assert restore_database(other._log, late, state, batch).epoch >= first
+    assert (30, "x") in read(db.table("a"))
+
+
+def test_a_restore_is_refused_where_its_table_came_back_by_another_name() -> None:
+    db, other = dropped_with_batch(6)
+    late, state = other.snapshot, other._log.read_at(4)
+    db.restore(epoch=4)
+    db.rename_table("a", "again")
+    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'again'"):
+        restore_database(other._log, late, state, None)
