@@ -8,6 +8,7 @@ Imports `manifests` and Arrow, never Spark. From the ground up:
                                         block_statistics
     what is known of blocks             sparse_index footer bloom_filter stored_block
     a RowSet, read                      rowset_source column_segments filter_pruning rowset_reader
+                                        read_back
     a RowSet, written                   write_options rowset_output
     all RowSets of a task               sort task_writer rowset_writer partition/
     which rows                          predicate/ bound_text

@@ -114,6 +114,25 @@ def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
     return Statistics(nulls, nans, low, high, exact)
 
 
+def contradiction(said: Statistics, found: Statistics) -> str | None:
+    """How what is said of some values is wrong, given what is known of them, if it is.
+
+    Bounds that are too wide are right; those of values that `found` has no bounds of say nothing.
+    """
+    if (said.nulls, said.nans) != (found.nulls, found.nans):
+        return (
+            f"it has {found.nulls} NULL and {found.nans} NaN where {said.nulls} and {said.nans} are"
+            " stated"
+        )
+    if said.low is None or said.high is None or found.low is None or found.high is None:
+        return None
+    if found.low < said.low or found.high > said.high:  # type: ignore[operator]
+        return "it has values outside of the bounds that are stated"
+    if said.exact and found.exact and (said.low, said.high) != (found.low, found.high):
+        return "the bounds that are stated as exact do not occur"
+    return None
+
+
 def to_log(statistics: Statistics) -> ColumnStatistics:
     """As the footer and the log write them."""
     low, high = statistics.low, statistics.high

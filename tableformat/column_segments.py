@@ -21,6 +21,7 @@ from manifests.errors import CorruptionError
 from manifests.replacement import stored_as
 from manifests.store import ObjectStore
 from tableformat.block import BlockEntry
+from tableformat.block_statistics import Statistics, from_log
 from tableformat.column import Column
 from tableformat.footer import Filters, Segment, entry_of
 from tableformat.rowset_source import RowSetSource
@@ -84,6 +85,19 @@ class ColumnSegments:
             if not np.array_equal(index.first_rows[at_cut], self.cuts):
                 self.damaged(column, "a block lies across a cut")
         return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
+
+    def statistics(self, column: Column) -> Statistics:
+        """What the footer says of a column's values; all are NULL where the RowSet lacks it.
+
+        Raises CorruptionError, StoreError.
+        """
+        _, segment = self._place(column)
+        if segment is None:
+            return Statistics(nulls=self._entry.rows)
+        try:
+            return from_log(segment.statistics, column.bound_kinds)
+        except CorruptionError as error:
+            self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 
     def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
         """Bytes of the blocks of these columns (ids), and how many of them the RowSet has.

@@ -21,6 +21,7 @@ from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet
 from manifests.store import ObjectStore
 from tableformat.column import column_of
+from tableformat.read_back import check_rows, read_back
 from tableformat.rowset_output import RowSetOutput
 from tableformat.write_options import WriteOptions
 
@@ -57,8 +58,8 @@ def write_replacement(
     """Write columns of a RowSet; nothing is visible before a commit of what is returned.
 
     `stretches` are the storage arrays of `fields` between two cuts, for all of them. `changed` are
-    the rows with other values; None: all. Raises StoreError; then, as after an error of
-    `stretches`, what was written is removed.
+    the rows with other values; None: all. What was written is read back. Raises CorruptionError,
+    StoreError; then, as after an error of `stretches`, what was written is removed.
     """
     columns = [column_of(field) for field in fields]
     entry, store = rowset.entry, place.store
@@ -69,6 +70,7 @@ def write_replacement(
             output.add_cut([[array] for array in arrays], len(arrays[0]))
         assert output.rows == entry.rows
         stored = output.finish()
+        check_rows(read_back(store, place.prefix, fields, [stored]), entry.rows)
     except BaseException:
         output.abort()
         raise

@@ -92,6 +92,10 @@ class RowSetReader:
         chosen = self._chosen_cuts(ranges)
         yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
 
+    def statistics(self, columns: Sequence[SchemaField]) -> dict[int, Statistics]:
+        """What the footer says of the values of columns, by id. Raises CorruptionError."""
+        return {each.id: self._segments.statistics(column_of(each)) for each in columns}
+
     def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
         """The rows of a stretch, in the storage types of the columns that it was read with.
 

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from manifests.compaction.picker import COPIED_ROWS
-from manifests.store import ObjectStore
-from tableformat.compaction.inputs import Source, open_sources
-from tableformat.compaction.job import CompactionJob
+from tableformat.compaction.inputs import Inputs, Source
 from tableformat.rowset_writer import RowSetWriter
-from tableformat.stop import Stop
 from tableformat.stored_block import Stretch
 from tableformat.write_options import MIB
 
@@ -25,14 +22,14 @@ _COPIED_BYTES = 8 * MIB
 """Stored bytes of all columns that make a stretch full, however few its rows are."""
 
 
-def concatenate(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, stop: Stop) -> int:
+def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
     """Write what is left of the RowSets of a job, in their order; the bytes that were copied.
 
     Holds one read-ahead and what the writer collects. Raises CorruptionError for a block that is
     damaged, copied ones included; StoreError.
     """
-    copied, filtered = 0, job.target.bloom_columns
-    for source, chosen in _with_choice(open_sources(job, store, stop)):
+    copied, filtered = 0, inputs.job.target.bloom_columns
+    for source, chosen in _with_choice(inputs.open()):
         wanted = source.deleted < source.rows
         stretches = source.stretches(wanted, bloom_columns=filtered)
         for stretch, copy in zip(stretches, chosen[wanted].tolist(), strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,7 @@ from manifests.schema import SchemaField
 from manifests.snapshot import LiveRowSet
 from manifests.store import ObjectStore
 from tableformat.compaction.job import CompactionJob
+from tableformat.read_back import Contents
 from tableformat.rowset_reader import RowSetReader
 from tableformat.scan_plan import cut_rows
 from tableformat.stop import Stop
@@ -97,19 +98,29 @@ class Source:
         return (self.index << 32) + rows
 
 
-def open_sources(job: CompactionJob, store: ObjectStore, stop: Stop) -> Iterator[Source]:
-    """The RowSets of a job in the order of its group; each is opened when it is its turn.
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """The RowSets of a job; `contents` is what their footers say, of those that were opened."""
 
-    Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
-    """
-    prefix, fields = job.target.prefix, job.target.table_schema.fields
-    for index, rowset in enumerate(job.sources):
-        gone: Rows = np.zeros(0, np.int64)
-        if rowset.vector is not None:
-            vector = read_deletion_vector(store, prefix, rowset.vector, rowset.entry.rows)
-            gone = np.asarray(vector.rows.to_array(), np.int64)
-        reader = RowSetReader(store, prefix, rowset.entry)
-        cuts = np.array(cut_rows(rowset.entry), np.int64)
-        before = np.searchsorted(gone, cuts)
-        deleted = before[1:] - before[:-1]
-        yield Source(index, rowset, reader, fields, gone, cuts, deleted, stop)
+    job: CompactionJob
+    store: ObjectStore
+    stop: Stop
+    contents: Contents = field(default_factory=Contents)
+
+    def open(self) -> Iterator[Source]:
+        """The RowSets in the order of their group; each is opened when it is its turn.
+
+        Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
+        """
+        prefix, fields = self.job.target.prefix, self.job.target.table_schema.fields
+        for index, rowset in enumerate(self.job.sources):
+            gone: Rows = np.zeros(0, np.int64)
+            if rowset.vector is not None:
+                vector = read_deletion_vector(self.store, prefix, rowset.vector, rowset.entry.rows)
+                gone = np.asarray(vector.rows.to_array(), np.int64)
+            reader = RowSetReader(self.store, prefix, rowset.entry)
+            self.contents.add(rowset.entry, reader.statistics(fields))
+            cuts = np.array(cut_rows(rowset.entry), np.int64)
+            before = np.searchsorted(gone, cuts)
+            deleted = before[1:] - before[:-1]
+            yield Source(index, rowset, reader, fields, gone, cuts, deleted, self.stop)

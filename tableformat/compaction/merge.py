@@ -15,24 +15,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from manifests.errors import CorruptionError
-from manifests.store import ObjectStore
-from tableformat.compaction.inputs import WINDOW_BYTES, Rows, Source, open_sources
+from tableformat.compaction.inputs import WINDOW_BYTES, Inputs, Rows, Source
 from tableformat.compaction.job import CompactionJob
 from tableformat.rowset_writer import RowSetWriter
 from tableformat.sort import sort_indices
-from tableformat.stop import Stop
 
 
-def merge(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, stop: Stop) -> Rows:
+def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
     """Write what is left of the RowSets of a job in order; where each row comes from.
 
     Holds a stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError also where
     rows that are put together are not in the order of the sort key; StoreError.
     """
-    merging = _Merge(job)
-    window = max(1, WINDOW_BYTES // len(job.sources))
-    sources = open_sources(job, store, stop)
-    runs = [run for source in sources if (run := _Run.of(source, window)).load()]
+    merging = _Merge(inputs.job)
+    window = max(1, WINDOW_BYTES // len(inputs.job.sources))
+    runs = [run for source in inputs.open() if (run := _Run.of(source, window)).load()]
     origins: list[Rows] = [np.zeros(0, np.int64)]
     while runs:
         rows, columns = merging.next(runs)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from manifests.entries import OriginEntry, PartitionValues, RowSetEntry
 from manifests.rebase.origin import write_origin
 from manifests.store import ObjectStore, open_store
 from tableformat.compaction.concatenate import concatenate
-from tableformat.compaction.inputs import Rows, open_sources
+from tableformat.compaction.inputs import Inputs, Rows
 from tableformat.compaction.job import CompactionJob, CompactionOutcome
 from tableformat.compaction.merge import merge
 from tableformat.compaction.zorder import zorder
 from tableformat.partition.writer import PartitionedWriter
+from tableformat.read_back import check_kept, read_back
 from tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tableformat.stop import Stop
+from tableformat.task_writer import TaskWriter
 from tableformat.write_job import write_options
 from tableformat.write_settings import WriteSettings
 
@@ -23,29 +27,32 @@ def run_job(
     """Write the RowSets that shall replace those of a job; `commit_job` makes them visible.
 
     Every stored byte is read once, but for a sample of the columns of a z-order. What was written
-    is removed when it fails. Raises CorruptionError naming file, column and block; StoreError;
-    CancelledError soon after a stop is requested.
+    is read back, and compared with its inputs. It is removed when anything fails. Raises
+    CorruptionError naming file, column and block; StoreError; CancelledError soon after a stop is
+    requested.
     """
     store, stop = store or open_store(job.url), stop or Stop()
-    divided = job.group.kind == "repartition"
-    return _divide(job, store, stop) if divided else _write(job, store, stop)
+    inputs = Inputs(job, store, stop)
+    return _divide(inputs) if job.group.kind == "repartition" else _write(inputs)
 
 
-def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
+def _write(inputs: Inputs) -> CompactionOutcome:
     """All rows into RowSets of the partition that they are of."""
+    job, store = inputs.job, inputs.store
     rows: Rows | None = None
     copied = 0
     prefix, schema = job.target.prefix, job.target.table_schema
     # No sort key: the rows come in their order.
     with RowSetWriter(store, prefix, job.job, schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
-            rows = merge(job, store, writer, stop)
+            rows = merge(inputs, writer)
         elif job.group.kind == "zorder":
-            rows = zorder(job, store, writer, stop)
+            rows = zorder(inputs, writer)
         else:
-            copied = concatenate(job, store, writer, stop)
+            copied = concatenate(inputs, writer)
         origin = _origin(job, store, rows)
         entries = writer.close()
+        _check(inputs, entries, writer)
     # A table that is not partitioned any more forgets of what partition its rows were.
     if not job.target.partition_fields:
         return _outcome(job, entries, 0, origin, copied)
@@ -54,18 +61,33 @@ def _write(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutc
     return _outcome(job, entries, group.partition_layout_id, origin, copied, partition)
 
 
-def _divide(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
+def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -> None:
+    """Compare what was written with what it was made from; remove it where it is not the same."""
+    job, fields = inputs.job, inputs.job.target.table_schema.fields
+    try:
+        written = read_back(inputs.store, job.target.prefix, fields, entries)
+        left = sum(each.row_count for each in job.sources)
+        what = f"RowSets {', '.join(str(each.id) for each in job.sources)} of {job.target.name!r}"
+        check_kept(inputs.contents, written, left, fields, what)
+    except BaseException:
+        writer.abort()
+        raise
+
+
+def _divide(inputs: Inputs) -> CompactionOutcome:
     """Rows of an earlier layout into RowSets of the partitions that they are of by now."""
+    job, store = inputs.job, inputs.store
     target = job.target
     schema, fields, sort_key = target.table_schema, target.partition_fields, target.sort_key
     writer = PartitionedWriter(
         store, target.prefix, job.job, schema, fields, sort_key, _options(job)
     )
     try:
-        for source in open_sources(job, store, stop):
+        for source in inputs.open():
             for rows, columns in source.batches():
                 writer.write_storage(columns, source.origin(rows))
         entries = writer.close()
+        _check(inputs, entries, writer)
         origin = _origin(job, store, writer.origins())
     except BaseException:
         writer.abort()

@@ -19,13 +19,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from manifests.errors import StoreError
-from manifests.store import ObjectStore
 from tableformat.column import Column, Order, column_of
-from tableformat.compaction.inputs import Rows, Source, open_sources
-from tableformat.compaction.job import CompactionJob
+from tableformat.compaction.inputs import Inputs, Rows, Source
 from tableformat.encodings import narrowed
 from tableformat.rowset_writer import RowSetWriter
-from tableformat.stop import Stop
 from tableformat.write_options import MIB
 
 BUCKET_BYTES = 32 * MIB
@@ -40,23 +37,24 @@ _PIECE_ROWS = 65_536
 ZValues = NDArray[np.uint64]
 
 
-def zorder(job: CompactionJob, store: ObjectStore, writer: RowSetWriter, stop: Stop) -> Rows:
+def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
     """Write what is left of the RowSets of a job in z-order; where each row comes from.
 
     Takes memory for one bucket and 8 bytes a row, and room for the decoded rows among temporary
     files where there are several buckets. Raises CorruptionError, StoreError.
     """
+    job = inputs.job
     buckets = -(-job.group.bytes_out // BUCKET_BYTES)
-    curve = _sample(job, store, buckets, stop)
+    curve = _sample(inputs, buckets)
     origins: list[Rows] = [np.zeros(0, np.int64)]
     with tempfile.TemporaryDirectory(prefix="colonnade-zorder-") as folder:
         shelf = _Memory() if buckets == 1 else _Files(Path(folder), buckets)
         try:
-            for source in open_sources(job, store, stop):
+            for source in inputs.open():
                 for rows, columns in source.batches():
                     _put(shelf, curve, curve.values(columns), source.origin(rows), columns)
             for bucket in range(buckets):
-                stop.check()
+                inputs.stop.check()
                 origins += _write_bucket(shelf.take(bucket), writer)
         except OSError as error:
             raise StoreError(
@@ -98,15 +96,16 @@ def interleave(ranks: Sequence[NDArray[np.uint64]]) -> ZValues:
     return found
 
 
-def _sample(job: CompactionJob, store: ObjectStore, buckets: int, stop: Stop) -> _Curve:
+def _sample(inputs: Inputs, buckets: int) -> _Curve:
     """Read some stretches of the columns to order by."""
+    job = inputs.job
     schema = job.target.table_schema
     ids = [column.id for column in schema.fields]
     fields = [schema.by_id(column) for column in job.order_by]
     columns = [column_of(field) for field in fields]
     found: list[list[pa.Array]] = [[pa.nulls(0, column.type)] for column in columns]
     each = -(-_SAMPLED_STRETCHES // len(job.sources))
-    for source in open_sources(job, store, stop):
+    for source in inputs.open():
         for arrays in _some_stretches(replace(source, fields=fields), each):
             for parts, array in zip(found, arrays, strict=True):
                 parts.append(array)

@@ -27,6 +27,7 @@ from manifests.operations import AddRowSet, DropRowSet
 from manifests.rebase.targets import id_ranges
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from tableformat.arrow_types import arrow_schema
+from tableformat.read_back import check_rows, read_back
 from tableformat.repair.reading import DamagedRowSet, ReadableStretch
 from tableformat.repair.rescue import Rescue
 from tableformat.verify.run import find_damage
@@ -126,6 +127,7 @@ def take_out(
         if dry_run:
             return base, RepairResult(None, _ids(chosen), kept, tuple(lost), None)
         entries = out.close()
+        check_rows(read_back(log.store, table.prefix, table.schema.fields, entries), kept)
         if lost:
             file.keep()
         try:

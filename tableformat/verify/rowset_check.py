@@ -29,14 +29,14 @@ from manifests.snapshot import LiveRowSet
 from manifests.statistics import LOG_BOUND_LENGTH
 from manifests.store import ObjectStore
 from tableformat.block import BlockEntry, understated
-from tableformat.block_statistics import from_log, shorten
+from tableformat.block_statistics import contradiction, from_log, shorten
 from tableformat.column import Column, Order, column_of
 from tableformat.footer import Footer, Segment, entry_of
 from tableformat.rowset_reader import RowSetReader
 from tableformat.rowset_source import RowSetSource
 from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
 from tableformat.stop import Stop
-from tableformat.verify.block_check import check_block, check_bytes, contradiction
+from tableformat.verify.block_check import check_block, check_bytes
 from tableformat.verify.findings import Finding, Kind, kind_of
 from tableformat.verify.job import VerifyJob, VerifyOutcome
 from tableformat.verify.order_check import first_unsorted
