@@ -25,8 +25,8 @@ from tableformat.write_options import MIB, WriteOptions
 
 __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
 
-_CUT_BYTES = 128 * MIB
-"""Wide rows are cut before there are `block_rows` of them, so that memory stays bounded."""
+_CUT_BYTES = 32 * MIB
+"""Wide rows are cut before there are `block_rows` of them: readers decode whole stretches."""
 
 
 class RowSetWriter(TaskWriter):
@@ -142,19 +142,20 @@ class RowSetWriter(TaskWriter):
         }
         order = sort_indices(by_id, self._sort_key)
         del by_id
-        rows = self._rowset_rows(chunks, len(order))
+        size = sum(array.nbytes for arrays in chunks for array in arrays)
+        rows = self._rowset_rows(size, len(order))
+        cut_rows = min(self._cut_rows(), max(1, len(order) * _CUT_BYTES // max(size, 1)))
         columns: Iterable[pa.Array] = map(_drain, chunks)
         if rows < len(order):
             columns = list(columns)
         for start in range(0, len(order), rows):
             output = self._begin_rowset()
-            output.add_sorted(columns, order.slice(start, rows), self._cut_rows())
+            output.add_sorted(columns, order.slice(start, rows), cut_rows)
             self._end_rowset()
 
-    def _rowset_rows(self, chunks: list[list[pa.Array]], rows: int) -> int:
+    def _rowset_rows(self, size: int, rows: int) -> int:
         """How many rows of a run make a RowSet: all, unless its bytes or a limit forbid it."""
         # Stored rows take about half of their decoded bytes, or less.
-        size = sum(array.nbytes for arrays in chunks for array in arrays)
         fitting: int = rows * 2 * self._options.target_bytes // max(size, 1)
         if fitting < rows:
             cut = self._options.block_rows

@@ -361,6 +361,21 @@ def test_a_writer_that_ended_takes_and_gives_nothing_more() -> None:
             writer.close()
 
 
+@pytest.mark.parametrize("sorted_by", [(), (SortField(column=1),)])
+def test_wide_rows_are_cut_before_they_are_many(sorted_by: tuple[SortField, ...]) -> None:
+    columns = {"id": pa.array(range(50_000))}
+    columns |= {f"c{i}": pa.nulls(50_000, pa.float64()) for i in range(200)}
+    rows = pa.record_batch(columns)
+    schema = assign_ids(schema_from_arrow(rows.schema), 1)[0]
+    store = MemoryStore()
+    with RowSetWriter(store, "t/", JOB, schema, sorted_by) as writer:
+        writer.write(rows)
+        (entry,) = entries = writer.close()
+    cuts = [*range(entry.cuts, 50_000, entry.cuts)] if isinstance(entry.cuts, int) else entry.cuts
+    assert 10_000 < cuts[0] < 25_000, "80 MB are more than a reader should decode for one row"
+    assert read(store, schema, entries).equals(pa.Table.from_batches([rows]))
+
+
 @pytest.mark.parametrize(("columns", "place"), [(8, "directory"), (300, "packed")])
 def test_a_rowset_of_many_small_columns_is_one_object(columns: int, place: str) -> None:
     noise, width = np.random.default_rng(1), 2_400_000 // columns

@@ -97,6 +97,7 @@ public final class WriteRows {
             now.maxRecords(),
             given.path("block_rows").asInt(now.blockRows()),
             given.path("cut_bytes").asLong(now.cutBytes()),
+            given.path("held_bytes").asLong(now.heldBytes()),
             given.path("block_bytes").asLong(now.blockBytes()),
             given.path("packed_bytes").asLong(now.packedBytes()),
             given.path("inline_bytes").asLong(now.inlineBytes()),

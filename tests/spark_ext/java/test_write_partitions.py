@@ -128,7 +128,7 @@ def test_rows_in_no_order_take_no_more_memory_than_one_partition(
 ) -> None:
     """64 MB of rows as they are staged, in a heap that could not hold them."""
     schema, rows = wide_rows()
-    how = {"times": 8, "options": {"cut_bytes": 2**22}}
+    how = {"times": 8, "options": {"held_bytes": 2**22}}
     with WriteTool(class_path, tmp_path, heap="40m") as small:
         written = small.write(tmp_path, schema, rows, partitioned_by=[IDENTITY], **how)
         assert sum(entry.rows for entry in written) == 8 * 64
@@ -138,8 +138,8 @@ def test_partitions_that_take_turns_stay_open_as_far_as_memory_goes(
     writer: WriteTool, folders: Iterator[Path]
 ) -> None:
     schema, rows = wide_rows()
-    for cut_bytes, rowsets in ((2**24, 4), (2**21, 16)):
-        how = {"times": 16, "options": {"cut_bytes": cut_bytes}}
+    for held_bytes, rowsets in ((2**24, 4), (2**21, 16)):
+        how = {"times": 16, "options": {"held_bytes": held_bytes}}
         written = writer.write(
             next(folders), schema, rows.slice(0, 4), partitioned_by=[IDENTITY], **how
         )

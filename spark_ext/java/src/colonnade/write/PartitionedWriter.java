@@ -62,7 +62,7 @@ final class PartitionedWriter implements RowWriter {
       writer = newWriter(partitions.tagged(values));
       open.put(values, writer);
     }
-    while (open.size() > MOST_OPEN || open.size() > 1 && heldBytes() > job.options().cutBytes()) {
+    while (open.size() > MOST_OPEN || open.size() > 1 && heldBytes() > job.options().heldBytes()) {
       finishFirst();
     }
   }

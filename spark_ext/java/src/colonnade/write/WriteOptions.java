@@ -7,8 +7,8 @@ import java.util.Set;
  *
  * <p>{@code targetBytes} is the stored size at which a RowSet ends, {@code maxRecords} the most
  * rows that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at
- * which wide rows are cut earlier; {@code blockBytes} bounds a decoded block of more than one row.
- * RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
+ * which wide rows are cut earlier, and {@code heldBytes} what the open writers of several partitions
+ * may hold; {@code blockBytes} bounds a decoded block of more than one row. RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
  * one object, and of more columns as much for every 64 of them, since each file costs a wait for the
  * disk. {@code indexedColumns} are the ids whose statistics the log keeps, {@code
  * bloomColumns} those whose blocks get Bloom filters.
@@ -18,6 +18,7 @@ record WriteOptions(
     long maxRecords,
     int blockRows,
     long cutBytes,
+    long heldBytes,
     long blockBytes,
     long packedBytes,
     long inlineBytes,
@@ -38,6 +39,7 @@ record WriteOptions(
         targetBytes,
         maxRecords,
         65_536,
+        32 * MIB,
         128 * MIB,
         8 * MIB,
         4 * MIB,
