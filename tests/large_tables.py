@@ -26,7 +26,7 @@ from manifests.schema import (
     TableSchema,
     assign_ids,
 )
-from tableformat.arrow_types import arrow_schema, arrow_type
+from tableformat.arrow_types import arrow_schema, arrow_type, map_entries
 from tests.strategies import PRIMITIVES, identical, random_value
 
 DEPTH = 4
@@ -206,6 +206,42 @@ def _list_in_form(array: pa.Array, form: int) -> pa.Array:
         target = pa.list_(field)
         buffers.append(pa.py_buffer(offsets))
     return pa.Array.from_buffers(target, len(array), buffers, array.null_count, children=[values])
+
+
+def feed(digest: Any, array: pa.Array) -> None:
+    """Put the values of an array into a digest (of `hashlib`), whatever its physical form.
+
+    Values under a NULL do not count. Takes arrays as tables have them: no views or dictionaries.
+    """
+    digest.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)))
+    found = array.type
+    if pa.types.is_struct(found):
+        for child in array.flatten():
+            feed(digest, child)
+    elif pa.types.is_map(found) or pa.types.is_list(found):
+        lists = map_entries(array) if pa.types.is_map(found) else array
+        digest.update(lists.value_lengths().fill_null(0).to_numpy())
+        feed(digest, lists.flatten())
+    elif pa.types.is_boolean(found):
+        digest.update(np.packbits(array.drop_null().to_numpy(zero_copy_only=False)))
+    elif len(array) > array.null_count:
+        # A copy, so that no buffer has more than these values.
+        values = pa.concat_arrays([array.drop_null(), array.slice(0, 0)])
+        _feed_values(digest, values)
+
+
+def _feed_values(digest: Any, values: pa.Array) -> None:
+    if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
+        digest.update(pc.binary_length(values).to_numpy())
+        first, last = (
+            np.frombuffer(values.buffers()[1], np.int32)[at]
+            for at in (values.offset, values.offset + len(values))
+        )
+        digest.update(values.buffers()[2][int(first) : int(last)] if last > first else b"")
+        return
+    width = values.type.bit_width // 8
+    start = values.offset * width
+    digest.update(values.buffers()[1][start : start + len(values) * width])
 
 
 def same_rows(left: pa.Table, right: pa.Table) -> bool:

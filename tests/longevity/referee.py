@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 import colonnade
 from tests.longevity.record import Step, read_lines, read_steps
-from tests.longevity.roles import TABLE, rows_of
+from tests.longevity.roles import PLAIN, TABLE, rows_of
+from tests.strategies import identical
 
-Pairs = set[tuple[int, int]]
+Row = tuple[int, int, str]
+"""Pair, value and text of a row."""
 
 
 def judge(path: Path, records: Path) -> Iterator[str]:
@@ -50,8 +54,8 @@ def _judge_reads(records: Path) -> Iterator[str]:
 
 def _judge_rows(rows: pa.Table, records: Path) -> Iterator[str]:
     """Compare each batch with what became of the steps that were about it."""
-    found: defaultdict[int, list[tuple[int, int, str]]] = defaultdict(list)
-    for batch, *row in zip(*(rows[name].to_pylist() for name in rows.column_names), strict=True):
+    found: defaultdict[int, list[Row]] = defaultdict(list)
+    for batch, *row in zip(*(rows[name].to_pylist() for name in PLAIN), strict=True):
         found[batch].append((row[0], row[1], row[2]))
     deletes: defaultdict[int, list[Step]] = defaultdict(list)
     for step in read_steps(records, "deleter"):
@@ -60,14 +64,35 @@ def _judge_rows(rows: pa.Table, records: Path) -> Iterator[str]:
     if unknown := found.keys() - appended.keys():
         yield f"batches {sorted(unknown)} were never appended"
     for batch, step in appended.items():
-        if problem := _problem(step, deletes[batch], sorted(found.get(batch, []))):
+        there = sorted(found.get(batch, []))
+        if problem := _problem(step, deletes[batch], there):
             yield f"batch {batch}, whose append is {step.outcome}: {problem}"
+        elif there and not _is_whole(step, rows.filter(pc.equal(rows["batch"], batch))):
+            yield f"batch {batch}: its rows have other values in some column"
 
 
-def _problem(step: Step, deletes: list[Step], found: list[tuple[int, int, str]]) -> str | None:
+def _is_whole(step: Step, rows: pa.Table) -> bool:
+    """Whether rows of a batch have the values of all columns that they were appended with."""
+    every = rows_of(step.batch, step.end)
+    places = {row: at for at, row in enumerate(zip(*_keys(every), strict=True))}
+    wanted = every.take(pa.array([places[row] for row in zip(*_keys(rows), strict=True)]))
+    return all(
+        identical(one, other)
+        for one, other in zip(
+            rows.combine_chunks().to_batches(), wanted.combine_chunks().to_batches(), strict=True
+        )
+    )
+
+
+def _keys(rows: pa.Table) -> list[list[Any]]:
+    return [rows[name].to_pylist() for name in ("pair", "value")]
+
+
+def _problem(step: Step, deletes: list[Step], found: list[Row]) -> str | None:
     if step.outcome == "refused" or (step.outcome == "open" and not found):
         return "it is there" if found else None
-    every = list(zip(*list(rows_of(step.batch, step.end).to_pydict().values())[1:], strict=True))
+    rows = rows_of(step.batch, step.end)
+    every = list(zip(*(rows[name].to_pylist() for name in PLAIN[1:]), strict=True))
     gone = [each for each in deletes if each.outcome == "landed"]
     doubtful = [each for each in deletes if each.outcome == "open"]
     possible = {row for row in every if not any(_hits(each, row[0]) for each in gone)}

@@ -1,7 +1,8 @@
 """Who works on the database: each an endless loop in a process of its own, killed at any time.
 
-Rows come in pairs of opposite values and go in pairs, by one commit each. So in every epoch all
-values add up to 0, and each pair is there whole or not at all.
+Rows have columns of every type and nested ones, whose values their batch alone decides. They come
+in pairs of opposite values and go in pairs, by one commit each. So in every epoch all values add up
+to 0, and each pair is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,11 +22,54 @@ import pyarrow.compute as pc
 import colonnade
 from colonnade.maintain.round import run_round
 from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
+from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from tableformat.arrow_types import arrow_schema
+from tests.large_tables import TableMaker, feed
 from tests.longevity.record import Record, Step, read_steps
+from tests.strategies import PRIMITIVES
 
 TABLE = "pairs"
+
+
+def field_of(primitive: str) -> SchemaField:
+    """A field of a type, named by it."""
+    return SchemaField(name=primitive.replace(" ", "_"), type=primitive)
+
+
+_INNER = (
+    field_of("long"),
+    SchemaField(name="below", type=ArrayType(element=SchemaField(name="element", type="string"))),
+    SchemaField(name="flags", type=StructType(fields=(field_of("date"), field_of("boolean")))),
+)
+PLAIN = ("batch", "pair", "value", "text")
+"""The columns that roles look at; all others are told apart by their digest."""
+
+NESTED = TableSchema(
+    fields=(
+        SchemaField(name="flags", type=StructType(fields=(field_of("boolean"),))),
+        SchemaField(name="every", type=StructType(fields=tuple(map(field_of, PRIMITIVES)))),
+        SchemaField(
+            name="lists",
+            type=ArrayType(element=SchemaField(name="element", type=StructType(fields=_INNER))),
+        ),
+        SchemaField(
+            name="pairs",
+            type=MapType(
+                key=SchemaField(name="key", type="string", nullable=False),
+                value=SchemaField(name="value", type=StructType(fields=_INNER)),
+            ),
+        ),
+    )
+)
+
 SCHEMA = pa.schema(
-    [("batch", pa.int64()), ("pair", pa.int64()), ("value", pa.int64()), ("text", pa.string())]
+    [
+        ("batch", pa.int64()),
+        ("pair", pa.int64()),
+        ("value", pa.int64()),
+        ("text", pa.string()),
+        *arrow_schema(NESTED),
+    ]
 )
 PIN_SECONDS = 15.0
 """Renewed before each read, given up after the last, and left to its time by who is killed."""
@@ -36,26 +81,27 @@ def rows_of(batch: int, pairs: int) -> pa.Table:
     values = [order.randrange(1, 2**40) for _ in range(pairs)]
     texts = [f"text {value % 1000}" for value in values]
     both = [number for number in range(pairs) for _ in range(2)]
-    return pa.table(
-        {
-            "batch": [batch] * (2 * pairs),
-            "pair": both,
-            "value": [sign * value for value in values for sign in (1, -1)],
-            "text": [texts[number] for number in both],
-        },
-        SCHEMA,
-    )
+    columns: list[Any] = [
+        pa.array([batch] * (2 * pairs), pa.int64()),
+        pa.array(both, pa.int64()),
+        pa.array([sign * value for value in values for sign in (1, -1)], pa.int64()),
+        pa.array([texts[number] for number in both], pa.string()),
+    ]
+    columns += TableMaker(batch).rows_of(NESTED, 2 * pairs).columns
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
 
 
 def write(path: Path, records: Path, seat: str, order: random.Random) -> None:
-    """Append batches, most of them small."""
+    """Append batches, most of them small, and first of all one that has several cuts."""
     record = Record(records, seat)
     table = colonnade.open(path / TABLE)
+    pairs = order.randrange(15_000, 40_000) if not any(read_steps(records, seat)) else 1
     while True:
-        batch, pairs = order.randrange(2**62), int(order.lognormvariate(3, 2)) % 20_000 + 1
+        batch = order.randrange(2**62)
         rows = rows_of(batch, pairs)
         record.take(Step("append", batch, 0, pairs), partial(table.append, rows))
         time.sleep(order.random() / 10)
+        pairs = int(order.lognormvariate(3, 2)) % 20_000 + 1
 
 
 def delete(path: Path, records: Path, seat: str, order: random.Random) -> None:
@@ -127,11 +173,11 @@ def read(path: Path, records: Path, seat: str, order: random.Random) -> None:
 
 def _seen(rows: pa.Table) -> Mapping[str, object]:
     """What is wrong with rows, if anything, and a digest of them all, whatever their order."""
-    ordered = rows.sort_by([(name, "ascending") for name in rows.column_names]).combine_chunks()
+    order = pc.sort_indices(rows.select(PLAIN), [(name, "ascending") for name in PLAIN])
     digest = hashlib.sha256()
-    for column in ordered.columns:
-        for value in column.to_pylist():
-            digest.update(repr(value).encode())
+    for column in rows.combine_chunks().columns:
+        whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.nulls(0, column.type)
+        feed(digest, whole.take(order))
     signs = rows.group_by(["batch", "pair"]).aggregate([("value", "sum"), ("value", "count")])
     broken = pc.sum(
         pc.or_(pc.not_equal(signs["value_sum"], 0), pc.not_equal(signs["value_count"], 2))

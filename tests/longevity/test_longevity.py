@@ -35,6 +35,10 @@ def append_more_than_was_meant(table: colonnade.ArrowTable, path: Path, record: 
     table.append(rows_of(3, 3))
 
 
+def change_nested_values(table: colonnade.ArrowTable, path: Path, record: Record) -> None:
+    table.update(dict.fromkeys(("flags", "every", "lists", "pairs")), "batch = 1 AND pair = 0")
+
+
 def leave_a_file(table: colonnade.ArrowTable, path: Path, record: Record) -> None:
     (path / "somebody.rowset").write_bytes(b"x")
 
@@ -50,6 +54,7 @@ def read_in_two_ways(table: colonnade.ArrowTable, path: Path, record: Record) ->
         (lose_a_row, "batch 1, whose append is landed: 1 rows are lost"),
         (bring_a_batch_back, "batch 2, whose append is landed: it has rows that were deleted"),
         (append_more_than_was_meant, "batches [3] were never appended"),
+        (change_nested_values, "batch 1: its rows have other values in some column"),
         (leave_a_file, "somebody.rowset belongs to no RowSet"),
         (read_in_two_ways, "epoch 1 was read in 2 ways"),
     ],
