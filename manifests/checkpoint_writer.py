@@ -37,7 +37,7 @@ from manifests.slots import read_slot
 from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
 from manifests.store.base import ObjectStore, PutOutcome
 from manifests.stored_map import StoredMap, write_map
-from manifests.stored_tables import CheckpointTables, StoredTables
+from manifests.stored_tables import CheckpointTables, Replay, StoredTables
 
 
 def write_segment(
@@ -65,7 +65,9 @@ def write_object(store: ObjectStore, job: str, data: bytes) -> str:
     raise StoreError(f"It is not known whether {store.locate(name)} was written.", retryable=True)
 
 
-def write_checkpoint(store: ObjectStore, snapshot: Snapshot, limits: Limits = LIMITS) -> Snapshot:
+def write_checkpoint(
+    store: ObjectStore, snapshot: Snapshot, limits: Limits = LIMITS, replay: Replay = refuse_lost
+) -> Snapshot:
     """Store a snapshot as a checkpoint; returns the same state with its RowSets in segments.
 
     Costs one object for each table that changed since the checkpoint before, one or few more
@@ -76,7 +78,9 @@ def write_checkpoint(store: ObjectStore, snapshot: Snapshot, limits: Limits = LI
     """
     previous = read_hint(store)
     earlier = (previous[0], *previous[1].earlier) if previous else ()
-    stored, ref = store_snapshot(store, snapshot, plan_earlier(earlier, snapshot.epoch), limits)
+    stored, ref = store_snapshot(
+        store, snapshot, plan_earlier(earlier, snapshot.epoch), limits, replay
+    )
     if previous is None or previous[0].epoch < snapshot.epoch:
         _check_not_removed(store, stored, ref)
         point_hint(store, ref)
@@ -88,8 +92,11 @@ def store_snapshot(
     snapshot: Snapshot,
     earlier: Sequence[CheckpointRef] = (),
     limits: Limits = LIMITS,
+    replay: Replay = refuse_lost,
 ) -> tuple[Snapshot, CheckpointRef]:
     """Store the root of a snapshot and the segments that are new; the hint stays as it is.
+
+    `replay` reads from the log what the state that is returned cannot read in the checkpoint.
 
     Raises as `write_checkpoint`.
     """
@@ -106,6 +113,7 @@ def store_snapshot(
         data = encode_root(stored, earlier)
     if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
         maps = _write_tables(store, before, changed, job, limits)
+        maps = CheckpointTables(maps.records, maps.names, replay)
         stored = replace(snapshot, tables=StoredTables(maps, snapshot.epoch))
         data = encode_root(stored, earlier, maps.described())
     root = write_object(store, job, data)
@@ -150,7 +158,7 @@ def _write_maps(
     return CheckpointTables(
         store_map(old.records.table if old else None, records),
         store_map(old.names.table if old else None, names),
-        old.replay if old else refuse_lost,
+        refuse_lost,
     )
 
 

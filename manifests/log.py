@@ -216,7 +216,7 @@ class Log(LogReader):
         try:
             # Whoever has held a state for long may hold segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            return write_checkpoint(self.store, fresh, self.limits)
+            return write_checkpoint(self.store, fresh, self.limits, self.replay_tables)
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
             # an error would tell the caller that the commit had.

@@ -199,7 +199,7 @@ class LogReader:
 
     def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
         """A state to go on from: a checkpoint not after `target`, else epoch 0."""
-        state = find_checkpoint(self.store, target, self._replay) if use_hint else None
+        state = find_checkpoint(self.store, target, self.replay_tables) if use_hint else None
         if state is not None:
             return state
         first = read_slot(self.store, 0)
@@ -210,15 +210,16 @@ class LogReader:
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)
 
-    def _replay(self, error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+    def replay_tables(self, error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
         """The tables of an epoch, of which a checkpoint that cannot be read was a cache."""
         if not isinstance(error, UNUSABLE):
             raise error
         state = self._advance(self._begin(0, use_hint=False), epoch)
         if state.epoch > epoch:
             raise self._removed(f"the state at epoch {epoch}", state.epoch) from error
-        if state.epoch < epoch:
+        if state.epoch < epoch - 1:
             raise error
+        # A preview is one epoch ahead of the log, and holds itself what that would change.
         return state.tables
 
     def _advance(
