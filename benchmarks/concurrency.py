@@ -1,4 +1,4 @@
-"""Writers that meet others at the log: a compaction beside a deleted row, and many who append."""
+"""A compaction and a DELETE of one row that meet at the log."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ From the ground up:
     a state, stored                         checkpoint checkpoint_reader checkpoint_writer
     tables that are read when asked for     stored_tables
     what a writer wants, and may            change conflicts vacuum_conflicts rebase/
+    how it comes to its slot                sending turns
     the dates of epochs, and what they mean dating epoch_times
     the log itself                          log_reader log
     what to rewrite, what to remove         compaction/ vacuum/

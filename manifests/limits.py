@@ -29,6 +29,8 @@ class Limits:
     A group of a compaction has at most `group_rowsets` RowSets, since all stand in one epoch, and
     about `group_rows` rows, each of which takes memory where rows change their order.
 
+    A change is given up once it has lost `lost_slots` to other writers.
+
     A reader holds at most `pending_epochs` before it folds them. A vacuum puts `stubs` of them
     before it begins with the next ones: a disk syncs several nearly as fast as one.
     """
@@ -47,6 +49,7 @@ class Limits:
     group_rowsets: int = 1024
     group_rows: int = 2**26
     pending_epochs: int = 1024
+    lost_slots: int = 200
     stubs: int = 32
 
 

@@ -36,14 +36,17 @@ from manifests.errors import (
 from manifests.fold import apply_epoch
 from manifests.limits import LIMITS, Limits
 from manifests.log_reader import LogReader
+from manifests.names import MANIFEST
 from manifests.operations import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
 from manifests.partition_layout import PARTITIONS
 from manifests.rebase.carried import Carried, begin
 from manifests.replacement import REPLACE_COLUMN, replaces_columns
-from manifests.slots import check_slot, is_taken, read_slot, take_slot
+from manifests.sending import Sending, not_sent, outdated_error, perhaps_sent
+from manifests.slots import read_slot
 from manifests.snapshot import Snapshot
 from manifests.spill import spill
 from manifests.store.base import ObjectStore
+from manifests.turns import pause_s, wait_for_turn
 from manifests.vacuum_conflicts import check_removed
 
 __all__ = ["Change", "Log", "create_database"]
@@ -56,9 +59,9 @@ class Log(LogReader):
 
     `clock_ms` dates epochs, where the store's clock does not contradict it; whoever commits one
     whose number is a multiple of the `checkpoint_interval` stores a checkpoint of it; `pause` waits
-    (seconds) between tries of a slot whose outcome is unknown; `engine` is what history shows as
-    the writer, by default the name of the process; `limits` say how work is divided into epochs and
-    objects.
+    (seconds) between tries of a slot whose outcome is unknown, and after one was lost; `engine` is
+    what history shows as the writer, by default the name of the process; `limits` say how work is
+    divided into epochs and objects.
     """
 
     def __init__(
@@ -99,8 +102,8 @@ class Log(LogReader):
         landed before is not committed again: then there is no epoch. Others since the base do not
         matter unless they conflict: rows that the change takes are followed through them. Durable
         when it returns.
-        Cost: one PUT, one GET, and one more for each epoch since the base; a checkpoint where one
-        is due, and four GETs.
+        Cost: one PUT, two GETs, and one more for each epoch since the base; a checkpoint where one
+        is due, and three GETs.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was removed or replaced,
@@ -109,34 +112,57 @@ class Log(LogReader):
         retention has removed epochs since the base, but for a change that is `fresh`.
         """
         check_change(change, base)
-        removed = check_slot(self.store, base.epoch, base.transaction)
+        sending = Sending(change, base, self.store)
+        try:
+            return self._send(sending)
+        except CommitUnknownError:
+            landed = None
+            if sending.outdated:
+                landed = self._find_landed(change.transaction, self.read_head())
+            if landed is None:
+                raise
+            return landed, None
+
+    def _send(self, sending: Sending) -> tuple[Snapshot, Epoch | None]:
+        change, base = sending.change, sending.base
+        sending.look()
         if has_landed(change, base):
             return base, None
-        if change.fresh and (removed or base.epoch == 0):
-            self._check_not_removed(change, base)
         with self.removals_are_conflicts(change, base):
-            carried = begin(spill(self.store, _enabling(change, base), self.limits), base, self)
-        head = base
-        while True:
-            check_head(change, base, head)
-            epoch = self._next_epoch(carried, head)
-            data = encode_epoch(epoch, self.limits.epoch_bytes)
-            after = _fold_own(head, epoch)
-            if self._is_due(epoch.epoch) and not is_taken(self.store, epoch.epoch):
-                # A base from before an epoch that was lost would give its number again.
-                read_hint(self.store)
-            found = take_slot(self.store, epoch, data, self.pause)
-            if found is epoch:
-                return self._checkpoint_if_due(after), found
-            try:
-                carried, head, done = self._follow(carried, head, found)
-            except CommitUnknownError:
-                if (landed := self._find_landed(change.transaction, self.read_head())) is None:
-                    raise
-                return landed, None
-            if done is not None:
-                own = done.transaction == change.transaction
-                return self._checkpoint_if_due(head), done if own else None
+            enabled = spill(self.store, _enabling(change, base), self.limits)
+            sending.carried = begin(enabled, base, self)
+        for lost in range(self.limits.lost_slots):
+            if lost:
+                self.pause(pause_s(lost))
+            with self.store.turn(MANIFEST) as turn:
+                seen = wait_for_turn(turn, sending.follow)
+                if seen or self._put(sending):
+                    break
+        else:
+            raise ConflictError(
+                f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
+                " epochs in a row, and nothing of it was committed; run it again."
+            )
+        if seen:
+            sending.settle(self.pause)
+        done = sending.done
+        own = done is not None and done.transaction == change.transaction
+        return self._checkpoint_if_due(sending.head), done if own else None
+
+    def _put(self, sending: Sending) -> bool:
+        """Try to make a change the next epoch, in a slot that was just seen to be free."""
+        head = sending.head
+        check_head(sending.change, sending.base, head)
+        epoch = self._next_epoch(sending.carried, head)
+        data = encode_epoch(epoch, self.limits.epoch_bytes)
+        after = _fold_own(head, epoch)
+        if self._is_due(epoch.epoch):
+            # A base from before an epoch that was lost would give its number again.
+            read_hint(self.store)
+        if not sending.put(epoch, data, self.pause):
+            return False
+        sending.head = after
+        return True
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """The state that a change was planned on, or that it became when it was sent before.
@@ -155,10 +181,10 @@ class Log(LogReader):
                 raise
         removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
         if fresh:
-            raise _not_sent(removed)
+            raise not_sent(removed)
         landed = self._find_landed(transaction, head)
         if landed is None:
-            raise _perhaps_sent(removed, transaction)
+            raise perhaps_sent(removed, transaction)
         return landed, True
 
     def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
@@ -185,7 +211,7 @@ class Log(LogReader):
             number = base.epoch + 1
             while (found := read_slot(self.store, number)) is not None:
                 if isinstance(found, Stub):
-                    raise _outdated_error(change, base, found, sent=not change.fresh) from None
+                    raise outdated_error(change, base, found, sent=not change.fresh) from None
                 if found.transaction == change.transaction:
                     break
                 check_removed(change, base, found)
@@ -228,38 +254,12 @@ class Log(LogReader):
             )
             return snapshot
 
-    def _follow(
-        self, carried: Carried, head: Snapshot, found: Epoch | Stub | None
-    ) -> tuple[Carried, Snapshot, Epoch | None]:
-        """Go through the epochs from `found` on, up to a free slot.
-
-        Or to the one that holds the change, or the last of its batches, which is returned too.
-        """
-        change, tried = carried.change, head.epoch + 1
-        while found is not None:
-            if isinstance(found, Stub):
-                sent = not change.fresh or head.epoch + 1 == tried
-                raise _outdated_error(change, carried.base, found, sent=sent)
-            after = apply_epoch(head, found)
-            if found.transaction == change.transaction or has_landed(change, after):
-                return carried, after, found
-            carried = carried.follow(head, found)
-            head = after
-            found = read_slot(self.store, head.epoch + 1)
-        return carried, head, None
-
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
         return self.try_checkpoint(snapshot) if self._is_due(snapshot.epoch) else snapshot
 
     def _is_due(self, epoch: int) -> bool:
         """Whether the writer of an epoch stores a checkpoint of it."""
         return epoch % self._interval == 0
-
-    def _check_not_removed(self, change: Change, base: Snapshot) -> None:
-        """Refuse a change that nobody has sent yet, where the epoch after its base is gone."""
-        found = read_slot(self.store, base.epoch + 1)
-        if isinstance(found, Stub):
-            raise _outdated_error(change, base, found, sent=False)
 
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
         change = carried.change
@@ -295,27 +295,6 @@ def _enabling(change: Change, base: Snapshot) -> Change:
         return change
     enable = EnableFeatures(reader=missing, writer=missing)
     return replace(change, ops=(enable, *change.ops))
-
-
-def _outdated_error(
-    change: Change, base: Snapshot, stub: Stub, *, sent: bool
-) -> ConflictError | CommitUnknownError:
-    removed = (
-        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
-        " was removed by retention;"
-    )
-    return _perhaps_sent(removed, change.transaction) if sent else _not_sent(removed)
-
-
-def _not_sent(removed: str) -> ConflictError:
-    return ConflictError(f"{removed} read the table again and repeat it.")
-
-
-def _perhaps_sent(removed: str, transaction: str) -> CommitUnknownError:
-    # Whether a removed epoch was this very change, sent before, nobody can tell any more.
-    return CommitUnknownError(
-        f"{removed} look for transaction {transaction} in the history before you repeat it."
-    )
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:

@@ -89,6 +89,29 @@ class ObjectWriter(abc.ABC):
             self.abort()
 
 
+class Turn:
+    """A place among the writers of one machine that put objects into the same folder.
+
+    It orders those who wait and decides nothing: whoever does not have it may put all the same.
+    This one, for stores that know no order, is always free. As a context manager it is given back
+    at the end of the block.
+    """
+
+    def take(self, wait_s: float) -> bool:
+        """Wait for the turn, at most so many seconds; returns whether one has it."""
+        del wait_s
+        return True
+
+    def give_back(self) -> None:
+        """Let the next one have it; where one still waits for it, wait no longer. Never raises."""
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.give_back()
+
+
 class ObjectStore(abc.ABC):
     """Objects under one root. Safe to share between threads.
 
@@ -227,6 +250,15 @@ class ObjectStore(abc.ABC):
         A writer that is still at it fails, and makes no object.
         """
         raise InvalidInputError(f"{self.locate(name)} cannot be: {self.url} leaves no such files.")
+
+    def turn(self, folder: str) -> Turn:
+        """A turn to put objects into a folder of the root, where the store can order its writers.
+
+        It ends with the `put_if_absent` of the same thread that creates an object, as soon as the
+        object has its name: the next writer then sees it. It ends, too, when its process does.
+        """
+        del folder
+        return Turn()
 
     def require_writable(self) -> None:  # noqa: B027
         """Check before any work is done that the store can be written to.

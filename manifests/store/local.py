@@ -35,6 +35,7 @@ from manifests.store.base import (
     ObjectStore,
     ObjectWriter,
     PutOutcome,
+    Turn,
     check_body,
     check_name,
     check_prefix,
@@ -48,6 +49,7 @@ from manifests.store.local_files import (
     NO_LINKS,
     WRITE,
     discard,
+    is_there,
     link,
     make_path,
     temp_name,
@@ -55,6 +57,7 @@ from manifests.store.local_files import (
     write_all,
     write_temp,
 )
+from manifests.store.local_turns import Turns
 from manifests.store.transient import PASSING, retried
 
 # For folders that are only passed: those that one may search but not list are passed, too.
@@ -100,6 +103,7 @@ class LocalStore(ObjectStore):
         # Folders whose entry in their parent this store has synced. One that another process made
         # may not be durable yet, however durable the files in it are.
         self._synced: set[str] = set()
+        self._turns = Turns()
 
     def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
         return type(self), (self.url,)
@@ -139,24 +143,32 @@ class LocalStore(ObjectStore):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
         with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
-            temp = write_temp(folder, leaf, data, sync=True)
-            outcome = PutOutcome.CREATED
-            try:
-                link(folder, temp, leaf)
-            except FileExistsError:
-                outcome = PutOutcome.EXISTS
-            except OSError as error:
-                if error.errno in _NOT_LINKED:
-                    raise
-                return PutOutcome.UNKNOWN
-            finally:
-                discard(folder, temp)
+            outcome = self._link_new(folder, leaf, data)
             try:
                 # Also for EXISTS: the one who linked it may have died before this line.
                 os.fsync(folder)
             except OSError:
                 return PutOutcome.UNKNOWN
             return outcome
+
+    def _link_new(self, folder: int, leaf: str, data: Data) -> PutOutcome:
+        """Put a file under a name of a folder; the name is not durable yet."""
+        if is_there(folder, leaf):
+            return PutOutcome.EXISTS
+        temp = write_temp(folder, leaf, data, sync=True)
+        try:
+            link(folder, temp, leaf)
+        except FileExistsError:
+            return PutOutcome.EXISTS
+        except OSError as error:
+            if error.errno in _NOT_LINKED:
+                raise
+            return PutOutcome.UNKNOWN
+        finally:
+            # The next writer goes on while this one makes the name durable.
+            self._turns.end()
+            discard(folder, temp)
+        return PutOutcome.CREATED
 
     @retried
     def put(self, name: str, data: Data, *, sync: bool) -> None:
@@ -230,6 +242,10 @@ class LocalStore(ObjectStore):
             raise InvalidInputError(f"{name[:300]!r} is no name of an unfinished object.")
         with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
             os.unlink(leaf, dir_fd=folder)
+
+    def turn(self, folder: str) -> Turn:
+        check_name(folder)
+        return self._turns.begin(os.path.join(self.url, folder))
 
     def require_folder(self) -> None:
         path = self.url

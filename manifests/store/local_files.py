@@ -50,6 +50,15 @@ def write_all(file: int, data: Data) -> None:
         rest = rest[os.write(file, rest) :]
 
 
+def is_there(folder: int, leaf: str) -> bool:
+    """Whether a name in a folder is taken."""
+    try:
+        os.stat(leaf, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def link(folder: int, temp: str, leaf: str) -> None:
     """Give a finished file its name as well. Raises FileExistsError where the name is taken."""
     try:

@@ -111,8 +111,10 @@ def test_a_writer_feature_stops_writers_and_a_reader_feature_everybody() -> None
         with pytest.raises(UnsupportedFormatError, match="row_ids"):
             log.commit(append(), snapshot)
     assert log.read_head().table("orders")
+    other = MemoryStore()
+    base = with_orders(other, make_log(other))
     with pytest.raises(UnsupportedFormatError, match="cubes"):
-        make_log(store).commit(change(EnableFeatures(reader=("cubes",))), base)
+        make_log(other).commit(change(EnableFeatures(reader=("cubes",))), base)
 
 
 def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:

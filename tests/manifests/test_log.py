@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 
 from manifests.entries import ByteCheck
 from manifests.errors import (
+    ConflictError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
+from manifests.limits import Limits
 from manifests.log import Log
 from manifests.names import CHECKPOINTS, epoch_name
 from manifests.operations import AddRowSet, AddRowSets, Anchor
-from manifests.store import LocalStore, MemoryStore
+from manifests.store import LocalStore, MemoryStore, PutOutcome
+from manifests.store.base import Data
 from tests.faults import FaultyStore
 from tests.log_samples import (
     ORDERS,
@@ -55,12 +58,70 @@ def test_refreshing_costs_a_look_at_three_slots() -> None:
     assert [call.name for call in watched.trace] == [epoch_name(n) for n in (2, 3, 1)]
 
 
-def test_a_commit_without_contention_is_one_read_and_one_write() -> None:
+def test_a_commit_without_contention_is_two_reads_and_one_write() -> None:
     store = MemoryStore()
     base = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     make_log(watched).commit(append(), base)
-    assert watched.trace == [("get", epoch_name(1)), ("put_if_absent", epoch_name(2))]
+    looks = [("get", epoch_name(2)), ("get", epoch_name(1))]
+    assert watched.trace == [*looks, ("put_if_absent", epoch_name(2))]
+
+
+def test_following_others_costs_one_read_of_each_of_their_epochs_and_no_lost_slot() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    for _ in range(5):
+        log.commit(append(), base)
+    watched = FaultyStore(store)
+    make_log(watched).commit(append(), base)
+    reads = [("get", epoch_name(number)) for number in range(2, 8)]
+    assert watched.trace == [*reads, ("put_if_absent", epoch_name(7))]
+
+
+class Rushed(MemoryStore):
+    """A store in which another writer takes each of the next `left` slots right before a put."""
+
+    left = 0
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        if self.left:
+            left, self.left = self.left, 0
+            log = make_log(self)
+            log.commit(append(), log.read_head())
+            self.left = left - 1
+        return super().put_if_absent(name, data)
+
+
+@pytest.mark.parametrize("lost", [0, 1, 7, 8, 30])
+def test_a_change_that_loses_slots_pauses_and_is_given_up_after_a_bounded_number(lost: int) -> None:
+    store, pauses = Rushed(), list[float]()
+    base = with_orders(store, make_log(store))
+    log = Log(store, pause=pauses.append, limits=Limits(lost_slots=8))
+    mine, store.left = append(), lost
+    if lost < 8:
+        assert log.commit(mine, base).epoch == base.epoch + lost + 1
+    else:
+        with pytest.raises(ConflictError, match="for 8 epochs in a row, and nothing"):
+            log.commit(mine, base)
+        store.left = 0
+        assert log.commit(mine, base).epoch == base.epoch + 9
+    assert len(pauses) == min(lost, 7)
+
+
+def test_a_change_that_is_found_in_the_log_is_put_again_so_that_it_is_durable() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    mine = append()
+    log.commit(mine, base)
+    watched = FaultyStore(store)
+    assert make_log(watched).commit(mine, base).epoch == 2
+    assert watched.trace == [
+        ("get", epoch_name(2)),
+        ("put_if_absent", epoch_name(2)),
+        ("get", epoch_name(2)),
+    ]
 
 
 def test_a_change_sent_again_from_its_old_base_lands_once() -> None:

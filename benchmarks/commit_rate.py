@@ -1,0 +1,110 @@
+"""Processes that append ten rows at a time to one table; each append is a durable epoch."""
+
+from __future__ import annotations
+
+import multiprocessing
+import shutil
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Barrier
+from pathlib import Path
+
+import pyarrow as pa
+
+import colonnade
+from benchmarks.measure import Figure
+
+PROCESSES = 8
+SECONDS = 5
+ROWS = pa.table(
+    {
+        "id": range(10),
+        "name": [f"n{i}" for i in range(10)],
+        "amount": [i / 3 for i in range(10)],
+    }
+)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What some processes did at the same time: the seconds of each append, by process."""
+
+    times: Sequence[Sequence[float]]
+
+    @property
+    def rate(self) -> float:
+        """Commits a second of all together."""
+        return sum(map(len, self.times)) / SECONDS
+
+    @property
+    def median(self) -> float:
+        """Half of the appends took at most so many seconds."""
+        return statistics.median([each for times in self.times for each in times])
+
+    @property
+    def slowest(self) -> float:
+        """The 99th percentile, in seconds."""
+        found = sorted(each for times in self.times for each in times)
+        return found[len(found) * 99 // 100]
+
+    @property
+    def unfairness(self) -> float:
+        """The commits of the process that made most, for each of the one that made least."""
+        counts = [len(times) for times in self.times]
+        return max(counts) / max(1, min(counts))
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Rounds of one process and of eight in turn, on tables of their own; medians of the rounds."""
+    del scale
+    alone, together = [], []
+    for _ in range(runs):
+        alone.append(_round(folder / "commit-rate", 1))
+        together.append(_round(folder / "commit-rate", PROCESSES))
+    one = statistics.median(each.rate for each in alone)
+    many = statistics.median(each.rate for each in together)
+    gain = statistics.median(b.rate / a.rate for a, b in zip(alone, together, strict=True))
+    median = statistics.median(each.median for each in together) * 1e3
+    slowest = statistics.median(each.slowest for each in together) * 1e3
+    spread = statistics.median(each.slowest / each.median for each in together)
+    unfair = statistics.median(each.unfairness for each in together)
+    return [
+        Figure(f"time of a commit: {PROCESSES} processes together beside one", "ms", 1e3 / many,
+               1e3 / one, 1 / gain, target=0.667),
+        Figure(f"commits a second: {PROCESSES} processes together beside one", "/s", many, one,
+               gain),
+        Figure(f"99th percentile of an append, {PROCESSES} processes, beside the median", "ms",
+               slowest, median, spread, target=20),
+        Figure("commits of the process with most for each of the one with least", "", unfair,
+               target=2),
+    ]  # fmt: skip
+
+
+def _round(path: Path, processes: int) -> Round:
+    shutil.rmtree(path, ignore_errors=True)
+    colonnade.create(path, ROWS.schema)
+    context = multiprocessing.get_context("spawn")
+    barrier, results = context.Barrier(processes), context.SimpleQueue()
+    workers = [
+        context.Process(target=_append, args=(path, barrier, results)) for _ in range(processes)
+    ]
+    for worker in workers:
+        worker.start()
+    times = [results.get() for _ in workers]
+    for worker in workers:
+        worker.join()
+    return Round(times)
+
+
+def _append(path: Path, barrier: Barrier, results: SimpleQueue[list[float]]) -> None:
+    """Append in a process of its own for some seconds."""
+    table, times = colonnade.open(path), list[float]()
+    barrier.wait()
+    end = time.perf_counter() + SECONDS
+    while (begin := time.perf_counter()) < end:
+        table.append(ROWS)
+        times.append(time.perf_counter() - begin)
+    results.put(times)

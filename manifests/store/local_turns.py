@@ -1,0 +1,90 @@
+"""Turns among the processes of one machine: an advisory lock of the operating system on a folder.
+
+The system hands the lock from one to the next in about the order in which they came. It leaves no
+file behind, and ends with the process that has it, however that ends. No object is safe because of
+it: a file system without such locks, or one that forgets them, does no harm.
+
+Spec: docs/spec/store.md#turns
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from contextlib import suppress
+
+from manifests.store.base import Turn
+
+_STUCK: set[str] = set()
+"""Folders for whose lock this process still waits, though whoever wanted it has gone on without."""
+
+
+class Turns(threading.local):
+    """The turns of a store. Each thread has at most one, which it can end without holding it."""
+
+    _mine: Turn = Turn()
+
+    def begin(self, folder: str) -> Turn:
+        """A new turn of this thread, which does not wait for a lock that does not become free."""
+        self._mine = Turn() if folder in _STUCK else _FolderTurn(folder)
+        return self._mine
+
+    def end(self) -> None:
+        """Give back the turn of this thread, if there is one."""
+        self._mine.give_back()
+
+
+class _FolderTurn(Turn):
+    """A turn of one thread. Where the lock is taken, another thread waits for it meanwhile."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._file: int | None = None
+        self._free = threading.Event()
+        self._over = False
+        # Held while it is decided who closes the file.
+        self._closing = threading.Lock()
+
+    def take(self, wait_s: float) -> bool:
+        if self._file is None and not self._free.is_set():
+            self._begin()
+        return self._free.wait(wait_s)
+
+    def give_back(self) -> None:
+        with self._closing:
+            if self._free.is_set():
+                self._close()
+            elif self._file is not None:
+                _STUCK.add(self._folder)
+            self._over = True
+
+    def _begin(self) -> None:
+        try:
+            self._file = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            with suppress(RuntimeError):  # no more threads: then there is no order
+                threading.Thread(target=self._wait, daemon=True).start()
+                return
+        except OSError:
+            pass  # no such folder, or no such locks: there is no order, and everybody may go on
+        self._free.set()
+
+    def _wait(self) -> None:
+        assert self._file is not None
+        with suppress(OSError):
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+        with self._closing:
+            self._free.set()
+            if self._over:
+                self._close()
+                _STUCK.discard(self._folder)
+
+    def _close(self) -> None:
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                # A process that was forked meanwhile has the file open, too, and so the lock.
+                fcntl.flock(file, fcntl.LOCK_UN)
+            os.close(file)
