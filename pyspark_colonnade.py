@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from importlib import import_module
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWriter
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    DataSourceWriter,
+)
 from pyspark.sql.types import StructType
 
 
@@ -37,3 +43,11 @@ class DefaultSource(DataSource):
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
         """A writer of rows with these columns."""
         return self._source.writer(schema, overwrite)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """A reader of these columns as a stream."""
+        return self._source.streamReader(schema)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """A writer of a stream of rows with these columns."""
+        return self._source.streamWriter(schema, overwrite)

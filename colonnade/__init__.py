@@ -113,10 +113,20 @@ _NEEDS_SPARK = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load the Spark half when it is first named, so that Arrow users need no pyspark."""
+    """Load the Spark half when it is first named, so that Arrow users need no pyspark.
+
+    Raises `ImportError` where there is none, or an older one than the Spark half can run with.
+    """
     if name not in _NEEDS_SPARK:
         raise AttributeError(f"module 'colonnade' has no attribute {name!r}")
+    supported = importlib.import_module("spark_ext.supported")
     try:
+        version = importlib.import_module("pyspark").__version__
+        if not supported.is_supported(version):
+            raise ImportError(
+                f"colonnade.{name} needs {supported.needed()}, but pyspark {version} is installed:"
+                " install colonnade[spark]."
+            )
         return getattr(importlib.import_module(_NEEDS_SPARK[name]), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "pyspark":

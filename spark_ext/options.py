@@ -35,6 +35,9 @@ _WRITING = (
     "expectEpoch",
     "leaseHours",
 )
+_OF_CATALOG = "owner"
+"""What Spark's own catalog adds to the options of a source; the jar takes it away."""
+_NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
 
@@ -174,9 +177,14 @@ def _path_and_options(
     given = {key.lower(): value for key, value in options.items()}
     if "paths" in given:
         raise InvalidInputError("Colonnade reads one table at a time; load each path by itself.")
+    if _OF_CATALOG in given:
+        raise InvalidInputError(f"A Colonnade table of a catalog {_NEEDS_JAR}")
     path = given.pop("path", "")
     if not path:
-        raise InvalidInputError("No path was given: name the table, as in .load(path).")
+        raise InvalidInputError(
+            "No path was given: name the table, as in .load(path). A table that a catalog names"
+            f" {_NEEDS_JAR}"
+        )
     _refuse_lost_folder(path)
     for key in given:
         if key not in {name.lower() for name in allowed}:

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from manifests.version import VERSION
 from spark_ext.doctor import doctor
+from spark_ext.supported import is_supported, needed
 
 PACKAGE = Path(__file__).resolve().parent
 JAR = PACKAGE / "colonnade-spark.jar"
@@ -74,9 +75,15 @@ def enable(spark: SparkSession) -> SparkSession:
 
     May be called again; a session made by `spark.newSession()` needs its own call. Starts the
     planner, so that what is wrong is said here: `PlannerError` says which Python could not start
-    it and why; `InvalidInputError` names both versions where Spark already has another jar. The
-    server of a remote Spark Connect session plans with its own Python.
+    it and why; `InvalidInputError` names both versions where Spark already has another jar, and
+    Spark's where that is too old. The server of a remote Spark Connect session plans with its own
+    Python.
     """
+    if not is_supported(spark.version):
+        raise InvalidInputError(
+            f"Colonnade needs {needed()}, but this session runs Spark {spark.version}: install"
+            " colonnade[spark], or name a newer server."
+        )
     before = doctor(spark)
     if before.jar_version not in (None, VERSION):
         raise InvalidInputError(

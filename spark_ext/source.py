@@ -18,12 +18,13 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 
 from pyspark.sql import types as spark
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 
 from manifests.errors import ColonnadeError
 from spark_ext.errors import one_sentence
 from spark_ext.options import parse_read_options, parse_write_options
 from spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
+from spark_ext.streams import RefusedStreamReader, refuse_stream_writer
 from spark_ext.types import refuse_uncarried, to_spark
 from spark_ext.writer import ColonnadeWriter, plan_python_write
 
@@ -62,6 +63,15 @@ class ColonnadeDataSource(DataSource):
         with one_sentence():
             options = parse_write_options(self.options)
             return ColonnadeWriter(plan_python_write(options, schema, overwrite))
+
+    def streamReader(self, schema: spark.StructType) -> RefusedStreamReader:
+        """A reader that refuses: only Spark knows by now that this is a stream."""
+        return RefusedStreamReader()
+
+    def streamWriter(self, schema: spark.StructType, overwrite: bool) -> DataSourceStreamWriter:
+        """Refuse. Raises what Spark shows as one sentence."""
+        with one_sentence():
+            refuse_stream_writer()
 
     def _pinned(self) -> PinnedRead:
         if isinstance(self._outcome, ColonnadeError):

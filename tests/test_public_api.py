@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -38,6 +39,35 @@ for name in ("Table", "Database"):
 
 def test_colonnade_is_imported_without_spark_and_says_what_needs_it() -> None:
     subprocess.run([sys.executable, "-c", WITHOUT_SPARK], cwd=ROOT, check=True)
+
+
+@pytest.mark.parametrize("version", ["3.5.9", "4.0.5"])
+def test_an_older_pyspark_is_named_when_the_spark_half_is(tmp_path: Path, version: str) -> None:
+    (tmp_path / "pyspark").mkdir()
+    (tmp_path / "pyspark" / "__init__.py").write_text(f"__version__ = {version!r}")
+    program = """
+import colonnade
+for name in ("session", "configure", "enable", "doctor", "Table", "Database"):
+    try:
+        getattr(colonnade, name)
+    except ImportError as error:
+        print(error)
+"""
+    path = os.pathsep.join((str(tmp_path), str(ROOT)))
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    sentences = done.stdout.splitlines()
+    assert len(sentences) == 6
+    assert sentences[0] == (
+        f"colonnade.session needs Spark 4.1 or newer, but pyspark {version} is installed: install"
+        " colonnade[spark]."
+    )
 
 
 def test_the_arrow_lines_of_the_readme_run_as_they_stand(

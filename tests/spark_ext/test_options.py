@@ -94,6 +94,7 @@ def test_the_other_options_of_a_write() -> None:
         ({"maxRecordsPerFile": "5"}, "maxRecordsPerFile is not for reading"),
         ({"paths": '["/a","/b"]'}, "one table at a time"),
         ({"path": ""}, "No path was given"),
+        ({"owner": "me"}, "table of a catalog needs the jar, which colonnade.enable"),
     ],
 )
 def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sentence: str) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from manifests.errors import InvalidInputError, NotFoundError
 from manifests.version import VERSION
 from spark_ext import session
 from spark_ext.java.build import build, hash_in
+from spark_ext.supported import is_supported
 
 ROAD = Path(__file__).with_name("session_road.py")
 
@@ -78,6 +80,28 @@ def alive(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    ("version", "supported"),
+    [
+        ("3.5.9", False),
+        ("4.0.5", False),
+        ("4.0.0-amzn-1", False),
+        ("4.1.4", True),
+        ("4.3.0.dev1", True),
+        ("10.0.0", True),
+        ("unknown", False),
+    ],
+)
+def test_spark_is_supported_from_a_version_on(version: str, supported: bool) -> None:
+    assert is_supported(version) is supported
+
+
+def test_a_server_that_is_too_old_is_named_before_anything_is_asked_of_it() -> None:
+    server: Any = SimpleNamespace(version="4.0.5")
+    with pytest.raises(InvalidInputError, match=r"4\.1 or newer, but this session runs Spark 4\.0"):
+        session.enable(server)
 
 
 def test_before_it_is_enabled_the_source_is_the_one_in_python(seen: Any) -> None:

@@ -193,3 +193,38 @@ def test_a_year_month_interval_is_refused_by_name_and_can_be_left_out(
     assert "'age'" in error_of(lambda: load(spark, table.path).collect())
     frame = spark.read.format("colonnade").schema("id long").load(table.path)
     assert frame.collect() == [(1,)]
+
+
+@pytest.mark.spark_compat
+@pytest.mark.parametrize("way", ["read", "write"])
+def test_a_stream_is_refused_in_one_sentence(
+    spark: SparkSession, table: colonnade.ArrowTable, tmp_path: Path, error_of: Any, way: str
+) -> None:
+    place = str(tmp_path / "checkpoint")
+    formats = ("colonnade", "noop") if way == "read" else ("rate", "colonnade")
+    source = spark.readStream.format(formats[0])
+    rows = source.load(table.path) if way == "read" else source.load()
+    writer = rows.writeStream.format(formats[1]).option("checkpointLocation", place)
+    query = writer.option("path", table.path).start()
+    try:
+        text = error_of(query.processAllAvailable)
+    finally:
+        query.stop()
+    assert {"read": "are not read as streams", "write": "foreachBatch"}[way] in text
+
+
+def test_a_table_by_name_says_that_it_needs_the_jar(
+    spark: SparkSession, table: colonnade.ArrowTable, error_of: Any
+) -> None:
+    create = f"CREATE TABLE named USING colonnade OPTIONS (path '{table.path}')"
+    assert "needs the jar, which colonnade.enable" in error_of(lambda: spark.sql(create))
+    frame = spark.range(1)
+    save = frame.write.format("colonnade").saveAsTable
+    try:
+        assert "needs the jar, which colonnade.enable" in error_of(lambda: save("named"))
+        spark.sql("DROP TABLE IF EXISTS named")
+        spark.sql("CREATE TABLE named (id BIGINT) USING colonnade")  # Spark asks no source
+        text = error_of(lambda: spark.table("named").collect())
+        assert "needs the jar, which colonnade.enable" in text
+    finally:
+        spark.sql("DROP TABLE IF EXISTS named")
