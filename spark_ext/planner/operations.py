@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from manifests.version import VERSION
-from spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
+from spark_ext.planner import catalog, metadata, procedures, reads, removal, rows, writes
 from spark_ext.planner.outdated import Operation, unless_outdated
 
 PROTOCOL = 1
@@ -35,5 +35,6 @@ OPS: dict[str, Operation] = {
     **catalog.OPS,
     **metadata.OPS,
     **procedures.OPS,
+    **removal.OPS,
     **{name: unless_outdated(op) for name, op in {**reads.OPS, **rows.OPS, **writes.OPS}.items()},
 }

@@ -109,17 +109,26 @@ def test_a_table_is_created_as_it_is_described(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE IF NOT EXISTS colonnade.db.t (a INT)")
 
 
-def test_a_table_is_not_copied_by_like(spark: SparkShell) -> None:
-    spark.sql("CREATE TABLE colonnade.db.t (a INT)")
-    spark.sql("CREATE TABLE own (a INT) USING colonnade")
-    for name, source in [
-        ("colonnade.db.u", "colonnade.db.t"),
-        ("u", "own"),
-        ("u", "colonnade.db.t"),
-    ]:
-        text = spark.refusal(f"CREATE TABLE {name} LIKE {source}")
-        assert text.startswith("[COLONNADE_INVALID_INPUT] CREATE TABLE ... LIKE neither copies nor")
-    spark.sql("DROP TABLE own")
+def test_a_table_like_another_one_has_its_design_and_no_rows(spark: SparkShell) -> None:
+    design = "(a INT NOT NULL COMMENT 'c', b CHAR(3)) CLUSTER BY (b) COMMENT 'd'"
+    spark.sql(f"CREATE TABLE colonnade.db.t {design} TBLPROPERTIES ('k' = 'v', 'l' = 'w')")
+    spark.sql("INSERT INTO colonnade.db.t VALUES (1, 'x')")
+    spark.sql("CREATE TABLE colonnade.db.u LIKE colonnade.db.t TBLPROPERTIES ('k' = 'x')")
+    spark.sql("CREATE TABLE named LIKE colonnade.db.t")
+    for name, value in [("colonnade.db.u", "x"), ("named", "v")]:
+        assert spark.sql(f"SELECT * FROM {name}") == []
+        text = spark.sql(f"SHOW CREATE TABLE {name}")[0][0]
+        for part in ("a INT NOT NULL COMMENT 'c'", "b CHAR(3)", "cluster_by(b)", "COMMENT 'd'"):
+            assert part in text
+        assert spark.sql(f"SHOW TBLPROPERTIES {name}") == [["k", value], ["l", "w"]]
+    assert spark.sql("SELECT count(*) FROM named.history") == [[1]]
+    spark.sql("CREATE TABLE other (a INT, b STRING) USING parquet PARTITIONED BY (b)")
+    spark.sql("CREATE TABLE colonnade.db.v LIKE other")
+    assert colonnade.open(spark.folder / "warehouse" / "db" / "v").partitioning == ("b",)
+    text = spark.refusal("CREATE TABLE colonnade.db.w LIKE other USING parquet")
+    assert "Colonnade tables only" in text
+    for name in ("named", "other"):
+        spark.sql(f"DROP TABLE {name}")
 
 
 @pytest.mark.parametrize("key", ["", "CLUSTER BY (b, a)", "TBLPROPERTIES (sortKey = 'b, a DESC')"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,3 +104,159 @@ def test_a_stream_that_cannot_be_written_leaves_no_table(spark: SparkShell, tabl
     text = spark.refused_run(f"{stream}.{place}")
     assert "write each batch in foreachBatch, with the options txnAppId and txnVersion" in text
     assert spark.run(f"spark.catalog.tableExists('{table}')") is False
+
+
+DESIGN = """
+    (id BIGINT NOT NULL COMMENT 'key', c CHAR(3), v VARCHAR(4), s STRUCT<x: INT>)
+    USING colonnade {layout} COMMENT 'what it is' TBLPROPERTIES ('k' = 'v', 'l' = 'w')
+"""
+
+
+def definition(spark: SparkShell, table: str) -> str:
+    """SHOW CREATE TABLE but for the name."""
+    text: str = spark.sql(f"SHOW CREATE TABLE {table}")[0][0]
+    return text.partition("(")[2]
+
+
+@pytest.mark.parametrize(
+    "layout", ["", "CLUSTER BY (id)", "PARTITIONED BY (bucket(4, id), c)", "SORTED"]
+)
+@pytest.mark.parametrize("using", ["", "USING colonnade"])
+def test_a_table_like_another_one_has_its_design_and_no_rows(
+    spark: SparkShell, layout: str, using: str
+) -> None:
+    design = DESIGN.format(layout="" if layout == "SORTED" else layout)
+    if layout == "SORTED":
+        design = design.replace("'k' =", "'sortKey' = 'c, id desc', 'k' =")
+    spark.sql(f"CREATE TABLE t {design}")
+    spark.sql("ALTER TABLE t ADD COLUMN later DATE")  # Spark's own catalog does not see it
+    spark.sql("INSERT INTO t VALUES (1, 'a', 'b', NULL, NULL)")
+    spark.sql(f"CREATE TABLE u LIKE t {using}")
+    assert definition(spark, "u") == definition(spark, "t")
+    assert "later DATE" in definition(spark, "u")
+    spark.sql("INSERT INTO u VALUES (2, 'c', 'd', NULL, NULL)")
+    assert spark.sql("SELECT id, c FROM u") == [[2, "c  "]]
+    assert spark.sql("SELECT count(*) FROM u.history") == [[2]]
+
+
+def test_a_table_like_another_one_takes_what_the_statement_says(spark: SparkShell) -> None:
+    spark.sql(f"CREATE TABLE t {DESIGN.format(layout='')}")
+    said = "TBLPROPERTIES ('k' = 'other') LOCATION 'elsewhere'"
+    spark.sql(f"CREATE TABLE u LIKE t {said}")
+    assert spark.sql("SHOW TBLPROPERTIES u") == [["k", "other"], ["l", "w"]]
+    assert (place(spark, "elsewhere") / "_manifest").is_dir()
+    spark.sql("CREATE TABLE IF NOT EXISTS u LIKE t")
+    assert "ALREADY_EXISTS" in spark.refusal("CREATE TABLE u LIKE t")
+    assert "NOT_FOUND" in spark.refusal("CREATE TABLE w LIKE none USING colonnade")
+    assert "CreateTable" in spark.sql("EXPLAIN CREATE TABLE w LIKE t")[0][0]
+    assert spark.run("spark.catalog.tableExists('w')") is False
+
+
+def test_tables_like_those_of_other_formats_and_views_have_their_columns(
+    spark: SparkShell,
+) -> None:
+    columns = "(a INT NOT NULL COMMENT 'c', b CHAR(3), p INT)"
+    options = "PARTITIONED BY (p) TBLPROPERTIES ('k' = 'v')"
+    spark.sql(f"CREATE TABLE files {columns} USING parquet {options}")
+    spark.sql("CREATE VIEW seen AS SELECT b, 1L AS one FROM files")
+    spark.run("spark.range(3).createOrReplaceTempView('passing')")
+    for name, source in [("t", "files"), ("u", "seen"), ("v", "passing")]:
+        spark.sql(f"CREATE TABLE {name} LIKE {source} USING colonnade")
+        assert spark.sql(f"SELECT * FROM {name}") == []
+    spark.run("spark.catalog.dropTempView('passing')")
+    assert "b CHAR(3)" in definition(spark, "t")
+    assert "PARTITIONED BY (p)" in definition(spark, "t")
+    assert spark.sql("SHOW TBLPROPERTIES t") == []
+    assert "b CHAR(3)" in definition(spark, "u")
+    assert [row[0] for row in spark.sql("DESCRIBE v")][:1] == ["id"]
+    spark.sql("ALTER TABLE t ADD COLUMN later DATE")
+    spark.sql("CREATE TABLE back LIKE t USING parquet")
+    assert provider(spark, "back") == "parquet"
+    assert "later DATE" in definition(spark, "back")
+    assert "PARTITIONED BY (p)" in definition(spark, "back")
+    spark.sql("CREATE TABLE copy LIKE files")
+    assert provider(spark, "copy") == "parquet"
+    spark.sql("CREATE TABLE usual (a INT DEFAULT 3) USING parquet")
+    refused = spark.refusal("CREATE TABLE w LIKE usual USING colonnade")
+    assert "Column 'a' cannot have a default value" in refused
+    assert spark.run("spark.catalog.tableExists('w')") is False
+
+
+def test_a_table_is_shown_as_the_log_knows_it(spark: SparkShell) -> None:
+    spark.sql(f"CREATE TABLE own {DESIGN.format(layout='')}")
+    spark.sql("CREATE TABLE placed (a INT) USING colonnade LOCATION 'placed'")
+    spark.sql("CREATE TABLE files (a INT) USING parquet")
+    spark.sql("COMMENT ON TABLE own IS 'something else'")
+    spark.sql("ALTER TABLE own ADD COLUMN later DATE")
+    shown = {row[1]: row[3].splitlines() for row in spark.sql("SHOW TABLE EXTENDED LIKE '*'")}
+    assert sorted(shown) == ["files", "own", "placed"]
+    assert {"Type: MANAGED", "Comment: something else"} <= set(shown["own"])
+    assert any("Properties" in line and "k=v, l=w" in line for line in shown["own"])
+    assert " |-- later: date (nullable = true)" in shown["own"]
+    assert "Type: EXTERNAL" in shown["placed"]
+    assert "Created By: Spark" in "".join(shown["files"])
+    assert not any("colonnade.owned" in line for lines in shown.values() for line in lines)
+    for name, kind in [("own", "MANAGED"), ("placed", "EXTERNAL"), ("files", "MANAGED")]:
+        assert spark.run(f"spark.catalog.getTable('{name}').tableType") == kind
+    listed = "{table.name: table.tableType for table in spark.catalog.listTables()}"
+    assert spark.run(listed)["placed"] == "EXTERNAL"
+    assert "LOCATION" not in definition(spark, "own")
+    assert "LOCATION" in definition(spark, "placed")
+
+
+def test_a_table_that_cannot_be_read_is_shown_by_its_name(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE gone (a INT) USING colonnade")
+    shutil.rmtree(place(spark, "gone"))
+    assert [row[1] for row in spark.sql("SHOW TABLE EXTENDED LIKE '*'")] == ["gone"]
+
+
+@pytest.mark.parametrize("purge", ["", "PURGE"])
+def test_a_dropped_table_leaves_no_files_unless_it_has_a_location(
+    spark: SparkShell, purge: str
+) -> None:
+    for name, location in [("own", ""), ("placed", "LOCATION 'placed'")]:
+        spark.sql(f"CREATE TABLE {name} USING colonnade {location} AS SELECT 1 AS a")
+    spark.sql("ALTER TABLE own RENAME TO renamed")
+    assert place(spark, "own").is_dir()
+    for name in ("renamed", "placed"):
+        spark.sql(f"DROP TABLE {name} {purge}")
+    assert not place(spark, "own").exists()
+    assert (place(spark, "placed") / "_manifest").is_dir()
+    spark.sql("CREATE TABLE own USING colonnade AS SELECT 2 AS a")
+    assert spark.sql("SELECT a FROM own") == [[2]]
+    assert spark.sql("SELECT count(*) FROM own.history") == [[1]]
+
+
+VIEWS = (
+    "SELECT * FROM t",
+    "SELECT * FROM t VERSION AS OF 1",
+    "SELECT a FROM t WHERE a > 0",
+    "SELECT a + 1 AS a FROM t VERSION AS OF 1",
+    "SELECT t.a FROM t JOIN t AS u USING (a)",
+)
+
+
+@pytest.mark.parametrize("kind", ["VIEW", "TEMPORARY VIEW"])
+@pytest.mark.parametrize("query", VIEWS)
+def test_rows_are_not_changed_through_a_view(spark: SparkShell, query: str, kind: str) -> None:
+    spark.sql("CREATE TABLE t USING colonnade AS SELECT 1 AS a")
+    spark.sql("INSERT INTO t VALUES (2)")
+    spark.sql(f"CREATE {kind} seen AS {query}")
+    try:
+        for statement in (
+            "DELETE FROM seen",
+            "DELETE FROM seen WHERE a = 1",
+            "DELETE FROM seen WHERE abs(a) = 1",
+            "UPDATE seen SET a = 3 WHERE a = 1",
+            "MERGE INTO seen USING (SELECT 1 AS id) s ON seen.a = s.id WHEN MATCHED THEN DELETE",
+        ):
+            text = spark.refusal(statement)
+            verb = statement.partition(" ")[0]
+            assert text.startswith(f"[COLONNADE_INVALID_INPUT] {verb} does not change tables")
+            assert str(place(spark, "t")) in text
+        assert spark.sql("SELECT a FROM t ORDER BY a") == [[1], [2]]
+        spark.sql("DELETE FROM t WHERE a IN (SELECT a FROM seen WHERE a = 1)")
+        spark.sql("DELETE FROM t")
+        assert spark.sql("SELECT a FROM t") == []
+    finally:
+        spark.sql("DROP VIEW seen")

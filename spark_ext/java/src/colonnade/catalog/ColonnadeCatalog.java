@@ -151,8 +151,10 @@ public final class ColonnadeCatalog
   }
 
   /** Spark 4.3 asks for it; 4.1 has no such method to override. */
-  public Table createTableLike(Identifier identifier, TableInfo info, Table source) {
-    throw TableDesign.like();
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source)
+      throws NoSuchNamespaceException {
+    String provider = info.properties().getOrDefault(PROP_PROVIDER, TableDesign.PROVIDER);
+    return createTable(identifier, TableLike.of(info, source, provider));
   }
 
   /** Where a new table will be. */

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
 import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
@@ -43,10 +44,15 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   /** What Spark's catalog keeps of a table that was created without a LOCATION. */
   private static final String OWNED = "colonnade.owned";
 
+  /** Made by Spark, once for each session. */
+  public ColonnadeSessionCatalog() {
+    SessionCommands.ask(this);
+  }
+
   /** Whether a statement means a table of ours; one without USING means the session's default. */
   private static boolean isOurs(TableInfo info) {
     String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
-    return TableDesign.PROVIDER.equalsIgnoreCase(
+    return TableDesign.isOurs(
         provider != null ? provider : SQLConf.get().defaultDataSourceName());
   }
 
@@ -132,7 +138,11 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     String path = pathOf(table);
     return path == null || table instanceof ColonnadeTable
         ? table
-        : Tables.load(path, Map.of());
+        : Tables.load(path, Map.of()).registered(isOwned(table));
+  }
+
+  private static boolean isOwned(Table table) {
+    return Boolean.parseBoolean(table.properties().get(OWNED));
   }
 
   /** Where a table of ours is; null for one of another format. */
@@ -142,8 +152,7 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     }
     boolean ours =
         table instanceof V1Table
-            && TableDesign.PROVIDER.equalsIgnoreCase(
-                table.properties().get(TableCatalog.PROP_PROVIDER));
+            && TableDesign.isOurs(table.properties().get(TableCatalog.PROP_PROVIDER));
     return ours ? Warehouse.localPath(table.properties().get(TableCatalog.PROP_LOCATION)) : null;
   }
 
@@ -170,8 +179,12 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
   }
 
   /** Spark 4.3 asks for it, of a table of ours; 4.1 has no such method to override. */
-  public Table createTableLike(Identifier identifier, TableInfo info, Table source) {
-    throw TableDesign.like();
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
+    return createTable(
+        identifier,
+        TableLike.of(info, source, provider != null ? provider : TableLike.provider(source)));
   }
 
   /** A statement may repeat what a table that is there is, but all its columns then. */
@@ -282,22 +295,31 @@ public final class ColonnadeSessionCatalog extends DelegatingCatalogExtension
     return table;
   }
 
-  /** Drops a table that was created without a LOCATION; of others it forgets the name. */
+  /** Drops a table, and removes the files of one that was created without a LOCATION. */
   @Override
   public boolean dropTable(Identifier identifier) {
+    return drop(identifier, super::dropTable);
+  }
+
+  @Override
+  public boolean purgeTable(Identifier identifier) {
+    return drop(identifier, super::purgeTable);
+  }
+
+  private boolean drop(Identifier identifier, Predicate<Identifier> forget) {
     Table table;
     try {
       table = super.loadTable(identifier);
     } catch (NoSuchTableException error) {
       return false;
     }
-    boolean owned = Boolean.parseBoolean(table.properties().get(OWNED));
+    boolean owned = isOwned(table);
     if (owned) {
       refuseWithin("dropped", identifier);
     }
-    boolean dropped = super.dropTable(identifier);
+    boolean dropped = forget.test(identifier);
     if (dropped && owned) {
-      Planner.callOnce("drop_table", Map.of("path", pathOf(table)));
+      Planner.callOnce("remove_table", Map.of("path", pathOf(table)));
     }
     return dropped;
   }

@@ -77,7 +77,7 @@ final class NamedTable {
     } catch (AnalysisException missing) {
       return Optional.empty();
     }
-    if (!table.provider().exists(TableDesign.PROVIDER::equalsIgnoreCase)) {
+    if (!table.provider().exists(TableDesign::isOurs)) {
       String sentence = "Table " + text + " is of another format, not Colonnade's.";
       throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
     }

@@ -54,6 +54,18 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
+  /** Whether a provider is ours, in whatever case. */
+  static boolean isOurs(String provider) {
+    return PROVIDER.equalsIgnoreCase(provider);
+  }
+
+  /** Of the properties of a table those that its user has given it, and the comment. */
+  static Map<String, String> ofUser(Map<String, String> properties) {
+    Map<String, String> given = new HashMap<>(properties);
+    given.keySet().removeIf(key -> NOT_OURS.contains(key) && !key.equals(TableCatalog.PROP_COMMENT));
+    return given;
+  }
+
   /** Reads a statement. Refuses what no Colonnade table can have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
@@ -182,13 +194,6 @@ record TableDesign(
     field.put("column", columns.get(0));
     field.put("argument", arguments.isEmpty() ? null : arguments.get(0));
     return field;
-  }
-
-  /** Refuses {@code CREATE TABLE … LIKE}. */
-  static RuntimeException like() {
-    return refusal(
-        "CREATE TABLE ... LIKE neither copies nor makes a Colonnade table; use CREATE TABLE ... AS"
-            + " SELECT ... LIMIT 0.");
   }
 
   private static RuntimeException refusal(String sentence) {

@@ -2,14 +2,12 @@ package colonnade.source;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.apache.spark.sql.ExperimentalMethods;
 import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
 import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.catalyst.rules.Rule;
-import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
 import scala.Option;
 import scala.collection.immutable.Seq;
@@ -21,7 +19,7 @@ import scala.runtime.AbstractPartialFunction;
  * it plans. As a scan it would be a job, which takes longer than everything else about it.
  */
 final class AnswersAsRows extends Rule<LogicalPlan> {
-  private static final AnswersAsRows RULE = new AnswersAsRows();
+  static final Rule<LogicalPlan> RULE = new AnswersAsRows();
 
   private static final AbstractPartialFunction<LogicalPlan, LogicalPlan> REPLACE =
       new AbstractPartialFunction<>() {
@@ -45,25 +43,6 @@ final class AnswersAsRows extends Rule<LogicalPlan> {
 
   private static <T> Seq<T> seq(List<T> values) {
     return CollectionConverters.asScala(values).toSeq();
-  }
-
-  /** Has the session that plans in this thread use the rule from its next query on. */
-  static void use() {
-    Option<SparkSession> session = SparkSession.getActiveSession();
-    if (session.isDefined()) {
-      addTo(session.get().experimental());
-    }
-  }
-
-  private static void addTo(ExperimentalMethods methods) {
-    synchronized (methods) {
-      List<Rule<LogicalPlan>> rules =
-          new ArrayList<>(CollectionConverters.asJava(methods.extraOptimizations()));
-      if (!rules.contains(RULE)) {
-        rules.add(RULE);
-        methods.extraOptimizations_$eq(seq(rules));
-      }
-    }
   }
 
   @Override

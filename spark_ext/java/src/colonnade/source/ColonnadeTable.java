@@ -58,12 +58,15 @@ public final class ColonnadeTable
   private final JsonNode loaded;
   private final boolean callable;
   private final boolean deletedFrom;
+  private final Map<String, String> standing;
   private final StructType schema;
 
-  private ColonnadeTable(JsonNode loaded, boolean callable, boolean deletedFrom) {
+  private ColonnadeTable(
+      JsonNode loaded, boolean callable, boolean deletedFrom, Map<String, String> standing) {
     this.loaded = loaded;
     this.callable = callable;
     this.deletedFrom = deletedFrom;
+    this.standing = standing;
     this.schema = (StructType) DataType.fromJson(loaded.get("schema").toString());
   }
 
@@ -72,14 +75,20 @@ public final class ColonnadeTable
    * (text) or {@code timestampMicros} name what to read, the newest epoch without one.
    */
   public static ColonnadeTable load(String path, Map<String, String> options) {
-    AnswersAsRows.use();
+    SessionRules.use();
     return new ColonnadeTable(
-        Planner.call("load", Map.of("path", path, "options", options)), true, false);
+        Planner.call("load", Map.of("path", path, "options", options)), true, false, Map.of());
   }
 
   /** The same for a catalog that does not know the partition transforms as functions. */
   ColonnadeTable withoutFunctions() {
-    return new ColonnadeTable(loaded, false, deletedFrom);
+    return new ColonnadeTable(loaded, false, deletedFrom, standing);
+  }
+
+  /** The same as Spark's own catalog knows it: made at its own place, or at a LOCATION. */
+  public ColonnadeTable registered(boolean owned) {
+    String property = owned ? TableCatalog.PROP_IS_MANAGED_LOCATION : TableCatalog.PROP_EXTERNAL;
+    return new ColonnadeTable(loaded, callable, deletedFrom, Map.of(property, "true"));
   }
 
   /**
@@ -87,7 +96,12 @@ public final class ColonnadeTable
    * of the table in its place, and not know how to delete from that.
    */
   public ColonnadeTable toDeleteFrom() {
-    return new ColonnadeTable(loaded, callable, true);
+    return new ColonnadeTable(loaded, callable, true, standing);
+  }
+
+  /** Whether it is a DELETE's own. */
+  boolean isDeletedFrom() {
+    return deletedFrom;
   }
 
   /** Where the table is. */
@@ -164,6 +178,7 @@ public final class ColonnadeTable
       properties.put(entry.getKey(), entry.getValue().asText());
     }
     properties.putAll(sortKey().properties());
+    properties.putAll(standing);
     properties.put(TableCatalog.PROP_PROVIDER, "colonnade");
     properties.put(TableCatalog.PROP_LOCATION, path());
     if (loaded.hasNonNull(COMMENT)) {

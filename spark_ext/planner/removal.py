@@ -1,0 +1,59 @@
+"""Removing a table of Spark's own catalog: the files of a table that Spark calls managed go, too.
+
+A database of several tables keeps what it dropped until vacuum. A lone table's log lies beside its
+rows, so after its name is gone nobody would find either of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from manifests.errors import CorruptionError, UnsupportedFormatError
+from manifests.store import LocalStore
+from spark_ext.planner.catalog import drop_table
+from tableformat.location import locate
+
+_OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
+"""What lies in the folder of a lone table (docs/spec/layout.md)."""
+
+
+def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Drop the table at `path`, and remove the files of a lone one on a local disk.
+
+    `dropped` is false where there is no table. Files of others in the folder stay. A table whose
+    log is damaged is removed, too. On an object store the files of a lone table stay.
+    """
+    location = locate(args["path"])
+    if not location.exists:
+        return {"dropped": False}
+    lone = location.table is None
+    try:
+        done = drop_table(args)  # first, so that a writer which is under way learns of it
+    except (CorruptionError, UnsupportedFormatError):
+        if not lone:
+            raise
+        done = {"dropped": True}
+    if lone and isinstance(location.store, LocalStore):
+        _remove_files(location.store.url)
+    return done
+
+
+def _remove_files(folder: str) -> None:
+    # Out of the way first: what a crash leaves behind is no table any more.
+    grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
+    os.mkdir(grave)
+    names = sorted(os.listdir(folder), key=lambda name: name != "_manifest")
+    for name in filter(_OURS.fullmatch, names):
+        os.rename(f"{folder}/{name}", f"{grave}/{name}")
+    shutil.rmtree(grave)
+    with suppress(OSError):  # where it has files of others
+        os.rmdir(folder)
+
+
+OPS = {"remove_table": remove_table}

@@ -1,0 +1,82 @@
+"""Removing a table with its files, called as Java calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from manifests.errors import ColonnadeError, InvalidInputError
+from spark_ext.planner.reads import load
+from spark_ext.planner.removal import remove_table
+
+ROWS = pa.table({"id": [1, 2], "name": ["a", "b"]})
+
+
+@pytest.fixture
+def lone(tmp_path: Path) -> Path:
+    """A lone table with rows, in a folder of its own."""
+    colonnade.create(tmp_path / "base" / "t", ROWS.schema).append(ROWS)
+    return tmp_path / "base" / "t"
+
+
+def rows_seen(path: Path) -> int:
+    """What a planner sees that has perhaps seen an earlier table there."""
+    found = load({"path": str(path), "options": {}})
+    epoch: int = found["epoch"]
+    return colonnade.open(path).scan(epoch=epoch).to_arrow().num_rows
+
+
+def test_a_lone_table_goes_with_its_folder(lone: Path) -> None:
+    assert remove_table({"path": str(lone)}) == {"dropped": True}
+    assert list(lone.parent.iterdir()) == []
+    assert remove_table({"path": str(lone)}) == {"dropped": False}
+
+
+def test_another_table_takes_the_place_of_one_that_was_removed(lone: Path) -> None:
+    assert rows_seen(lone) == 2
+    remove_table({"path": str(lone)})
+    colonnade.create(lone, ROWS.schema)
+    assert rows_seen(lone) == 0
+
+
+def test_a_writer_under_way_learns_that_the_table_is_gone(lone: Path) -> None:
+    writer = colonnade.open(lone)
+    remove_table({"path": str(lone)})
+    with pytest.raises(ColonnadeError):
+        writer.append(ROWS)
+    assert not lone.exists()
+
+
+def test_files_of_others_stay(lone: Path) -> None:
+    (lone / "notes.txt").write_text("mine")
+    (lone / "data").mkdir()
+    remove_table({"path": str(lone)})
+    assert sorted(each.name for each in lone.iterdir()) == ["data", "notes.txt"]
+
+
+def test_a_table_with_a_damaged_log_is_removed(lone: Path) -> None:
+    for file in (lone / "_manifest").iterdir():
+        file.chmod(0o644)
+        file.write_bytes(b"garbage")
+    assert remove_table({"path": str(lone)}) == {"dropped": True}
+    assert not lone.exists()
+
+
+def test_a_table_of_a_database_is_dropped_as_ever(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "shop")
+    database.create_table("t", ROWS.schema).append(ROWS)
+    before = database.refresh().epoch
+    assert remove_table({"path": f"{database.path}/t"}) == {"dropped": True}
+    assert database.tables() == []
+    assert database.restore(epoch=before) > before
+    assert database.table("t").scan().to_arrow().num_rows == 2
+
+
+def test_a_database_is_not_removed_for_a_table(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "shop")
+    with pytest.raises(InvalidInputError, match="is a database, not a table"):
+        remove_table({"path": database.path})
+    assert (tmp_path / "shop" / "_manifest").is_dir()
