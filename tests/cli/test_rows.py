@@ -332,7 +332,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing(
     assert ran.code == 2
     assert f"{file} cannot be read: " in ran.err
     assert run("import", shop / "orders", tmp_path / "nothing.csv").code == 3
-    pq.write_table(order_rows(0, 1).drop(["day"]), tmp_path / "less.parquet")
+    pq.write_table(order_rows(0, 1).drop(["id"]), tmp_path / "less.parquet")
     assert run("import", shop / "orders", tmp_path / "less.parquet").code == 2
     assert run("show", shop, "--json").json["epoch"] == before
 
