@@ -159,10 +159,7 @@ class Log(LogReader):
         if self._is_due(epoch.epoch):
             # A base from before an epoch that was lost would give its number again.
             read_hint(self.store)
-        if not sending.put(epoch, data, self.pause):
-            return False
-        sending.head = after
-        return True
+        return sending.put(epoch, after, data, self.pause)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
         """The state that a change was planned on, or that it became when it was sent before.

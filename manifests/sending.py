@@ -67,7 +67,7 @@ class Sending:
         found, self._next = self._next or self._read(), None
         while isinstance(found, Epoch):
             after = apply_epoch(self.head, found)
-            if found.transaction == self.change.transaction or has_landed(self.change, after):
+            if self._is_own(found) or has_landed(self.change, after):
                 self.head, self.done = after, found
                 return True
             self.carried = self.carried.follow(self.head, found)
@@ -75,18 +75,25 @@ class Sending:
             found = self._read()
         return False
 
-    def put(self, epoch: Epoch, data: bytes, pause: Callable[[float], None]) -> bool:
-        """Put the epoch that makes the change into the next slot: whether it is there.
+    def put(
+        self, epoch: Epoch, after: Snapshot, data: bytes, pause: Callable[[float], None]
+    ) -> bool:
+        """Put the epoch that makes the change into the next slot: whether the change is there.
 
-        Where another one was first, the next `follow` begins with that. Raises as `take_slot`.
+        `after` is the state that the epoch leaves. The change is there, too, where an earlier send
+        of it was first. Where another change was, the next `follow` begins with that. Raises as
+        `take_slot`, and for a stub as `look`.
         """
         self._tried = epoch.epoch
         found = take_slot(self._store, epoch, data, pause)
         if found is epoch:
-            self.done = epoch
+            self.head, self.done = after, epoch
+            return True
+        self._check(found)
+        if isinstance(found, Epoch) and self._is_own(found):
+            self.head, self.done = apply_epoch(self.head, found), found
             return True
         self._next = found
-        self._check(found)
         return False
 
     def settle(self, pause: Callable[[float], None]) -> None:
@@ -96,6 +103,9 @@ class Sending:
         """
         assert self.done is not None
         take_slot(self._store, self.done, encode_epoch(self.done), pause)
+
+    def _is_own(self, found: Epoch) -> bool:
+        return found.transaction == self.change.transaction
 
     def _read(self) -> Epoch | Stub | None:
         found = read_slot(self._store, self.head.epoch + 1)

@@ -109,6 +109,23 @@ def test_a_change_that_loses_slots_pauses_and_is_given_up_after_a_bounded_number
     assert len(pauses) == min(lost, 7)
 
 
+def test_a_change_whose_last_try_was_sent_twice_on_the_way_is_not_given_up() -> None:
+    class Forgetful(MemoryStore):
+        """A store whose client sends each request twice and sees the answer to the second."""
+
+        def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+            super().put_if_absent(name, data)
+            return super().put_if_absent(name, data)
+
+    store = Forgetful()
+    base = with_orders(store, make_log(store))
+    log = Log(store, limits=Limits(lost_slots=1))
+    after, epoch = log.commit_change(append(), base)
+    assert epoch is not None
+    assert after == log.read_head()
+    assert after.epoch == base.epoch + 1
+
+
 def test_a_change_that_is_found_in_the_log_is_put_again_so_that_it_is_durable() -> None:
     store = MemoryStore()
     log = make_log(store)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
 import manifests.log
+import manifests.sending
 from manifests import checkpoint_writer, codec, conflicts
 from manifests.bounds import BoundsTable, Keep
 from manifests.change import Change
@@ -42,6 +43,7 @@ from manifests.rebase.origin import RowMap
 from manifests.rebase.reads import check_reads
 from manifests.rebase.targets import Taken, Target
 from manifests.rowsets_fold import RowSetsFold
+from manifests.sending import Sending
 from manifests.slots import read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableState
 from manifests.store import ObjectStore, PutOutcome
@@ -70,15 +72,6 @@ UNKNOWN = (Fault.LOST_REQUEST, Fault.FAIL_AFTER, Fault.HIDDEN_RETRY, Fault.LATE)
 """Faults after which nobody knows at once whether a commit landed."""
 
 
-def _own_is_lost(
-    log: Log, mine: Carried, head: Snapshot, found: Epoch | None
-) -> tuple[Carried, Snapshot, Epoch | None]:
-    while found is not None:
-        mine, head = mine.follow(head, found), apply_epoch(head, found)
-        found = read_slot(log.store, head.epoch + 1)  # type: ignore[assignment]
-    return mine, head, None
-
-
 def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
     """A commit that asks once, and has an idea of its own about unknown outcomes."""
 
@@ -92,7 +85,7 @@ def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
         assert found is not None
         return found
 
-    return lambda: patch.object(manifests.log, "take_slot", take)
+    return lambda: patch.object(manifests.sending, "take_slot", take)
 
 
 def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
@@ -287,7 +280,7 @@ VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 BUGS: tuple[Bug, ...] = (
     Bug(
         "an own commit is taken for another's",
-        lambda: patch.object(Log, "_follow", _own_is_lost),
+        lambda: patch.object(Sending, "_is_own", lambda *_: False),
         0.2,
     ),
     Bug("an unknown outcome is a failure", _take_slot(_failed), 0.2),
