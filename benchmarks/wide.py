@@ -1,45 +1,64 @@
-"""Tables of many columns, and a range of the key, in one session with the peers and in turn."""
+"""Tables of many columns, and ranges of a key, through Spark beside Parquet-zstd, in turn."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import statistics
+import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.engines import Engine, session
-from benchmarks.measure import Figure
-from benchmarks.peers import WIDE_COLUMNS, WIDE_ROWS, Peers, Query, wide
+from pyspark.sql import SparkSession
+
+import colonnade
+from benchmarks.engines import Colonnade, Engine, Parquet
+from benchmarks.measure import Figure, in_turn, lineitem, median_ratio
+from benchmarks.peers import WIDE_COLUMNS, WIDE_ROWS, wide
 
 PERCENT = 100
-SUMS_OF_RANGE = """
+SUMS = """
     SELECT count(*), sum(l_quantity), sum(l_extendedprice) FROM {t}
-    WHERE l_orderkey BETWEEN {key} AND {key} + {width}"""
+    WHERE l_orderkey BETWEEN {first} AND {last}"""
 
 
-class Wide(Peers):
-    """What is measured of the engines beside the rows of `peers`."""
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Measure every row; tables go below `folder`/wide. Needs no packages beside pyspark.
 
-    def figures(self, runs: int) -> Iterator[Figure]:
-        """Every row of the table, each printed as soon as it is known."""
-        frame = wide(self.spark).selectExpr("monotonically_increasing_id() AS id", "*")
-        width = f"{WIDE_COLUMNS} columns"
-        yield self._compare(
-            f"write {width}", 0.8, [partial(e.create, "wide", frame) for e in self.engines], runs, 1
-        )
-        yield self._compare(
-            f"read all of {width}", 0.8, [partial(drain, e, "true") for e in self.engines], runs
-        )
-        part = f"id < {WIDE_ROWS // PERCENT}"
-        yield self._compare(
-            f"all of {width} of 1 % of the key", 0.7,
-            [partial(drain, e, part) for e in self.engines], 3 * runs,
-        )  # fmt: skip
-        for engine in self.engines:
-            engine.create("lineitem", self.source)
-        sql = SUMS_OF_RANGE.replace("{width}", str(2 * self.key // PERCENT))
-        query = Query("two sums over 1 % of the key", 0.7, "lineitem", sql, often=3)
-        yield self._time(query, runs)
+    The key of the wide table ascends from row to row, as that of lineitem does.
+    """
+    source = lineitem(folder, scale)
+    spark = session()
+    engines = [Colonnade(spark, folder / "wide"), Parquet(spark, folder / "wide")]
+    columns = f"{WIDE_COLUMNS} columns"
+    frame = wide(spark).selectExpr("monotonically_increasing_id() AS id", "*")
+    rows = spark.read.parquet(str(source))
+    [[last_key]] = rows.selectExpr("max(l_orderkey)").collect()
+    first = last_key // 2
+    sums = SUMS.format(t="{t}", first=first, last=first + last_key // PERCENT)
+
+    def beside(measure: str, target: float, work: Callable[[Engine], object], times: int) -> Figure:
+        works = [partial(work, engine) for engine in engines]
+        ours, theirs = in_turn(works, times, before=os.sync)
+        medians = statistics.median(ours), statistics.median(theirs)
+        figure = Figure(measure, "s", *medians, median_ratio(ours, theirs), target)
+        print(f"  {measure}: {figure.ours:.3f} s, {figure.ratio:.3f} of Parquet", flush=True)
+        return figure
+
+    try:
+        figures = [
+            beside(f"write {columns}", 0.8, lambda each: each.create("wide", frame), runs),
+            beside(f"read all of {columns}", 0.8, lambda each: drain(each, "true"), runs),
+            beside(f"all of {columns} of 1 % of the key", 0.7,
+                   lambda each: drain(each, f"id < {WIDE_ROWS // PERCENT}"), 3 * runs),
+        ]  # fmt: skip
+        for engine in engines:
+            engine.create("lineitem", rows)
+        query = partial(_ask, spark, sums)
+        assert query(engines[0]) == query(engines[1])
+        return [*figures, beside("two sums over 1 % of the key", 0.7, query, 3 * runs)]
+    finally:
+        spark.stop()
 
 
 def drain(engine: Engine, where: str) -> None:
@@ -47,14 +66,17 @@ def drain(engine: Engine, where: str) -> None:
     engine.read("wide").where(where).write.format("noop").mode("overwrite").save()
 
 
-def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row. A ratio is that of `peers`: over the better of Parquet and Iceberg.
+def _ask(spark: SparkSession, sql: str, engine: Engine) -> object:
+    return spark.sql(sql, t=engine.read("lineitem")).collect()
 
-    Tables go below `folder`/wide. About four minutes for scale 1 on two processors.
-    """
-    os.sync()
-    spark = session(folder / "wide")
-    try:
-        return list(Wide(spark, folder / "wide", scale).figures(runs))
-    finally:
-        spark.stop()
+
+def session() -> SparkSession:
+    """Local Spark on two processors with Colonnade in it."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").appName("colonnade-benchmarks")
+    builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
+    builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    builder.config("spark.sql.parquet.compression.codec", "zstd")
+    spark = colonnade.configure(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
