@@ -113,7 +113,10 @@ def store_snapshot(
         data = encode_root(stored, earlier)
     if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
         maps = _write_tables(store, before, changed, job, limits)
-        maps = CheckpointTables(maps.records, maps.names, replay)
+        # Whoever has committed goes on with its tables, whatever the store does then.
+        old = before.stored.held() if before else ()
+        held = [t for t in (*old, *changed.values()) if t and changed.get(t.id, t) is t]
+        maps = CheckpointTables(maps.records, maps.names, replay, held)
         stored = replace(snapshot, tables=StoredTables(maps, snapshot.epoch))
         data = encode_root(stored, earlier, maps.described())
     root = write_object(store, job, data)

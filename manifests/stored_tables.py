@@ -5,7 +5,7 @@ Spec: docs/spec/checkpoint.md#tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from manifests.checkpoint import StoredMaps, decode_table_record
@@ -20,18 +20,39 @@ Replay: TypeAlias = Callable[[ColonnadeError, int], Mapping[TableId, TableState]
 
 
 class CheckpointTables:
-    """The tables of one checkpoint. Shared by all states that are made from it."""
+    """The tables of one checkpoint. Shared by all states that are made from it.
 
-    def __init__(self, records: StoredMap, names: StoredMap, replay: Replay) -> None:
+    `held` are those of them that whoever wrote the checkpoint had in memory.
+    """
+
+    def __init__(
+        self,
+        records: StoredMap,
+        names: StoredMap,
+        replay: Replay,
+        held: Iterable[TableState] = (),
+    ) -> None:
         self.records = records
         self.names = names
         self.replay = replay
-        self._decoded: dict[str, TableState] = {}
+        self._decoded: dict[str, TableState] = {table.id: table for table in held}
+        self._ids: dict[str, TableId] = {table.name: table.id for table in held}
 
     @property
     def objects(self) -> frozenset[str]:
         """The objects that hold the tables."""
         return self.records.table.objects | self.names.table.objects
+
+    def held(self) -> list[TableState]:
+        """The tables that need not be read any more."""
+        return list(self._decoded.values())
+
+    def find(self, name: str) -> TableId | None:
+        """The id of the table with a name. Costs a small GET, unless the table is held."""
+        found = self._ids.get(name)
+        if found is None and (value := self.names.get(name)) is not None:
+            found = TableId(str(value))
+        return found
 
     def described(self) -> StoredMaps:
         """What a root says about them."""
@@ -61,6 +82,7 @@ class CheckpointTables:
         state = decode_table_record(value, False, name)
         if state.id != table:
             raise CorruptionError(f"{name} is table {state.id}.")
+        self._ids[state.name] = state.id
         return self._decoded.setdefault(table, state)
 
 
@@ -126,12 +148,12 @@ class StoredTables(TableMap):
                 return table
         if self._replayed is None:
             try:
-                found = self.stored.names.get(name)
+                found = self.stored.find(name)
             except ColonnadeError as error:
                 self._replay(error)
             else:
                 unchanged = found is not None and found not in self._changed
-                return self.get(TableId(str(found))) if unchanged else None
+                return self.get(found) if found is not None and unchanged else None
         left = (t for key, t in (self._replayed or {}).items() if key not in self._changed)
         return next((table for table in left if table.name == name), None)
 
