@@ -62,15 +62,15 @@ public final class ReadTool {
     ObjectNode reply = MAPPER.createObjectNode();
     try {
       read(request, reply);
-    } catch (IOException error) {
-      int before = reply.withArray("rows").size();
-      reply.removeAll();
-      reply.put("before", before);
-      reply.put("error", error.getMessage());
     } catch (RuntimeException error) {
       reply.removeAll();
       reply.put("crash", error.toString());
       error.printStackTrace();
+    } catch (Exception error) {
+      int before = reply.withArray("rows").size();
+      reply.removeAll();
+      reply.put("before", before);
+      reply.put("error", error.getMessage());
     }
     return reply;
   }

@@ -51,7 +51,7 @@ public final class WriteRows {
       ObjectNode answer = MAPPER.createObjectNode();
       try {
         write(request, answer);
-      } catch (IOException | RuntimeException error) {
+      } catch (Exception error) {
         answer.put("error", error.getMessage());
         answer.put("class", error.getClass().getName());
       }
@@ -72,7 +72,7 @@ public final class WriteRows {
         answer.put("entries", new String(message, StandardCharsets.UTF_8));
       }
       answer.put("seconds", (System.nanoTime() - start) / 1e9);
-    } catch (IOException | RuntimeException error) {
+    } catch (Throwable error) {
       task.abort();
       throw error;
     } finally {

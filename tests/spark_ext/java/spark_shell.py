@@ -45,6 +45,13 @@ class SparkShell(JsonProcess):
         """The first line of what an expression fails with."""
         return self._refused({"code": code})
 
+    def condition(self, text: str) -> str | None:
+        """The condition of what a statement fails with, where it has one."""
+        reply = self.ask({"sql": text})
+        assert "error" in reply, f"{text} gave {reply}"
+        condition: str | None = reply["condition"]
+        return condition
+
     def _refused(self, request: dict[str, str]) -> str:
         reply = self.ask(request)
         assert "error" in reply, f"{request} gave {reply}"
@@ -87,7 +94,8 @@ def main() -> None:
                 value = [list(row) for row in value.collect()]
             reply = {"value": value}
         except Exception as error:
-            reply = {"error": str(error)}
+            condition = getattr(error, "getCondition", lambda: None)()
+            reply = {"error": str(error), "condition": condition}
         print(json.dumps(reply, default=str), flush=True)
     spark.stop()
 

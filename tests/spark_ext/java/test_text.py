@@ -61,6 +61,43 @@ def test_every_road_fills_char_up_with_spaces_at_every_depth(spark: SparkShell) 
     assert len(table.scan(where="plain = 'p' AND s.x = 's '").to_arrow()) == 5
 
 
+@pytest.mark.spark_compat
+def test_an_error_in_a_task_keeps_its_condition_and_is_one_sentence(spark: SparkShell) -> None:
+    insert = "INSERT INTO colonnade.texts.t (plain, a) VALUES ({})"
+    long = insert.format("'p', array('long')")
+    assert spark.condition(long) == "EXCEED_LIMIT_LENGTH"
+    sentence = "Column 'a.element' is char(3), but the data has a value of 4 characters."
+    assert spark.refusal(long) == f"[COLONNADE_INVALID_INPUT] {sentence}"
+    spark.sql("SET spark.sql.legacy.charVarcharAsString = true")
+    try:
+        assert spark.condition(insert.format("'long', NULL")) == "EXCEED_LIMIT_LENGTH"
+    finally:
+        spark.sql("SET spark.sql.legacy.charVarcharAsString = false")
+    spark.sql("CREATE TABLE colonnade.texts.s (s STRING)")
+    rows = "SELECT CAST(unhex('fffe') AS STRING) AS x"
+    broken = f"INSERT INTO colonnade.texts.s {rows}"
+    assert spark.condition(broken) == "COLONNADE_INVALID_INPUT"
+    assert spark.refusal(broken).startswith("[COLONNADE_INVALID_INPUT] Column 's' holds no valid")
+    merge = f"MERGE INTO colonnade.texts.s USING ({rows}) ON s = x"
+    merge += " WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT (s) VALUES (x)"
+    assert spark.condition(merge) == "COLONNADE_INVALID_INPUT"
+
+
+def test_damage_that_a_task_meets_has_a_condition(spark: SparkShell) -> None:
+    spark.sql("CREATE TABLE colonnade.texts.d AS SELECT uuid() u FROM range(3000)")
+    (data,) = (spark.folder / "warehouse" / "texts").glob("*/*.rowset")
+    content = data.read_bytes()
+    data.write_bytes(bytes(byte ^ 255 for byte in content))
+    for query in (
+        "SELECT * FROM colonnade.texts.d",
+        "SELECT max(u), min(u) FROM colonnade.texts.d",
+    ):
+        assert spark.condition(query) == "COLONNADE_CORRUPTION"
+        assert spark.refusal(query).startswith("[COLONNADE_CORRUPTION] ")
+    data.unlink()
+    assert spark.condition(query) == "COLONNADE_CORRUPTION"
+
+
 def test_partitions_of_a_char_are_those_of_what_is_stored(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE colonnade.texts.p (c char(3)) PARTITIONED BY (c)")
     spark.sql("SET spark.sql.legacy.charVarcharAsString = true")

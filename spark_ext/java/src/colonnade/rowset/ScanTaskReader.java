@@ -1,6 +1,7 @@
 package colonnade.rowset;
 
 import colonnade.store.ByteSource;
+import colonnade.store.TaskFailure;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.nio.ByteOrder;
@@ -60,6 +61,14 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
 
   @Override
   public boolean next() throws IOException {
+    try {
+      return nextBatch();
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
+  }
+
+  private boolean nextBatch() throws IOException {
     while (row < end || nextStretch()) {
       long first = row;
       int count = (int) Math.min(end - first, BATCH_ROWS);

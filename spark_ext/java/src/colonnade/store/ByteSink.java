@@ -47,15 +47,16 @@ public final class ByteSink {
   /**
    * The store at {@code url}. Does no I/O.
    *
-   * @throws IllegalArgumentException for a store that is read-only
+   * @throws org.apache.spark.sql.AnalysisException for a store that is read-only
    */
   public static ByteSink of(String url) {
     Matcher local = LOCAL.matcher(url);
     Matcher protocol = PROTOCOL.matcher(url);
     if (!local.matches() && protocol.matches()) {
-      throw new IllegalArgumentException(
-          "[COLONNADE_INVALID_INPUT] " + url
-              + " is read-only: Colonnade knows no atomic put-if-absent for the"
+      throw TaskFailure.of(
+          "COLONNADE_INVALID_INPUT",
+          "COLONNADE_INVALID_INPUT",
+          url + " is read-only: Colonnade knows no atomic put-if-absent for the"
               + " protocol '" + protocol.group(1)
               + "', and without one a commit can be lost; write to a local path.");
     }

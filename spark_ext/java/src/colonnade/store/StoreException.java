@@ -9,8 +9,7 @@ import java.util.Map;
 /**
  * Makes the errors of reading and writing objects: one sentence behind its stable code.
  *
- * <p>They are plain IOExceptions on purpose. A class of this jar might not be known to the thread
- * of the driver that receives them from an executor, and the sentence would be lost.
+ * <p>{@link TaskFailure} makes of them what users see.
  */
 public final class StoreException {
   /** Why a file system without them is refused. */

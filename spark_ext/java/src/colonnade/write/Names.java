@@ -15,7 +15,7 @@ final class Names {
   /**
    * Where each wanted name is among those found: exactly, or but for case.
    *
-   * @throws IllegalArgumentException with one sentence about {@code what} that lists all names that
+   * @throws org.apache.spark.sql.AnalysisException with one sentence about {@code what} that lists all names that
    *     are missing, unknown or there twice
    */
   static int[] match(List<String> found, List<String> wanted, String what) {

@@ -81,7 +81,7 @@ final class PartitionValues {
   /**
    * Values as the log states them. Spec: docs/spec/partitions.md
    *
-   * @throws IllegalArgumentException naming the column for a value that is too long for the log
+   * @throws org.apache.spark.sql.AnalysisException naming the column for a value that is too long for the log
    */
   List<String> tagged(List<Object> values) {
     List<String> tagged = new ArrayList<>();

@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DeltaWriter;
@@ -34,18 +35,26 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
 
   @Override
   public void insert(InternalRow row) throws IOException {
-    writer.write(row);
+    write(row);
     writer.markInserted();
   }
 
   @Override
   public void write(InternalRow row) throws IOException {
-    writer.write(row);
+    try {
+      writer.write(row);
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
   }
 
   @Override
   public WriterCommitMessage commit() throws IOException {
-    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish(), deleted, moved));
+    try {
+      return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish(), deleted, moved));
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
   }
 
   @Override

@@ -44,7 +44,7 @@ final class RowSetWriter implements RowWriter {
    *
    * @param partition the values of all these rows as the log has them, null where there are none
    * @param encoder closed with this writer; others in the same thread may have it, too
-   * @throws IllegalArgumentException naming the columns that do not fit the table
+   * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   RowSetWriter(
       WriteJob job,

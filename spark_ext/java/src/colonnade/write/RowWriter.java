@@ -21,7 +21,7 @@ interface RowWriter extends AutoCloseable {
   /**
    * The writer of a job for rows of a schema, whose columns are found by name.
    *
-   * @throws IllegalArgumentException naming the columns that do not fit the table
+   * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   static RowWriter of(WriteJob job, StructType rowSchema) {
     return job.partitionedBy().isEmpty()
@@ -32,7 +32,7 @@ interface RowWriter extends AutoCloseable {
   /**
    * Append a row; it is not kept.
    *
-   * @throws IllegalArgumentException for values that the table does not allow
+   * @throws org.apache.spark.sql.AnalysisException for values that the table does not allow
    */
   void write(InternalRow row) throws IOException;
 

@@ -63,7 +63,7 @@ abstract class Staged {
    * Refuse values that break a promise of the field.
    *
    * @param hidden how many of the NULLs stand under a NULL struct, and so do not count
-   * @throws IllegalArgumentException that names the column
+   * @throws org.apache.spark.sql.AnalysisException that names the column
    */
   final void check(int hidden) {
     int missing = nulls.count() - hidden;

@@ -61,7 +61,7 @@ final class StagedColumns {
    * Stage a field whose values arrive as a Spark type.
    *
    * @param staged counts the bytes of variable length
-   * @throws IllegalArgumentException naming the column when values of that type are none of the
+   * @throws org.apache.spark.sql.AnalysisException naming the column when values of that type are none of the
    *     field's
    */
   static Staged of(TableField field, DataType found, String path, StagedBytes staged) {

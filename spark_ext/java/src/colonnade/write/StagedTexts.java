@@ -142,7 +142,7 @@ final class StagedTexts extends StagedBlobs {
       }
     }
     if (longest > limit) {
-      throw Refusal.invalid(
+      throw Refusal.tooLong(
           "Column " + Names.quote(path) + " is " + field.type()
               + ", but the data has a value of " + longest + " characters.");
     }

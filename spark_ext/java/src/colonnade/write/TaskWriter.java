@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -21,12 +22,20 @@ public final class TaskWriter implements DataWriter<InternalRow> {
 
   @Override
   public void write(InternalRow row) throws IOException {
-    writer.write(row);
+    try {
+      writer.write(row);
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
   }
 
   @Override
   public WriterCommitMessage commit() throws IOException {
-    return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish().entries()));
+    try {
+      return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish().entries()));
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
   }
 
   @Override

@@ -99,7 +99,7 @@ final class WideDecimals extends StagedBlobs {
   }
 
   /** The error of an unscaled value with too many digits. */
-  static IllegalArgumentException misfit(String path, String type, String unscaled) {
+  static RuntimeException misfit(String path, String type, String unscaled) {
     return Refusal.invalid(
         "Column " + Names.quote(path) + " holds no valid " + type + ": Decimal value "
             + unscaled + " does not fit in precision of "
