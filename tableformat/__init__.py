@@ -17,5 +17,5 @@ Imports `manifests` and Arrow, never Spark. From the ground up:
     tables made and written to          table_design alteration write_settings write_job
     rows changed                        assignments replacement statements/
     RowSets rewritten, checked, mended  compaction/ verify/ repair/ stop
-    what users hold in their hands      table database table_work transaction
+    what users hold in their hands      table database table_work transaction erase
 """

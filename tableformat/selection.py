@@ -81,6 +81,17 @@ def select_rows(
 def _matching(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> FrozenBitMap:
+    found = stored_matches(store, table, rowset, predicate)
+    return FrozenBitMap(found - gone_rows(store, table, rowset))
+
+
+def stored_matches(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+) -> BitMap:
+    """The rows of a RowSet as stored for which the predicate is true, deleted ones among them.
+
+    Raises CorruptionError, StoreError.
+    """
     fields = [field for field in table.schema.fields if field.id in predicate.column_ids]
     found = BitMap()
     batches = RowSetReader(store, table.prefix, rowset.entry).read(
@@ -91,7 +102,7 @@ def _matching(
     for first_row, batch in batches:
         mask = evaluate(predicate, batch).fill_null(False).to_numpy(zero_copy_only=False)
         found |= BitMap(first_row + np.flatnonzero(mask))
-    return FrozenBitMap(found - gone_rows(store, table, rowset))
+    return found
 
 
 def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:

@@ -17,6 +17,7 @@ from colonnade.cli.compact import compact
 from colonnade.cli.create import create
 from colonnade.cli.doctor import doctor
 from colonnade.cli.epochs import restore, tag
+from colonnade.cli.erase import erase
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.export_rows import export
 from colonnade.cli.import_rows import import_
@@ -40,6 +41,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
     "Epochs": (tag, restore),
     "Care": (
         compact,
+        erase,
         vacuum,
         verify,
         repair,

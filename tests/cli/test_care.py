@@ -138,3 +138,18 @@ def test_damage_is_told_where_it_is_and_by_the_exit_code(run: Run, shop: Path) -
     assert "There is damage." in run("verify", shop).out
     (shop / "_manifest" / "00000000000000000000.json").write_bytes(b"{}")
     assert run("verify", shop).code == 8
+
+
+def test_rows_are_erased_when_somebody_agrees_and_what_holds_them_is_said(
+    run: Run, shop: Path
+) -> None:
+    orders, where = shop / "orders", ("--where", "id < 5")
+    assert run("erase", orders, *where, answer="n\n").code == 11
+    assert run("count", orders).out == "28\n"
+    held = run("erase", orders, *where, "--yes")
+    assert held.code == 1
+    assert "erase again with --all-tables" in held.out
+    done = run("erase", orders, *where, "--yes", "--all-tables", "--json")
+    assert (done.code, done.json["held_by"]) == (0, [])
+    assert run("count", orders).out == "25\n"
+    assert run("erase", orders, "--where", "nothing = 1", "--yes").code == 2

@@ -1,0 +1,39 @@
+"""`erase`: rows, gone for good."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from colonnade.cli.arguments import JsonOption, TableArgument, YesOption
+from colonnade.cli.ask import require_yes
+from colonnade.cli.exit_codes import ExitCode
+from colonnade.cli.output import Output
+from colonnade.cli.places import open_place
+from tableformat.erase import erase as erase_rows
+
+
+def erase(
+    table: TableArgument,
+    where: Annotated[str, typer.Option("--where", help="The rows for which this is true.")],
+    all_tables: Annotated[
+        bool,
+        typer.Option("--all-tables", help="Let go the history that other tables ask for, too."),
+    ] = False,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Delete rows, and remove every file and epoch that still holds them.
+
+    Every earlier epoch goes that no tag, pin or lease keeps. Looks afterwards for such rows in
+    every epoch that can be read, and ends with exit code 1 where something still keeps some.
+    """
+    output, place = Output(json), open_place(table)
+    history = "the history of its database" if all_tables else "its history"
+    require_yes(f"Erase the rows of {place.location.url} with {where}, and {history}?", yes)
+    report = erase_rows(place.table, where, all_tables=all_tables)
+    output.show(report.to_json(), Text(str(report)))
+    if report.held_by:
+        raise typer.Exit(int(ExitCode.ERROR))
