@@ -18,7 +18,7 @@ from pyroaring import FrozenBitMap
 
 import manifests.log
 import manifests.sending
-from manifests import checkpoint_writer, codec, conflicts
+from manifests import checkpoint_writer, codec, conflicts, epoch_times
 from manifests.bounds import BoundsTable, Keep
 from manifests.change import Change
 from manifests.checkpoint_writer import _rewritten
@@ -86,6 +86,12 @@ def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
         return found
 
     return lambda: patch.object(manifests.sending, "take_slot", take)
+
+
+def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
+    while True:
+        if store.put_if_absent(epoch_name(epoch.epoch), data) is PutOutcome.CREATED:
+            return epoch
 
 
 def _failed(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
@@ -415,6 +421,14 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Carried, "_listed", lambda *_: set()),
         actors=VACUUMED,
         long=True,
+    ),
+    Bug(
+        "a slot that is taken is waited for",
+        lambda: patch.object(manifests.sending, "take_slot", _wait_for_slot),
+    ),
+    Bug(
+        "a date is believed whatever it says",
+        lambda: patch.object(epoch_times, "_likely_ms", lambda store, epoch, *_: epoch.time_ms),
     ),
     Bug(
         "a replacement forgets deletions",

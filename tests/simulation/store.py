@@ -9,6 +9,7 @@ from typing import TypeVar
 from manifests.names import epoch_name
 from manifests.store import MemoryStore, PutOutcome
 from manifests.store.base import Data
+from manifests.store.transient import retried
 from tests.faults import Fault, FaultyStore, applies
 
 T = TypeVar("T")
@@ -16,11 +17,17 @@ T = TypeVar("T")
 EPOCHS = epoch_name(0).rpartition("/")[0] + "/0"
 """What the names of epochs begin with."""
 
+MOST_CALLS = 2_000
+"""Each piece of work ends within this number of store calls; the most seen is a tenth of it."""
+
 CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
 
 
 class Disk(MemoryStore):
-    """Objects in memory, all of them old; says when an epoch appears or a stub replaces one."""
+    """Objects in memory, all of them old; says when an epoch appears or a stub replaces one.
+
+    `clock` dates epochs, where it knows the time, and is what the disk tells of the time.
+    """
 
     def __init__(
         self,
@@ -30,10 +37,13 @@ class Disk(MemoryStore):
         super().__init__(now_ms=lambda: 0)
         self._landed = landed
         self._stubbed = stubbed
+        self.clock: Callable[[], int | None] = lambda: None
+        self._written: dict[str, int | None] = {}
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         outcome = super().put_if_absent(name, data)
         if outcome is PutOutcome.CREATED and name.startswith(EPOCHS):
+            self._written[name] = self.clock()
             self._landed(_number(name), bytes(data))
         return outcome
 
@@ -42,6 +52,13 @@ class Disk(MemoryStore):
             assert self._stubbed is not None, f"{name} was overwritten"
             self._stubbed(_number(name), bytes(data))
         super().put(name, data, sync=sync)
+
+    def modified_ms(self, name: str) -> int | None:
+        super().modified_ms(name)
+        return self._written.get(name)
+
+    def date_of_write(self, name: str) -> int | None:
+        return self.clock()
 
     def delete(self, name: str) -> None:
         assert not name.startswith(EPOCHS), f"{name} was removed"
@@ -95,15 +112,44 @@ class Weather:
 class ProcessStore(FaultyStore):
     """One process's way to the disk. Before each call others may go on.
 
-    A process that was killed makes no more calls; what it had sent may still arrive.
+    A process that was killed makes no more calls; what it had sent may still arrive. `tries` is how
+    often it makes a call that fails and may pass, and `off_ms` how wrong its clock is.
     """
 
-    def __init__(self, disk: Disk, weather: Weather, pass_turn: Callable[[], None]) -> None:
+    def __init__(
+        self, disk: Disk, weather: Weather, pass_turn: Callable[[], None], tries: int = 1
+    ) -> None:
         super().__init__(disk)
         self._weather = weather
         self._pass_turn = pass_turn
+        self.tries = tries
+        self.pause = lambda seconds: pass_turn()
+        self.off_ms = 0
+        self._last: int | None = None
+
+    @retried
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        return super().get(name, limit=limit)
+
+    @retried
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        return super().get_ranges(name, ranges)
+
+    @retried
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        return super().put_if_absent(name, data)
+
+    @retried
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        super().put(name, data, sync=sync)
+
+    def begin(self) -> None:
+        """From here on a piece of work is done, which must end."""
+        self._last = len(self.trace) + MOST_CALLS
 
     def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
+        unended = f"no end after {MOST_CALLS:,} calls, the last of them {self.trace[-5:]}"
+        assert self._last is None or len(self.trace) < self._last, unended
         self._pass_turn()
         return super()._call(operation, name, effect)
 

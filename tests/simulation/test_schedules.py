@@ -15,8 +15,11 @@ from typing import NamedTuple, TypeVar
 
 import pytest
 
-from manifests.errors import ColonnadeError
+from manifests.errors import ColonnadeError, StoreError
 from manifests.log import Log, create_database
+from manifests.store import ObjectStore, PutOutcome
+from manifests.store.base import Data
+from manifests.store.transient import retried
 from tableformat.database import Database
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.simulation.actors.compactor import rewrite
@@ -68,6 +71,40 @@ class Process(FaultyStore):
         return super()._call(operation, name, effect)
 
 
+class Busy(FaultyStore):
+    """A store that answers each read and put at the second time it is asked, and not before."""
+
+    def __init__(self, disk: Disk) -> None:
+        super().__init__(disk)
+        self.pause = lambda seconds: None
+        self.refused = False
+
+    @retried
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        self._refuse()
+        return super().get(name, limit=limit)
+
+    @retried
+    def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        self._refuse()
+        return super().get_ranges(name, ranges)
+
+    @retried
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        self._refuse()
+        return super().put_if_absent(name, data)
+
+    @retried
+    def put(self, name: str, data: Data, *, sync: bool) -> None:
+        self._refuse()
+        super().put(name, data, sync=sync)
+
+    def _refuse(self) -> None:
+        self.refused = not self.refused
+        if self.refused:
+            raise StoreError("The store is busy.", retryable=True)
+
+
 class Start(NamedTuple):
     """What every run begins with."""
 
@@ -96,7 +133,7 @@ def start() -> Start:
     return Start(disk, oracle)
 
 
-def opened(store: Disk | Process) -> Database:
+def opened(store: ObjectStore) -> Database:
     log = Log(store, checkpoint_interval=3, pause=lambda seconds: None)
     return Database(store, log, log.read_head())
 
@@ -115,16 +152,22 @@ def turns(schedule: Schedule) -> Turns:
     return Turns(choose)
 
 
-def run(start: Start, schedule: Schedule) -> int:
-    """Run one schedule and check everything; returns how many calls the first process made.
-
-    Raises AssertionError.
-    """
+def fresh(start: Start) -> Start:
+    """The same again, for one run."""
     oracle = copy.copy(start.oracle)
     for name in ("epochs", "states", "landed", "told"):
         setattr(oracle, name, copy.copy(getattr(oracle, name)))
     disk = Disk(oracle.land)
     disk._objects = dict(start.disk._objects)
+    return Start(disk, oracle)
+
+
+def run(start: Start, schedule: Schedule) -> int:
+    """Run one schedule and check everything; returns how many calls the first process made.
+
+    Raises AssertionError.
+    """
+    disk, oracle = fresh(start)
     taking = turns(schedule)
     stores: list[Process] = []
 
@@ -199,6 +242,20 @@ def run_all(start: Start, schedules: Iterator[Schedule]) -> None:
             run(start, schedule)
         except Exception as error:
             raise AssertionError(f"{schedule}: {error!r}") from error
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STEPS if kind != "compact"])
+def test_no_statement_notices_a_store_that_is_busy_at_every_call(start: Start, kind: str) -> None:
+    asked: list[int] = []
+    for busy in (False, True):
+        disk, oracle = fresh(start)
+        store = Busy(disk) if busy else FaultyStore(disk)
+        intent = Intent(kind, STEPS[kind])
+        oracle.tell(intent, None, intent.ask(opened(store)))
+        oracle.check_told()
+        assert opened(disk).verify(4, threads=1).is_sound
+        asked.append(len(store.trace))
+    assert asked[0] == asked[1]
 
 
 def test_two_statements_and_a_fault_in_a_sample_of_orders(start: Start) -> None:

@@ -18,6 +18,7 @@ from unittest.mock import patch
 from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from manifests.limits import LIMITS, Limits
 from manifests.log import Log, create_database
+from manifests.vacuum.run import VacuumRequest, vacuum
 from tableformat import write_job
 from tableformat.compaction import execute
 from tableformat.database import Database
@@ -37,6 +38,7 @@ TABLES = ("plain", "strict")
 
 PROCESSES = 4
 DAY_MS = 86_400_000
+YEAR_MS = 365 * DAY_MS
 
 
 class Actor(Protocol):
@@ -119,6 +121,9 @@ class World:
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
         self._interval = self.order.choice((2, 3, 5))
         self._now = 1_700_000_000_000
+        self._tries = self.order.choice((1, 5))
+        self._jumps = self.order.random() < 0.4
+        self.disk.clock = self.order.choice((self._clock, lambda: None))
         self._rows = count()
         self._names = count()
         self.work = 0
@@ -142,16 +147,30 @@ class World:
 
     def open(self) -> Database:
         """The database as a process that has just started sees it."""
-        store = ProcessStore(self.disk, self.weather, self.turns.pass_turn)
-        skew = self.order.randint(-DAY_MS, DAY_MS)
+        store = ProcessStore(self.disk, self.weather, self.turns.pass_turn, self._tries)
+        store.off_ms = self._draw_off()
         log = Log(
             store,
-            clock_ms=lambda: self._now + skew,
+            clock_ms=lambda: self._now + store.off_ms,
             checkpoint_interval=self._interval,
             pause=lambda seconds: self.turns.pass_turn(),
             limits=self.limits,
         )
         return Database(store, log, log.read_head())
+
+    def _draw_off(self) -> int:
+        """How wrong a clock is: by up to a day, and in some runs by years."""
+        if self._jumps and self.order.random() < 0.2:
+            return self.order.choice((-50, -1, 1, 73)) * YEAR_MS
+        return self.order.randint(-DAY_MS, DAY_MS)
+
+    def _pass_time(self, store: ProcessStore) -> None:
+        """Let time pass, in some runs years of it, and a clock jump."""
+        self._now += self.order.randint(0, 1000)
+        if self._jumps and self.order.random() < 0.05:
+            self._now += self.order.choice((DAY_MS, 2 * YEAR_MS))
+        if self._jumps and self.order.random() < 0.1:
+            store.off_ms = self._draw_off()
 
     def new_ids(self, wanted: int) -> list[int]:
         """Ids of rows that never were."""
@@ -201,7 +220,10 @@ class World:
         weights = [actor.weight for actor in actors]
         while self.work < work:
             self.work += 1
-            self._now += self.order.randint(0, 1000)
+            store = database._log.store
+            assert isinstance(store, ProcessStore)
+            self._pass_time(store)
+            store.begin()
             [actor] = self.order.choices(actors, weights)
             try:
                 actor.act(database, self, self.order)
@@ -233,6 +255,23 @@ class World:
                     raise AssertionError(f"epoch {epoch} is gone and can be read")
         report = database.verify(4, threads=1)
         assert report.is_sound, str(report)
+        self._check_retention()
+
+    def _check_retention(self) -> None:
+        """Whatever clocks said, a machine with a right one lets all go that is old."""
+        database = self.open()
+        store = database._log.store
+        assert isinstance(store, ProcessStore)
+        store.off_ms = 0
+        for name in database.pins():
+            database.unpin(name)
+        name = sorted(database.refresh().tables.values(), key=lambda table: table.id)[0].name
+        intent = self.intend(Step("append", name, ((self.new_ids(1)[0], 1),)))
+        self.oracle.tell(intent, None, intent.ask(database))
+        newest = self.oracle.head
+        self._now += 3 * DAY_MS
+        result = vacuum(database._log, VacuumRequest(24, 1, threads=1))
+        assert result.floor >= newest, f"{newest} is old, and the floor {result}"
 
     def _finish(self, name: str) -> None:
         """What every writer can do once faults have stopped, at its first try."""
