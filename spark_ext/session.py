@@ -28,6 +28,8 @@ CATALOG = "spark.sql.catalog.colonnade"
 CATALOG_CLASS = "colonnade.catalog.ColonnadeCatalog"
 SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
 SESSION_CATALOG_CLASS = "colonnade.catalog.ColonnadeSessionCatalog"
+EXTENSIONS = "spark.sql.extensions"
+EXTENSION_CLASS = "colonnade.catalog.SessionExtension"
 TRANSACTION = "spark.colonnade.transaction"
 """Names the transaction that a session is in; set and unset by the jar."""
 PYTHON = "spark.colonnade.python"
@@ -55,6 +57,9 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
         )
     jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
     builder.config("spark.jars", ",".join([*jars, str(jar_path())]))
+    extensions = [name for name in options.get(EXTENSIONS, "").split(",") if name]
+    if EXTENSION_CLASS not in extensions:
+        builder.config(EXTENSIONS, ",".join([*extensions, EXTENSION_CLASS]))
     for name, value in _settings(local=True).items():
         if name not in options:
             builder.config(name, value)
@@ -99,6 +104,7 @@ def enable(spark: SparkSession) -> SparkSession:
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
+    spark.catalog.currentDatabase()  # has Spark load the catalog, which some statements skip
     return spark
 
 

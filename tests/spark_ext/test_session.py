@@ -234,9 +234,12 @@ def test_a_missing_jar_is_an_error_that_says_how_to_build_it(
 def test_configuring_keeps_what_the_builder_has() -> None:
     builder = SparkSession.Builder().config("spark.jars", "a.jar,b.jar")
     builder.config("spark.colonnade.python", "/my/python")
+    builder.config("spark.sql.extensions", "my.Extension")
     options = colonnade.configure(builder)._options
     assert options["spark.jars"] == f"a.jar,b.jar,{session.JAR}"
     assert options["spark.colonnade.python"] == "/my/python"
+    assert options["spark.sql.extensions"] == f"my.Extension,{session.EXTENSION_CLASS}"
+    assert colonnade.configure(builder)._options["spark.sql.extensions"].count(",") == 1
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 
 

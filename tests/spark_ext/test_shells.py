@@ -25,6 +25,7 @@ def settings(folder: Path) -> list[str]:
     options = {
         "spark.sql.catalog.colonnade": "colonnade.catalog.ColonnadeCatalog",
         "spark.sql.catalog.spark_catalog": "colonnade.catalog.ColonnadeSessionCatalog",
+        "spark.sql.extensions": "colonnade.catalog.SessionExtension",
         "spark.sql.catalog.colonnade.warehouse": f"{folder}/warehouse",
         "spark.sql.warehouse.dir": f"{folder}/spark",
         "spark.colonnade.python": sys.executable,
