@@ -1,7 +1,7 @@
 """Removing a table of Spark's own catalog: the files of a table that Spark calls managed go, too.
 
-A database of several tables keeps what it dropped until vacuum. A lone table's log lies beside its
-rows, so after its name is gone nobody would find either of them.
+A database of several tables keeps what it dropped until vacuum. The log of a lone table is stored
+beside its rows, so neither vacuum nor a restore would find them after the name is gone.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from spark_ext.planner.catalog import drop_table
 from tableformat.location import locate
 
 _OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
-"""What lies in the folder of a lone table (docs/spec/layout.md)."""
+"""The names in the folder of a lone table (docs/spec/layout.md)."""
 
 
 def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the table at `path`, and remove the files of a lone one on a local disk.
 
-    `dropped` is false where there is no table. Files of others in the folder stay. A table whose
-    log is damaged is removed, too. On an object store the files of a lone table stay.
+    `dropped` is false where the path has no table. Files that are not Colonnade's stay. A table
+    whose log is damaged is removed, too. On an object store the files of a lone table stay.
     """
     location = locate(args["path"])
     if not location.exists:
@@ -45,14 +45,14 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_files(folder: str) -> None:
-    # Out of the way first: what a crash leaves behind is no table any more.
+    # Moved away first, so that a crash in between leaves no half of a table.
     grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
     os.mkdir(grave)
     names = sorted(os.listdir(folder), key=lambda name: name != "_manifest")
     for name in filter(_OURS.fullmatch, names):
         os.rename(f"{folder}/{name}", f"{grave}/{name}")
     shutil.rmtree(grave)
-    with suppress(OSError):  # where it has files of others
+    with suppress(OSError):  # which says that it has other files, too
         os.rmdir(folder)
 
 
