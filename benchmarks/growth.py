@@ -14,7 +14,7 @@ from benchmarks.measure import Figure, interleave
 from manifests.change import Change
 from manifests.ids import new_table_id, new_transaction_id
 from manifests.log import Log, create_database
-from manifests.operations import CreateTable, Operation
+from manifests.operations import CreateTable, Operation, SetComment
 from manifests.schema import SchemaField, TableSchema
 from manifests.store import open_store
 
@@ -83,4 +83,6 @@ def build_tables(path: Path, count: int) -> None:
             for number in range(start, min(start + EPOCH_TABLES, count))
         )
         state = log.commit(Change(new_transaction_id(), "create_tables", made), state)
-    log.try_checkpoint(state)
+    # A reader also reads the epoch of the checkpoint, which is to be one of an ordinary size.
+    comment = SetComment(table=state.table("table_1").id, comment="the one that is opened")
+    log.try_checkpoint(log.commit(Change(new_transaction_id(), "comment", (comment,)), state))
