@@ -18,5 +18,6 @@ From the ground up:
     how it comes to its slot                sending turns
     the dates of epochs, and what they mean dating epoch_times
     the log itself                          log_reader log
+    the end of a log, and of its files      dropping removed_folder
     what to rewrite, what to remove         compaction/ vacuum/
 """

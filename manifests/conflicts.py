@@ -140,7 +140,7 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
             f"Writing to this database needs features that this version does not know:"
             f" {', '.join(unknown)}; upgrade Colonnade."
         )
-    _check_names(change.ops, head)
+    _check_names(change.ops, base, head)
     _check_kept(change.ops, head)
     for operation in change.ops:
         if isinstance(operation, AddRowSet | AddRowSets | ReplaceColumn | Compaction):
@@ -204,7 +204,7 @@ def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
                 raise NotFoundError(f"Pin {operation.name!r} does not exist.")
 
 
-def _check_names(operations: Sequence[Operation], head: Snapshot) -> None:
+def _check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot) -> None:
     if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
         return
     names = dict(head.table_names())
@@ -212,7 +212,8 @@ def _check_names(operations: Sequence[Operation], head: Snapshot) -> None:
         if isinstance(operation, DropTable):
             names.pop(TableId(operation.table), None)
         elif isinstance(operation, CreateTable):
-            if (other := names.get(TableId(operation.table))) is not None:
+            other = names.get(TableId(operation.table))
+            if other is not None and operation.table not in base.tables:
                 raise ConflictError(
                     f"Table {operation.name!r} was made again meanwhile, as {other!r}; look at it"
                     " before you repeat this."

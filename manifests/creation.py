@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from manifests.clock import now_ms
 from manifests.codec import encode_epoch
 from manifests.engine import engine_name
-from manifests.errors import AlreadyExistsError, InvalidInputError, StoreError
+from manifests.errors import AlreadyExistsError, CorruptionError, InvalidInputError, StoreError
 from manifests.fold import apply_epoch
 from manifests.ids import new_table_id, new_transaction_id
-from manifests.names import epoch_name
-from manifests.operations import CreateDatabase, Epoch
-from manifests.slots import check_unused, is_taken, take_slot
+from manifests.names import MANIFEST, epoch_name, epoch_number
+from manifests.operations import CreateDatabase, DropDatabase, Epoch
+from manifests.removed_folder import move_away
+from manifests.slots import check_unused, is_taken, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 from manifests.store.local import LocalStore
@@ -44,13 +45,15 @@ def create_database(
     `lone_table`: it is to hold one table only, whose objects lie at the root. Cost: one listing
     of everything below the root, twice.
 
-    Raises AlreadyExistsError when there is a database already. InvalidInputError when the folder
+    What a killed drop has left there is removed first. Raises AlreadyExistsError when there is a
+    database already. InvalidInputError when the folder
     holds data of another format, and when a database lies above or below. One that is found after
     epoch 0 was written (both were created at once) leaves this one there, empty, because a slot
     of a log is never freed and another writer may use it already.
     CorruptionError when epoch 0 of a log is missing. CommitUnknownError, StoreError.
     """
     _refuse_nested(store, "would be")
+    _finish_drop(store)
     if not is_taken(store, 0):
         check_unused(store)
         refuse_foreign_data(store)
@@ -68,6 +71,25 @@ def create_database(
         raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
     _refuse_nested(store, "was just created and is")
     return apply_epoch(None, found)
+
+
+def _finish_drop(store: ObjectStore) -> None:
+    """Remove what a drop that was killed has left, where the end of its log is still there.
+
+    Lists the folder of the log. Raises CorruptionError where epochs are left of a log that did not
+    end: the new one would run into them.
+    """
+    listed = (epoch_number(info.name) for info in store.list(f"{MANIFEST}/"))
+    numbers = [number for number in listed if number is not None]
+    newest = read_slot(store, max(numbers)) if numbers else None
+    ended = isinstance(newest, Epoch) and any(isinstance(op, DropDatabase) for op in newest.ops)
+    if ended:
+        move_away(store)
+    elif numbers and 0 not in numbers and not is_taken(store, 0):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(0))} is missing, although {epoch_name(max(numbers))} is"
+            " there: restore it, or remove the folder to give that database up."
+        )
 
 
 def refuse_foreign_data(store: ObjectStore) -> None:

@@ -29,6 +29,7 @@ from manifests.operations import (
     Compaction,
     CreateDatabase,
     CreateTable,
+    DropDatabase,
     DropRowSet,
     DropTable,
     EnableFeatures,
@@ -133,10 +134,13 @@ class _Fold:
         self._epoch = snapshot.epoch
         self._transaction = snapshot.transaction
         self._time_ms = snapshot.time_ms
+        self._dropped = snapshot.dropped
 
     def apply(self, epoch: Epoch) -> None:
         if epoch.epoch != self._epoch + 1:
             raise CorruptionError(f"Epoch {epoch.epoch} does not follow epoch {self._epoch}.")
+        if self._dropped:
+            raise CorruptionError(f"Epoch {epoch.epoch} follows the end of the log.")
         if epoch.previous != self._transaction:
             raise CorruptionError(
                 f"Epoch {epoch.epoch} follows transaction {epoch.previous}, but epoch"
@@ -148,6 +152,8 @@ class _Fold:
         self._time_ms = epoch.time_ms
         for operation in epoch.ops:
             self._apply_operation(operation)
+        if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
+            self._refuse("ends the log and says something else")
 
     def _apply_operation(self, operation: Operation) -> None:
         match operation:
@@ -192,6 +198,8 @@ class _Fold:
                 check_reader_features(operation.reader)
                 self._reader_features |= frozenset(operation.reader)
                 self._writer_features |= frozenset(operation.writer)
+            case DropDatabase():
+                self._dropped = True
             case CreateDatabase():
                 self._refuse("creates the database again")
 
@@ -420,6 +428,7 @@ class _Fold:
             stale=self._base.stale or self._is_stale(),
             reader_features=self._reader_features,
             writer_features=self._writer_features,
+            dropped=self._dropped,
             tables=_with_changes(self._base.tables, self._changed, self._epoch),
         )
 

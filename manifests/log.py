@@ -106,7 +106,7 @@ class Log(LogReader):
         is due, and three GETs.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
-        for a change that cannot be, NotFoundError where the database was removed or replaced,
+        for a change that cannot be, NotFoundError where the database was dropped or replaced,
         CorruptionError, UnsupportedFormatError, StoreError: nothing was committed.
         CommitUnknownError: it may have been; delete no file that the change names. So it is where
         retention has removed epochs since the base, but for a change that is `fresh`.
@@ -252,7 +252,8 @@ class Log(LogReader):
             return snapshot
 
     def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
-        return self.try_checkpoint(snapshot) if self._is_due(snapshot.epoch) else snapshot
+        due = self._is_due(snapshot.epoch) and not snapshot.dropped
+        return self.try_checkpoint(snapshot) if due else snapshot
 
     def _is_due(self, epoch: int) -> bool:
         """Whether the writer of an epoch stores a checkpoint of it."""

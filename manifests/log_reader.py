@@ -34,7 +34,7 @@ from manifests.ids import TableId
 from manifests.limits import LIMITS, Limits
 from manifests.names import MANIFEST, checkpoint_name, epoch_name
 from manifests.operations import Epoch, Stub
-from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, read_slot
+from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, dropped_error, read_slot
 from manifests.snapshot import LiveRowSet, Snapshot, TableMap, TableState
 from manifests.store.base import ObjectStore
 
@@ -57,9 +57,22 @@ class LogReader:
     def read_head(self) -> Snapshot:
         """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
 
-        Raises NotFoundError where no database is.
+        Raises NotFoundError where no database is, or where it was dropped.
         """
-        return self._advance(self._begin(None), distances=FAR)
+        return self.require_live(self._advance(self._begin(None), distances=FAR))
+
+    def is_dropped(self) -> bool:
+        """Whether the log has ended: its database was dropped, and its files are still there.
+
+        Costs as `read_head`. Raises NotFoundError where no database is.
+        """
+        return self._advance(self._begin(None), distances=FAR).dropped
+
+    def require_live(self, state: Snapshot) -> Snapshot:
+        """The same state. Raises NotFoundError where it is that of a log which has ended."""
+        if state.dropped:
+            raise dropped_error(self.store, state.epoch)
+        return state
 
     def try_read_head(self) -> Snapshot | None:
         """The newest state, or None where an epoch is damaged, unreadable or of a newer version.
@@ -82,7 +95,7 @@ class LogReader:
     def refresh(self, snapshot: Snapshot) -> Snapshot:
         """The newest state, from one read earlier. Costs one GET an epoch since, and three.
 
-        Raises NotFoundError where the database was removed or replaced since.
+        Raises NotFoundError where the database was dropped, removed or replaced since.
         """
         try:
             newest = self._advance(snapshot)
@@ -95,7 +108,7 @@ class LogReader:
             raise
         if newest is snapshot:
             check_slot(self.store, snapshot.epoch, snapshot.transaction)
-        return self.read_head() if newest.stale else newest
+        return self.read_head() if newest.stale else self.require_live(newest)
 
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Whether the epoch after a state is there or still to come; not removed by retention.

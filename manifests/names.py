@@ -20,6 +20,8 @@ Spec: docs/spec/layout.md
 
 from __future__ import annotations
 
+import re
+
 MANIFEST = "_manifest"
 HINT = f"{MANIFEST}/hint.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
@@ -30,6 +32,20 @@ CHECKPOINTS = f"{MANIFEST}/checkpoint"
 def epoch_name(epoch: int) -> str:
     """Name the file of epoch `epoch` (0 or more)."""
     return f"{MANIFEST}/{epoch:020d}.json"
+
+
+_EPOCH = re.compile(rf"{MANIFEST}/([0-9]{{20}})\.json", re.ASCII)
+
+
+def epoch_number(name: str) -> int | None:
+    """The number of the epoch whose file has this name; None for any other name."""
+    found = _EPOCH.fullmatch(name)
+    return int(found[1]) if found else None
+
+
+def needs_log(name: str) -> bool:
+    """Whether an object is only ever put beside epoch 0: the hint, and every other epoch."""
+    return name == HINT or bool(epoch_number(name))
 
 
 def checkpoint_name(object_id: str) -> str:

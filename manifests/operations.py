@@ -53,6 +53,15 @@ class CreateDatabase(Model):
     writer_features: tuple[str, ...] = ()
 
 
+class DropDatabase(Model):
+    """End the log: no epoch follows, and whoever removes the files may begin.
+
+    The only operation of its epoch.
+    """
+
+    op: Literal["drop_database"] = "drop_database"
+
+
 class CreateTable(Model):
     """Give a name to a new, empty table; `partition_fields`, where it has some, are layout 1."""
 
@@ -329,6 +338,7 @@ class EnableFeatures(Model):
 
 Operation = Annotated[
     CreateDatabase
+    | DropDatabase
     | CreateTable
     | DropTable
     | AlterSchema

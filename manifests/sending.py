@@ -14,7 +14,7 @@ from manifests.errors import CommitUnknownError, ConflictError
 from manifests.fold import apply_epoch
 from manifests.operations import Epoch, Stub
 from manifests.rebase.carried import Carried
-from manifests.slots import check_slot, read_slot, take_slot
+from manifests.slots import check_slot, dropped_error, read_slot, take_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
 
@@ -70,6 +70,8 @@ class Sending:
             if self._is_own(found) or has_landed(self.change, after):
                 self.head, self.done = after, found
                 return True
+            if after.dropped:
+                raise dropped_error(self._store, after.epoch)
             self.carried = self.carried.follow(self.head, found)
             self.head = after
             found = self._read()

@@ -77,6 +77,14 @@ def check_end(store: ObjectStore, number: int, distances: Sequence[int] = NEXT) 
     )
 
 
+def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
+    """The error of a log that has ended by an epoch."""
+    return NotFoundError(
+        f"The database at {store.url} was dropped in epoch {epoch}, and what is left of its files"
+        " is to be removed; create it again to use this place."
+    )
+
+
 def check_unused(store: ObjectStore) -> None:
     """Check that a store without epoch 0 holds no other part of a log. Costs eight GETs.
 
@@ -106,8 +114,9 @@ def take_slot(
 ) -> Epoch | Stub:
     """Put an epoch into its slot and return what is there: the epoch, or what came first.
 
-    Raises StoreError when the epoch is certainly not there and never will be, CommitUnknownError
-    when nobody knows. Until then only this slot is tried: an earlier request may still arrive.
+    Raises StoreError, or NotFoundError where the log is not there any more, when the epoch is
+    certainly not there and never will be, CommitUnknownError when nobody knows. Until then only
+    this slot is tried: an earlier request may still arrive.
     """
     pending = False
     cause: Exception | None = None
@@ -116,7 +125,8 @@ def take_slot(
             pause(_FIRST_PAUSE_S * 2**attempt)
         try:
             outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
-        except StoreError as error:
+        except (StoreError, NotFoundError) as error:
+            # Without the log nothing was written now; what an earlier try did, nobody knows.
             if not pending:
                 raise
             cause = error

@@ -156,7 +156,7 @@ class Snapshot:
     word. Features are names that a reader, or a writer, must know. `tags` are epochs by the names
     that they were given; `pins`, by name, keep epochs readable until a time, `leases`, by job, what
     jobs write. `stale`: vacuum removed segments that hold RowSets of this state, which other ones
-    hold too: read the state anew.
+    hold too: read the state anew. `dropped`: the log has ended, and no epoch follows.
     """
 
     database: TableId
@@ -173,6 +173,7 @@ class Snapshot:
     pins: Mapping[str, Pin] = field(default_factory=dict)
     leases: Mapping[str, Lease] = field(default_factory=dict)
     stale: bool = False
+    dropped: bool = False
 
     def anchor(self, epoch: int) -> Anchor | None:
         """What stores the state of an epoch that the log is to forget, or has forgotten."""

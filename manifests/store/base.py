@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from manifests.errors import CorruptionError, InvalidInputError
+from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 
 Data: TypeAlias = "bytes | memoryview"
 
@@ -170,15 +170,18 @@ class ObjectStore(abc.ABC):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         """Create a small object, whole and durable, unless its name is taken.
 
-        Requires: `data` is not empty (some stores treat empty bodies without the condition).
-        Raises: StoreError only when nothing was written and nothing will be.
+        The hint, and an epoch other than epoch 0, are put only beside epoch 0: a writer that slept
+        while its database was dropped must not leave part of a log there. Requires:
+        `data` is not empty (some stores treat empty bodies without the condition).
+        Raises: StoreError, or NotFoundError for an epoch without its log, only when nothing was
+        written and nothing will be.
         """
 
     @abc.abstractmethod
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         """Write a small object, replacing what is there atomically; durable when `sync`.
 
-        Requires: `data` is not empty.
+        Requires: `data` is not empty. Raises: NotFoundError as `put_if_absent`.
         """
 
     @abc.abstractmethod
@@ -325,6 +328,14 @@ def check_ranges(ranges: Sequence[tuple[int, int]]) -> None:
     for offset, length in ranges:
         if offset < 0 or length < 0:
             raise InvalidInputError(f"{length} bytes from offset {offset} is no range of bytes.")
+
+
+def no_log(location: str) -> NotFoundError:
+    """The error of an epoch that is put where its log is not, or not any more."""
+    return NotFoundError(
+        f"The database at {location} was removed or replaced, so nothing can be committed to it;"
+        " open it again."
+    )
 
 
 def too_large(location: str, size: str, limit: int) -> CorruptionError:

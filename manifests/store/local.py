@@ -21,7 +21,7 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from manifests.errors import (
     AlreadyExistsError,
@@ -29,6 +29,7 @@ from manifests.errors import (
     NotFoundError,
     StoreError,
 )
+from manifests.names import epoch_name, epoch_number, needs_log
 from manifests.store.base import (
     Data,
     ObjectInfo,
@@ -41,6 +42,7 @@ from manifests.store.base import (
     check_prefix,
     check_ranges,
     finished_name,
+    no_log,
     too_large,
     truncated,
 )
@@ -104,6 +106,8 @@ class LocalStore(ObjectStore):
         # may not be durable yet, however durable the files in it are.
         self._synced: set[str] = set()
         self._turns = Turns()
+        # Which file epoch 0 was when this store first read an epoch: another one is another log.
+        self._first_epoch: tuple[int, int, int] | None = None
 
     def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
         return type(self), (self.url,)
@@ -142,7 +146,7 @@ class LocalStore(ObjectStore):
     @retried
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
-        with self._writing(name), self._folder(name, make=True, sync=True) as (folder, leaf):
+        with self._writing(name), self._slot(name, sync=True) as (folder, leaf):
             outcome = self._link_new(folder, leaf, data)
             try:
                 # Also for EXISTS: the one who linked it may have died before this line.
@@ -173,7 +177,7 @@ class LocalStore(ObjectStore):
     @retried
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
-        with self._writing(name), self._folder(name, make=True, sync=sync) as (folder, leaf):
+        with self._writing(name), self._slot(name, sync=sync) as (folder, leaf):
             temp = write_temp(folder, leaf, data, sync)
             try:
                 os.rename(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
@@ -280,7 +284,10 @@ class LocalStore(ObjectStore):
             for part in parts:
                 path = f"{path}/{part}"
                 if make:
-                    self._make_folder(folder, part, path, sync)
+                    self._make_folder(folder, part, path)
+                if sync and path not in self._synced:
+                    os.fsync(folder)
+                    self._synced.add(path)
                 below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder)
                 os.close(folder)
                 folder = below
@@ -301,16 +308,40 @@ class LocalStore(ObjectStore):
         make_path(self.url)
         return os.open(self.url, flags)
 
-    def _make_folder(self, parent: int, part: str, path: str, sync: bool) -> None:
-        try:
+    def _make_folder(self, parent: int, part: str, path: str) -> None:
+        with suppress(FileExistsError):
             os.mkdir(part, dir_fd=parent)
-        except FileExistsError:
-            pass
-        else:
             self._synced.discard(path)
-        if sync and path not in self._synced:
-            os.fsync(parent)
-            self._synced.add(path)
+
+    @contextmanager
+    def _slot(self, name: str, *, sync: bool) -> Iterator[tuple[int, str]]:
+        """Open the folder for an object; makes it unless the object needs a log.
+
+        Raises NotFoundError for one that does where the log is not there, or is not the one that
+        this store has read epochs of.
+        """
+        later = needs_log(name)
+        with ExitStack() as opened:
+            try:
+                folder, leaf = opened.enter_context(self._folder(name, make=not later, sync=sync))
+            except FileNotFoundError as error:
+                raise (no_log(self.url) if later else error) from error
+            if later:
+                found = self._first_in(folder)
+                if found is None or self._first_epoch not in (None, found):
+                    raise no_log(self.url)
+            elif name == epoch_name(0):
+                self._first_epoch = None
+            yield folder, leaf
+
+    def _first_in(self, folder: int) -> tuple[int, int, int] | None:
+        """Which file epoch 0 is in an open folder of a log; None where there is none."""
+        try:
+            leaf = epoch_name(0).rpartition("/")[2]
+            status = os.stat(leaf, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return status.st_dev, status.st_ino, status.st_mtime_ns
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[tuple[int, int]]:
@@ -319,6 +350,8 @@ class LocalStore(ObjectStore):
         try:
             with self._folder(name, flags=_PASS) as (folder, leaf):
                 file = os.open(leaf, _READ, dir_fd=folder)
+                if self._first_epoch is None and epoch_number(name) is not None:
+                    self._first_epoch = self._first_in(folder)
             try:
                 status = os.fstat(file)
                 if not stat.S_ISREG(status.st_mode):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from manifests.clock import now_ms
 from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from manifests.names import epoch_name, needs_log
 from manifests.store.base import (
     Data,
     ObjectInfo,
@@ -20,6 +21,7 @@ from manifests.store.base import (
     check_name,
     check_prefix,
     check_ranges,
+    no_log,
     too_large,
     truncated,
 )
@@ -55,10 +57,12 @@ class MemoryStore(ObjectStore):
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         check_body(name, data)
+        self._check_log(name)
         return PutOutcome.CREATED if self._add(name, bytes(data)) else PutOutcome.EXISTS
 
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         check_body(name, data)
+        self._check_log(name)
         with self._lock:
             self._objects[name] = bytes(data), self._now_ms()
 
@@ -93,6 +97,10 @@ class MemoryStore(ObjectStore):
 
     def remove_folder(self, name: str) -> None:
         check_name(name)
+
+    def _check_log(self, name: str) -> None:
+        if needs_log(name) and epoch_name(0) not in self._objects:
+            raise no_log(self.url)
 
     def _data(self, name: str) -> bytes:
         check_name(name)

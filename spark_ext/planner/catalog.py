@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql.types import StructType
 
+from manifests.dropping import drop_database as drop
 from manifests.errors import (
     CorruptionError,
     InvalidInputError,
@@ -84,13 +83,7 @@ def drop_database(args: Args) -> dict[str, Any]:
     """
     folder = _local_folder(args["path"])
     TRANSACTIONS.refuse(args["path"], "dropped")
-    if not args["cascade"] and Database.open(folder).tables():
-        return {"dropped": False}
-    # Gone at once for everybody else; what a crash leaves of it is no database of the catalog.
-    grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
-    os.rename(folder, grave)
-    shutil.rmtree(grave)
-    return {"dropped": True}
+    return {"dropped": drop(Log(open_store(folder)), cascade=args["cascade"])}
 
 
 def list_tables(args: Args) -> dict[str, Any]:
@@ -220,6 +213,8 @@ def _is_database(path: str) -> bool:
     try:
         location = locate(path)
         return location.exists and location.table is None and not _head(location).lone_table
+    except NotFoundError:
+        return False  # Dropped, or being dropped: creating it again finishes that.
     except (CorruptionError, UnsupportedFormatError):
         return True
 

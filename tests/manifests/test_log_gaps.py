@@ -80,6 +80,7 @@ def test_no_gap_is_overlooked_that_as_many_epochs_follow_as_it_is_long() -> None
     for count in range(1, 65):
         for head in (2 * count, 3 * count + 1):
             store = MemoryStore()
+            store.put(epoch_name(0), b"x", sync=False)
             for number in range(1 + count, 1 + head):
                 store.put(epoch_name(number), b"x", sync=False)
             with pytest.raises(CorruptionError, match=f"{epoch_name(1)} is missing"):

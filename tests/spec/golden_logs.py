@@ -139,7 +139,7 @@ def contents(store: ObjectStore) -> dict[str, bytes]:
 
 
 def copy(files: Mapping[str, bytes], store: ObjectStore) -> None:
-    for name, data in files.items():
+    for name, data in sorted(files.items()):  # epoch 0 first: the others need it
         store.put(name, data, sync=False)
 
 

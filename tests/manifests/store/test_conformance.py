@@ -26,7 +26,8 @@ STORES: dict[str, Callable[[Path], ObjectStore]] = {
     "memory": lambda folder: MemoryStore(),
     "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
 }
-SLOT = "_manifest/00000000000000000001.json"
+SLOT = "_manifest/00000000000000000000.json"
+LATER = "_manifest/00000000000000000077.json"
 
 FORGED = [
     "",
@@ -108,8 +109,8 @@ def test_the_first_put_of_a_name_wins_and_stays(store: ObjectStore) -> None:
 def test_a_put_replaces_the_whole_object(store: ObjectStore) -> None:
     for data in (b"a long first body", b"short"):
         for sync in (True, False):
-            store.put("_manifest/hint.json", data, sync=sync)
-            assert store.get("_manifest/hint.json") == data
+            store.put("_manifest/h.json", data, sync=sync)
+            assert store.get("_manifest/h.json") == data
 
 
 def test_a_body_may_be_a_view_of_wider_items(store: ObjectStore) -> None:
@@ -232,7 +233,14 @@ def test_a_streamed_object_never_replaces_another(store: ObjectStore) -> None:
 
 
 def test_a_listing_holds_every_object_of_the_prefix_and_no_other(store: ObjectStore) -> None:
-    objects = {"ab/1.col", "ab/1.idx", "ab/c/2.col", "abc.rowset", "b.dv", "_manifest/hint.json"}
+    objects = {
+        "ab/1.col",
+        "ab/1.idx",
+        "ab/c/2.col",
+        "abc.rowset",
+        "b.dv",
+        "_manifest/h.json",
+    }
     before = time.time_ns() // 1_000_000
     for name in objects:
         store.put_if_absent(name, name.encode())
@@ -380,3 +388,17 @@ def _run_all(threads: list[threading.Thread]) -> None:
         thread.start()
     for thread in threads:
         thread.join()
+
+
+def test_no_epoch_but_the_first_begins_a_log(store: ObjectStore) -> None:
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put_if_absent(LATER, b"x")
+    store.put_if_absent("a", b"x")
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put_if_absent(LATER, b"x")
+    assert [info.name for info in store.list("")] == ["a"]
+    store.put_if_absent(SLOT, b"x")
+    assert store.put_if_absent(LATER, b"x") is PutOutcome.CREATED
+    store.delete(SLOT)
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put_if_absent(LATER.replace("77", "78"), b"x")

@@ -435,3 +435,17 @@ def _read_unprivileged(home: Path, found: SimpleQueue[tuple[bytes, str]]) -> Non
         LocalStore(home).get("a/b")
     except NotFoundError:
         found.put((LocalStore(home / "db").get("a/b"), "no such object"))
+
+
+def test_an_epoch_does_not_come_into_a_log_that_took_the_place_of_its_own(tmp_path: Path) -> None:
+    first, later = (f"_manifest/{number:020d}.json" for number in (0, 77))
+    store, other = LocalStore(tmp_path / "db"), LocalStore(tmp_path / "db")
+    other.put_if_absent(first, b"one")
+    assert store.get(first) == b"one"
+    (tmp_path / "db").rename(tmp_path / "gone")
+    LocalStore(tmp_path / "db").put_if_absent(first, b"two")
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        store.put_if_absent(later, b"x")
+    fresh = LocalStore(tmp_path / "db")
+    assert fresh.get(first) == b"two"
+    assert fresh.put_if_absent(later, b"x") is PutOutcome.CREATED

@@ -16,7 +16,7 @@ from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, 
 from manifests.store import FsspecReadStore, LocalStore, ObjectStore
 from tests.faults import FaultyStore
 
-OBJECTS = {"_manifest/hint.json": b"{}", "t/a.rowset": b"0123456789"}
+OBJECTS = {"_manifest/checkpoint/h.json": b"{}", "t/a.rowset": b"0123456789"}
 URLS = ["memory://db", "memory://db/", "simplecache::memory://db", "filecache::file://{}"]
 WRITES: list[Callable[[ObjectStore], object]] = [
     lambda store: store.put_if_absent("t/a.rowset", b"x"),

@@ -1,0 +1,184 @@
+"""Databases that are dropped and created again at one place, beside writers that sleep.
+
+Every process works on local disk through a store that lets others go on before each call, and may
+be killed there. Everything is drawn from one seed.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from manifests.codec import decode_slot
+from manifests.dropping import drop_database
+from manifests.errors import ColonnadeError
+from manifests.log import Log, create_database
+from manifests.names import MANIFEST, epoch_name, epoch_number
+from manifests.operations import CreateDatabase, DropDatabase, Epoch
+from manifests.snapshot import Snapshot
+from manifests.store import LocalStore, PutOutcome
+from manifests.store.base import Data, ObjectInfo
+from tests.faults import Stopped
+from tests.log_samples import change, table
+from tests.simulation.turns import Turns
+
+PROCESSES = 4
+WORK = 40
+
+
+class Record:
+    """What happened at one place: which database each epoch belongs to, and where logs ended."""
+
+    def __init__(self) -> None:
+        self.database_of: dict[str, str] = {}
+        self.ended: dict[str, int] = {}
+        self.created: set[str] = set()
+        self.committed: list[tuple[str, int, str]] = []
+
+    def land(self, data: bytes, name: str) -> None:
+        """An epoch was put."""
+        epoch = decode_slot(data, epoch_number(name) or 0, name)
+        assert isinstance(epoch, Epoch)
+        first = epoch.ops[0]
+        database = (
+            first.database
+            if isinstance(first, CreateDatabase)
+            else self.database_of[epoch.previous or ""]
+        )
+        self.database_of[epoch.transaction] = database
+        if isinstance(first, DropDatabase):
+            self.ended[database] = epoch.epoch
+
+
+class Place(LocalStore):
+    """One process's way to the folder."""
+
+    def __init__(self, root: Path, record: Record, meet: Callable[..., None]) -> None:
+        super().__init__(root)
+        self._record = record
+        self._meet = meet
+
+    def get(self, name: str, *, limit: int | None = None) -> bytes:
+        self._meet()
+        return super().get(name, limit=limit)
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        self._meet()
+        outcome = super().put_if_absent(name, data)
+        if outcome is PutOutcome.CREATED and epoch_number(name) is not None:
+            self._record.land(bytes(data), name)
+            self._meet(risk=0.2 if b'"drop_database"' in bytes(data) else 0.0)
+        return outcome
+
+    def list(self, prefix: str) -> Iterator[ObjectInfo]:
+        self._meet()
+        return super().list(prefix)
+
+
+class Dropping:
+    """One run."""
+
+    def __init__(self, seed: int, folder: Path) -> None:
+        self._order = random.Random(seed)
+        self._root = folder / "db"
+        self._record = Record()
+        self._turns = Turns(lambda ready, last: self._order.choice(ready))
+        self._left = WORK
+        self._kill_rate = self._order.choice((0.0, 0.0, 0.01))
+
+    def _meet(self, risk: float = 0.0) -> None:
+        """Let others go on; perhaps be killed, where it matters most at a higher risk."""
+        self._turns.pass_turn()
+        if self._order.random() < max(risk, self._kill_rate):
+            raise Stopped("killed")
+
+    def run(self) -> Record:
+        """Let all work, then check the place. Raises AssertionError."""
+        with self._between_steps():
+            self._turns.run([self._process] * PROCESSES)
+        self._check()
+        return self._record
+
+    @contextmanager
+    def _between_steps(self) -> Iterator[None]:
+        """Let others go on, and kill, between the steps of a removal too."""
+
+        def remove(path: str, **how: Any) -> None:
+            self._meet()
+            real(path, **how)
+
+        real = shutil.rmtree
+        with patch("manifests.removed_folder.shutil.rmtree", remove):
+            yield
+
+    def _process(self) -> None:
+        while self._left > 0:
+            try:
+                self._live(Place(self._root, self._record, self._meet))
+            except Stopped:
+                continue
+
+    def _live(self, store: Place) -> None:
+        log = Log(store, checkpoint_interval=4, pause=lambda _: self._turns.pass_turn())
+        known: Snapshot | None = None
+        while self._left > 0:
+            self._left -= 1
+            try:
+                match self._order.choices(("write", "create", "drop"), (6, 2, 1))[0]:
+                    case "write":
+                        if known is None or self._order.random() < 0.5:
+                            known = log.read_head()
+                        known = self._write(log, known)
+                    case "create":
+                        made = create_database(store, lone_table=False, pause=log.pause)
+                        self._record.created.add(made.database)
+                    case "drop":
+                        drop_database(log, cascade=self._order.random() < 0.7)
+            except ColonnadeError:
+                known = None if self._order.random() < 0.5 else known
+
+    def _write(self, log: Log, base: Snapshot) -> Snapshot:
+        number = self._order.getrandbits(64)
+        mine = change(table(f"{number:016x}").model_copy(update={"name": f"t{number}"}))
+        after = log.commit(mine, base)
+        self._record.committed.append((after.database, after.epoch, mine.transaction))
+        return after
+
+    def _check(self) -> None:
+        record, store = self._record, LocalStore(self._root)
+        numbers = sorted(
+            number
+            for info in store.list(f"{MANIFEST}/")
+            if (number := epoch_number(info.name)) is not None
+        )
+        assert numbers == [*range(len(numbers))], f"epochs {numbers} are no log"
+        found = [decode_slot(store.get(epoch_name(n)), n, "") for n in numbers]
+        live = {record.database_of[each.transaction] for each in found if isinstance(each, Epoch)}
+        assert len(live) <= 1, "epochs of two databases lie in one folder"
+        lost = record.created - record.ended.keys() - live
+        assert not lost, f"databases {lost} were created and are gone"
+        there = {each.transaction for each in found if isinstance(each, Epoch)}
+        for database, number, transaction in record.committed:
+            end = record.ended.get(database)
+            assert end is None or number < end, f"epoch {number} came after the end {end}"
+            assert database in record.ended or transaction in there, f"epoch {number} is lost"
+        if not live - record.ended.keys():
+            create_database(store, lone_table=False)
+        log = Log(LocalStore(self._root))
+        for _ in range(3):
+            self._write(log, log.read_head())
+
+
+def simulate_dropping(seed: int) -> Record:
+    """Run one seed. Raises AssertionError that names it where something is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return Dropping(seed, Path(folder)).run()
+        except Exception as error:
+            raise AssertionError(f"seed {seed}: {error!r}") from error

@@ -1,0 +1,57 @@
+"""Dropping and creating a database beside writers loses nothing that anybody was told of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+from manifests import creation, removed_folder
+from manifests.store import LocalStore
+from tests.simulation.dropping import simulate_dropping
+
+RUNS = 40
+SEEDS = 150
+"""Within so many seeds each planted mistake must be found."""
+
+
+def test_no_commit_and_no_database_is_lost_beside_drops() -> None:
+    records = [simulate_dropping(seed) for seed in range(RUNS)]
+    assert sum(len(each.committed) for each in records) > 5 * RUNS
+    assert sum(len(each.created) for each in records) > RUNS
+    assert sum(len(each.ended) for each in records) > RUNS // 2
+
+
+def _makes_folders(store: LocalStore, name: str, *, sync: bool) -> Any:
+    return store._folder(name, make=True, sync=sync)
+
+
+def _always_dropped(folder: str) -> bool:
+    return True
+
+
+BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "an epoch makes its folder": lambda: patch.object(LocalStore, "_slot", _makes_folders),
+    "any log at the place is the one that was read": lambda: patch.object(
+        LocalStore, "_first_in", lambda store, folder: (0, 0, 0)
+    ),
+    "a drop removes whatever lies at its place by then": lambda: patch.object(
+        removed_folder, "_is_dropped", _always_dropped
+    ),
+    "a database is created beside what is left of another": lambda: patch.object(
+        creation, "_finish_drop", lambda store: None
+    ),
+}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_planted_mistakes_are_found(bug: str) -> None:
+    def find() -> None:
+        for seed in range(SEEDS):
+            simulate_dropping(seed)
+
+    with BUGS[bug](), pytest.raises(AssertionError, match="seed"):
+        find()
