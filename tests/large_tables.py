@@ -39,6 +39,38 @@ _LONG_BYTES = 24_000
 """The longest text that is repeated in many rows."""
 
 
+def field_of(primitive: str) -> SchemaField:
+    """A field of a type, named by it."""
+    return SchemaField(name=primitive.replace(" ", "_"), type=primitive)
+
+
+_INNER = (
+    field_of("long"),
+    SchemaField(name="below", type=ArrayType(element=SchemaField(name="element", type="string"))),
+    SchemaField(name="flags", type=StructType(fields=(field_of("date"), field_of("boolean")))),
+)
+
+
+NESTED = TableSchema(
+    fields=(
+        SchemaField(name="flags", type=StructType(fields=(field_of("boolean"),))),
+        SchemaField(name="every", type=StructType(fields=tuple(map(field_of, PRIMITIVES)))),
+        SchemaField(
+            name="lists",
+            type=ArrayType(element=SchemaField(name="element", type=StructType(fields=_INNER))),
+        ),
+        SchemaField(
+            name="pairs",
+            type=MapType(
+                key=SchemaField(name="key", type="string", nullable=False),
+                value=SchemaField(name="value", type=StructType(fields=_INNER)),
+            ),
+        ),
+    )
+)
+"""Columns of every type, in structs, lists and maps; their ids are for `assign_ids` to give."""
+
+
 class TableMaker:
     """Makes schemas and rows for them; the same seed makes the same ones."""
 

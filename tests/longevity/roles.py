@@ -22,45 +22,14 @@ import pyarrow.compute as pc
 import colonnade
 from colonnade.maintain.round import run_round
 from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
 from tableformat.arrow_types import arrow_schema
-from tests.large_tables import TableMaker, feed
+from tests.large_tables import NESTED, TableMaker, feed
 from tests.longevity.record import Record, Step, read_steps
-from tests.strategies import PRIMITIVES
 
 TABLE = "pairs"
 
-
-def field_of(primitive: str) -> SchemaField:
-    """A field of a type, named by it."""
-    return SchemaField(name=primitive.replace(" ", "_"), type=primitive)
-
-
-_INNER = (
-    field_of("long"),
-    SchemaField(name="below", type=ArrayType(element=SchemaField(name="element", type="string"))),
-    SchemaField(name="flags", type=StructType(fields=(field_of("date"), field_of("boolean")))),
-)
 PLAIN = ("batch", "pair", "value", "text")
 """The columns that roles look at; all others are told apart by their digest."""
-
-NESTED = TableSchema(
-    fields=(
-        SchemaField(name="flags", type=StructType(fields=(field_of("boolean"),))),
-        SchemaField(name="every", type=StructType(fields=tuple(map(field_of, PRIMITIVES)))),
-        SchemaField(
-            name="lists",
-            type=ArrayType(element=SchemaField(name="element", type=StructType(fields=_INNER))),
-        ),
-        SchemaField(
-            name="pairs",
-            type=MapType(
-                key=SchemaField(name="key", type="string", nullable=False),
-                value=SchemaField(name="value", type=StructType(fields=_INNER)),
-            ),
-        ),
-    )
-)
 
 SCHEMA = pa.schema(
     [

@@ -48,6 +48,7 @@ class Oracle:
     """The models of all epochs so far, and what writers were told."""
 
     serializable: frozenset[str] = frozenset()
+    copies: int = 1
     epochs: list[Epoch] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     layouts: list[Mapping[str, int]] = field(default_factory=list)
@@ -144,7 +145,7 @@ class Oracle:
     ) -> None:
         """Compare rows that were read with the model. `least` was the head before the read."""
         assert epoch >= least, f"epoch {epoch} was read after epoch {least} had been seen"
-        self.check_rows(epoch, table, plain(found), where)
+        self.check_rows(epoch, table, plain(found, self.copies), where)
 
     def check_rows(
         self, epoch: int, table: str, found: dict[int, int | None], where: Condition = ALL

@@ -11,14 +11,28 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from colonnade import ArrowTable
+from tableformat.arrow_types import arrow_schema
 from tableformat.database import Database
 from tableformat.transaction import Transaction, TransactionTable
 from tableformat.write_settings import CommitSettings
+from tests.large_tables import NESTED, TableMaker
+from tests.strategies import identical
 
-SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64()), ("w", pa.float64())])
+SCHEMA = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("v", pa.int64()),
+        ("w", pa.float64()),
+        ("copy", pa.int64()),
+        *arrow_schema(NESTED),
+    ]
+)
 
 
 class Row(NamedTuple):
@@ -44,9 +58,25 @@ def special(row: int) -> float | None:
     return SPECIAL[row % len(SPECIAL)]
 
 
-def batch(rows: Values) -> pa.Table:
-    """Rows as Arrow has them."""
-    return pa.Table.from_pylist([{"id": i, "v": v, "w": special(i)} for i, v in rows], SCHEMA)
+_NESTED_ROWS = pa.Table.from_batches([TableMaker(7).rows_of(NESTED, 12)])
+
+
+def nested(ids: NDArray[np.int64]) -> pa.RecordBatch:
+    """The nested columns of rows, which never change."""
+    taken = _NESTED_ROWS.take(pa.array(ids % _NESTED_ROWS.num_rows)).combine_chunks()
+    return (taken.to_batches() or [pa.RecordBatch.from_pylist([], taken.schema)])[0]
+
+
+def batch(rows: Values, copies: int = 1) -> pa.Table:
+    """Rows as Arrow has them, each so many times."""
+    ids = np.repeat(np.array([i for i, _ in rows], np.int64), copies)
+    columns: list[Any] = [
+        pa.array(ids),
+        pa.array([v for _, v in rows for _ in range(copies)], pa.int64()),
+        pa.array([special(i) for i, _ in rows for _ in range(copies)], pa.float64()),
+        pa.array(np.tile(np.arange(copies), len(rows))),
+    ]
+    return pa.Table.from_arrays([*columns, *nested(ids).columns], schema=SCHEMA)
 
 
 def values(rows: Rows) -> dict[int, int | None]:
@@ -54,13 +84,22 @@ def values(rows: Rows) -> dict[int, int | None]:
     return {i: row.v for i, row in rows.items()}
 
 
-def plain(found: pa.Table) -> dict[int, int | None]:
+def plain(found: pa.Table, copies: int = 1) -> dict[int, int | None]:
     """What a reader saw, as `values` has it. Raises AssertionError for rows that cannot be."""
-    rows = found.to_pylist()
+    ids, numbers = found["id"].to_numpy(), found["copy"].to_numpy()
+    batches = found.select(NESTED.names).combine_chunks().to_batches()
+    assert all(identical(each, nested(ids)) for each in batches), "a damaged row was read"
+    places = np.sort(ids * copies + numbers)
+    assert (np.diff(places) > 0).all(), f"a row was read twice: {ids}"
+    assert len(ids) == copies * len(set(ids.tolist())), f"some copies of a row were read: {ids}"
+    rows = found.filter(pc.equal(found["copy"], 0)).select(["id", "v", "w"]).to_pylist()
     for row in rows:
         assert repr(row["w"]) == repr(special(row["id"])), f"a damaged row was read: {row}"
-    assert len({row["id"] for row in rows}) == len(rows), f"a row was read twice: {rows}"
-    return {row["id"]: row["v"] for row in rows}
+    seen: dict[int, int | None] = {row["id"]: row["v"] for row in rows}
+    if copies > 1:
+        every = zip(ids.tolist(), found["v"].to_pylist(), strict=True)
+        assert all(seen[i] == v for i, v in every), "copies of a row have different values"
+    return seen
 
 
 LAYOUTS: Mapping[tuple[str, ...], int] = {(): 0, ("v",): 1, ("truncate(2, v)",): 2}
@@ -143,18 +182,29 @@ class Step:
     where: Condition = Condition()
     value: int = 0
     epoch: int = 0
+    copies: int = 1
+
+    @property
+    def batch(self) -> pa.Table:
+        """Its rows as Arrow has them."""
+        return batch(self.rows, self.copies)
+
+    @property
+    def key(self) -> list[str]:
+        """What tells rows of a table apart."""
+        return ["id"] if self.copies == 1 else ["id", "copy"]
 
     def ask(self, table: ArrowTable, commit: CommitSettings) -> int | None:
         """Ask a table for it; returns the epoch that it was told."""
         match self.kind:
             case "append":
-                return table.append(batch(self.rows), commit=commit)
+                return table.append(self.batch, commit=commit)
             case "overwrite":
-                return table.overwrite(batch(self.rows), commit=commit)
+                return table.overwrite(self.batch, commit=commit)
             case "replace":
-                return table.overwrite(batch(self.rows), self.where.sql(), commit=commit)
+                return table.overwrite(self.batch, self.where.sql(), commit=commit)
             case "replace_partitions":
-                return table.overwrite_partitions(batch(self.rows), commit=commit)
+                return table.overwrite_partitions(self.batch, commit=commit)
             case "restore":
                 return table.restore(epoch=self.epoch, commit=commit)
             case "delete":
@@ -162,13 +212,13 @@ class Step:
             case "update":
                 return table.update({"v": self.value}, self.where.sql(), commit=commit).epoch
             case "upsert":
-                return table.upsert(batch(self.rows), "id", commit=commit).epoch
+                return table.upsert(self.batch, self.key, commit=commit).epoch
         raise AssertionError(self.kind)
 
     def ask_within(self, tx: Transaction) -> None:
         """Ask a transaction for it."""
         if self.kind == "create":
-            tx.create(self.table, SCHEMA).append(batch(self.rows))
+            tx.create(self.table, SCHEMA).append(self.batch)
         elif self.kind == "drop":
             tx.drop(self.table)
         else:
@@ -177,19 +227,19 @@ class Step:
     def _ask_table(self, table: TransactionTable) -> None:
         match self.kind:
             case "append":
-                table.append(batch(self.rows))
+                table.append(self.batch)
             case "overwrite":
-                table.overwrite(batch(self.rows))
+                table.overwrite(self.batch)
             case "replace":
-                table.overwrite(batch(self.rows), self.where.sql())
+                table.overwrite(self.batch, self.where.sql())
             case "replace_partitions":
-                table.overwrite_partitions(batch(self.rows))
+                table.overwrite_partitions(self.batch)
             case "delete":
                 table.delete(self.where.sql())
             case "update":
                 table.update({"v": self.value}, self.where.sql())
             case "upsert":
-                table.upsert(batch(self.rows), "id")
+                table.upsert(self.batch, self.key)
             case _:
                 raise AssertionError(self.kind)
 

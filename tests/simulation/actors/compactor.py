@@ -46,7 +46,9 @@ class Compactor:
         chosen = sorted(
             order.sample(alike, min(len(alike), order.randint(1, 3))), key=lambda r: r.id
         )
-        change = rewrite(log, base, table, chosen, order if order.random() < 0.5 else None)
+        change = rewrite(
+            log, base, table, chosen, order if order.random() < 0.5 else None, world.copies
+        )
         log.commit(change, base)
 
 
@@ -56,8 +58,11 @@ def rewrite(
     table: TableState,
     inputs: list[LiveRowSet],
     order: random.Random | None = None,
+    copies: int = 1,
 ) -> Change:
     """Write the rows of RowSets of one partition again, at most three to a RowSet.
+
+    Of each there are so many `copies`.
 
     With `order` they are shuffled.
     """
@@ -72,7 +77,7 @@ def rewrite(
         sources = np.concatenate([(i << 32) + _live(log, table, r) for i, r in enumerate(inputs)])
         origin = write_origin(log.store, table.prefix, job, sources[places])
     undivided = replace(table, partition_layout_id=0)
-    settings = WriteSettings(max_records=3)
+    settings = WriteSettings(max_records=3 * copies)
     written = write_batches(log.store, undivided, job, rows.to_batches(), settings)
     kept = {
         "schema_id": table.schema_id,
