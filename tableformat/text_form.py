@@ -50,8 +50,10 @@ def fit_lengths(array: pa.Array, type_text: str, path: str) -> pa.Array:
     points = pc.utf8_length(array)
     is_longer = pc.greater(points, length)
     if pc.any(is_longer).as_py():
-        trimmed = pc.utf8_rtrim(array, " ")
-        array = pc.if_else(is_longer, pc.utf8_rpad(trimmed, length), array)
+        # The others must not be filled up: the spaces of many short rows are gigabytes.
+        trimmed = pc.utf8_rtrim(array.filter(is_longer), " ")
+        fitted = pc.utf8_rpad(trimmed, length)
+        array = pc.replace_with_mask(array, is_longer.fill_null(False), fitted)
     if not is_padded(type_text) or not pc.any(pc.less(points, length)).as_py():
         return array
     if pc.sum(pc.binary_length(array)).as_py() + length * len(array) > _MOST_BYTES:

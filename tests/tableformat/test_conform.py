@@ -468,6 +468,15 @@ def test_char_and_varchar_have_their_spaces_at_every_depth(
             assert found.to_pylist() == [empty, row(stored)]
 
 
+def test_one_long_varchar_does_not_fill_up_the_short_ones_beside_it() -> None:
+    """With their spaces, all of them would take 10 GB."""
+    longest = "b" * 1_000_000
+    texts = ["a"] * 5_000 + [None, longest + "  "] + ["c "] * 5_000
+    batch = pa.RecordBatch.from_arrays([pa.array(texts)], ["a"])
+    found = conform(batch, _schema("varchar(1000000)"))
+    assert found.column(0).to_pylist() == [*texts[:5_001], longest, *texts[5_002:]]
+
+
 @pytest.mark.parametrize("arrow", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
 def test_text_that_is_not_utf8_is_refused(arrow: pa.DataType) -> None:
     array = pa.array([b"ok", b"\xc3\x28"]).view(pa.string()).cast(arrow)
