@@ -29,10 +29,18 @@ def present_ms(store: ObjectStore, head: Snapshot, now_ms: int) -> int:
     return max(now_ms, store.modified_ms(epoch_name(head.epoch)) or now_ms)
 
 
-def last_epoch_by(store: ObjectStore, head: Snapshot, timestamp_ms: int, present_ms: int) -> int:
+def last_epoch_by(
+    store: ObjectStore,
+    head: Snapshot,
+    timestamp_ms: int,
+    present_ms: int,
+    *,
+    for_removal: bool = False,
+) -> int:
     """The last epoch up to `head` that came not after a time, by bisection; -1 where none did.
 
-    A removed epoch counts as one that came before. Costs a GET for each bit of the number of
+    A removed epoch counts as one that came before. `for_removal`: where its date and what its
+    writer noted differ, an epoch came at the later of both. Costs a GET for each bit of the number of
     epochs; more only for those that are dated more than a day after the present.
     Raises CorruptionError for an epoch that is missing, StoreError.
     """
@@ -45,16 +53,18 @@ def last_epoch_by(store: ObjectStore, head: Snapshot, timestamp_ms: int, present
         item = _read(store, middle)
         early = (
             not isinstance(item, Epoch)
-            or _likely_ms(store, item, head.epoch, present_ms) <= timestamp_ms
+            or _likely_ms(store, item, head.epoch, present_ms, for_removal) <= timestamp_ms
         )
         low, high = (middle, high) if early else (low, middle - 1)
     return low
 
 
-def _likely_ms(store: ObjectStore, epoch: Epoch, newest: int, present_ms: int) -> int:
+def _likely_ms(
+    store: ObjectStore, epoch: Epoch, newest: int, present_ms: int, for_removal: bool
+) -> int:
     """When an epoch came: what its writer noted, else its date where that is not in the future.
 
-    Else when its file was written; where that is in the future too, it came before the next epoch
+    `for_removal` the later of both. Else when its file was written; where that is in the future too, it came before the next epoch
     of which something is known.
     """
     each: Epoch | Stub = epoch
@@ -62,19 +72,21 @@ def _likely_ms(store: ObjectStore, epoch: Epoch, newest: int, present_ms: int) -
         each = epoch if number == epoch.epoch else _read(store, number)
         if isinstance(each, Stub):
             break
-        known = _told_ms(store, each, present_ms + DAY_MS)
+        known = _told_ms(store, each, present_ms + DAY_MS, for_removal)
         if known is not None:
             return known
     return epoch.time_ms
 
 
-def _told_ms(store: ObjectStore, epoch: Epoch, ceiling_ms: int) -> int | None:
+def _told_ms(
+    store: ObjectStore, epoch: Epoch, ceiling_ms: int, for_removal: bool
+) -> int | None:
     """When an epoch came as far as it tells itself; None where that is after the ceiling."""
-    noted = _noted_ms(epoch)
-    if noted is not None and noted <= ceiling_ms:
-        return noted
-    if epoch.time_ms <= ceiling_ms:
-        return epoch.time_ms
+    told = (_noted_ms(epoch), epoch.time_ms)
+    known = [each for each in told if each is not None and each <= ceiling_ms]
+    if known:
+        # A note differs from the date also where the clock of its writer was behind.
+        return max(known) if for_removal else known[0]
     written = store.modified_ms(epoch_name(epoch.epoch))
     return written if written is not None and written <= ceiling_ms else None
 

@@ -174,20 +174,23 @@ class LogReader:
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state
 
-    def find_epoch(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
-        """The last readable epoch up to `head` that came not after `timestamp_ms`, if any.
+    def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
+        """The last readable epoch up to `head` that certainly came not after a time, if any.
 
-        Dates after `present_ms` are no times (`epoch_times.py`).
+        For those who remove what ended before it. Dates after `present_ms` are no times
+        (`epoch_times.py`).
         """
         try:
-            epoch = self._find_epoch(timestamp_ms, head, present_ms)
+            epoch = self._find_epoch(timestamp_ms, head, present_ms, for_removal=True)
         except NotFoundError:
             return None
         return epoch if epoch >= head.floor else None
 
-    def _find_epoch(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int:
+    def _find_epoch(
+        self, timestamp_ms: int, head: Snapshot, present_ms: int, *, for_removal: bool = False
+    ) -> int:
         """The last epoch up to `head` that came not after `timestamp_ms`."""
-        low = last_epoch_by(self.store, head, timestamp_ms, present_ms)
+        low = last_epoch_by(self.store, head, timestamp_ms, present_ms, for_removal=for_removal)
         if low < 0:
             raise NotFoundError(f"{self.store.url} did not exist yet at {utc(timestamp_ms)} UTC.")
         if 0 < low < head.epoch and isinstance(stub := read_slot(self.store, low), Stub):

@@ -196,7 +196,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
-    aged = log.find_epoch(retention.cutoff_ms(now_ms), head, now_ms)
+    aged = log.find_ended(retention.cutoff_ms(now_ms), head, now_ms)
     return plan_floor(head, retention, aged, now_ms)
 
 

@@ -165,8 +165,10 @@ def test_a_log_with_a_date_that_is_ahead_is_vacuumed_and_read_by_time(
     assert machines.log().read_at(timestamp_ms=came[1] + 5).epoch == 1
     assert machines.vacuum(20).floor == 4
     machines.now += 19 * HOUR_MS
-    assert machines.vacuum(20).floor == 5
-    with pytest.raises(NotFoundError, match="oldest readable epoch is 5"):
+    # A date that is no longer in the future may be right, and the note beside it wrong.
+    floor = 5 if off == FAR_MS else 4
+    assert machines.vacuum(20).floor == floor
+    with pytest.raises(NotFoundError, match=f"oldest readable epoch is {floor}"):
         reader.read_at(timestamp_ms=came[1] + 5)
     machines.now += 30 * HOUR_MS
     machines.commit()
@@ -186,6 +188,22 @@ def test_a_vacuum_whose_clock_is_wrong_lets_nothing_go_too_early(off: int) -> No
     machines.now += 20 * HOUR_MS
     newest = machines.head.epoch
     assert machines.vacuum(10).floor == newest
+
+
+@pytest.mark.parametrize("own_files", [False, True])
+@pytest.mark.parametrize("off", [-50 * YEAR_MS, -30 * DAY_MS])
+def test_a_writer_whose_clock_is_behind_makes_no_history_older(off: int, own_files: bool) -> None:
+    for pattern in ("01", "10", "011", "100", "0001000"):
+        machines = Machines(tells=False, own_files=own_files)
+        for number in range(14):
+            machines.now += 2 * HOUR_MS
+            machines.commit(off=off if pattern[number % len(pattern)] == "1" else 0)
+        machines.now += HOUR_MS
+        assert machines.vacuum(168).floor == 0, pattern
+        machines.now += 8 * DAY_MS
+        newest = machines.head.epoch
+        machines.commit()
+        assert machines.vacuum(168).floor == newest, pattern
 
 
 @pytest.mark.parametrize("tells", [True, False])
