@@ -64,8 +64,8 @@ def _likely_ms(
 ) -> int:
     """When an epoch came: what its writer noted, else its date where that is not in the future.
 
-    `for_removal` the later of both. Else when its file was written; where that is in the future too, it came before the next epoch
-    of which something is known.
+    `for_removal` the later of both. Else when its file was written; where that is in the future
+    too, it came before the next epoch of which something is known.
     """
     each: Epoch | Stub = epoch
     for number in range(epoch.epoch, newest + 1):
@@ -78,9 +78,7 @@ def _likely_ms(
     return epoch.time_ms
 
 
-def _told_ms(
-    store: ObjectStore, epoch: Epoch, ceiling_ms: int, for_removal: bool
-) -> int | None:
+def _told_ms(store: ObjectStore, epoch: Epoch, ceiling_ms: int, for_removal: bool) -> int | None:
     """When an epoch came as far as it tells itself; None where that is after the ceiling."""
     told = (_noted_ms(epoch), epoch.time_ms)
     known = [each for each in told if each is not None and each <= ceiling_ms]
