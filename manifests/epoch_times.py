@@ -40,8 +40,8 @@ def last_epoch_by(
     """The last epoch up to `head` that came not after a time, by bisection; -1 where none did.
 
     A removed epoch counts as one that came before. `for_removal`: where its date and what its
-    writer noted differ, an epoch came at the later of both. Costs a GET for each bit of the number of
-    epochs; more only for those that are dated more than a day after the present.
+    writer noted differ, an epoch came at the later of both. Costs a GET for each bit of the
+    number of epochs; more only for those that are dated more than a day after the present.
     Raises CorruptionError for an epoch that is missing, StoreError.
     """
     if head.time_ms <= timestamp_ms:

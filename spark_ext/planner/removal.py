@@ -46,12 +46,15 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
 
 def _remove_files(folder: str) -> None:
     # Moved away first, so that a crash in between leaves no half of a table.
-    grave = f"{os.path.dirname(folder)}/_dropped-{secrets.token_hex(8)}"
-    os.mkdir(grave)
+    parent, number = os.path.dirname(folder), secrets.token_hex(8)
+    moved, dropped = f"{parent}/_moved-{number}", f"{parent}/_dropped-{number}"
+    os.mkdir(moved)
     names = sorted(os.listdir(folder), key=lambda name: name != "_manifest")
     for name in filter(_OURS.fullmatch, names):
-        os.rename(f"{folder}/{name}", f"{grave}/{name}")
-    shutil.rmtree(grave)
+        os.rename(f"{folder}/{name}", f"{moved}/{name}")
+    os.rename(moved, dropped)
+    # Another drop beside it may be removing the same files.
+    shutil.rmtree(dropped, ignore_errors=True)
     with suppress(OSError):  # which says that it has other files, too
         os.rmdir(folder)
 
