@@ -6,7 +6,8 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
 from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
@@ -126,12 +127,16 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
     return ref, root
 
 
-def find_checkpoint(store: ObjectStore, target: int | None, replay: Replay) -> Snapshot | None:
+def find_checkpoint(
+    store: ObjectStore,
+    target: int | None,
+    replay: Callable[[TableId, ColonnadeError, int], Mapping[TableId, TableState]],
+) -> Snapshot | None:
     """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
 
-    `replay` reads from the log what turns out not to be readable in the checkpoint. Raises
-    StoreError, and without `target` CorruptionError where the epoch of the newest checkpoint is
-    gone.
+    `replay` reads from the log what turns out not to be readable in the checkpoint; its first
+    argument is the id of the database. Raises StoreError, and without `target` CorruptionError
+    where the epoch of the newest checkpoint is gone.
     """
     try:
         found = read_hint(store)
@@ -154,7 +159,9 @@ def find_checkpoint(store: ObjectStore, target: int | None, replay: Replay) -> S
         # Retention may have removed its epoch since: then the stub says what to read instead.
         root = root if root and _is_in_log(store, ref, root) else None
     try:
-        return state_of(store, ref, root, replay) if root and ref else None
+        if root is None or ref is None:
+            return None
+        return state_of(store, ref, root, partial(replay, TableId(root.database)))
     except (CorruptionError, UnsupportedFormatError):
         return None
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from manifests.change import Change
 from manifests.checkpoint_reader import read_hint
@@ -239,7 +240,8 @@ class Log(LogReader):
         try:
             # Whoever has held a state for long may hold segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            return write_checkpoint(self.store, fresh, self.limits, self.replay_tables)
+            replay = partial(self.replay_tables, fresh.database)
+            return write_checkpoint(self.store, fresh, self.limits, replay)
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
             # an error would tell the caller that the commit had.

@@ -226,11 +226,19 @@ class LogReader:
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)
 
-    def replay_tables(self, error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+    def replay_tables(
+        self, database: TableId, error: ColonnadeError, epoch: int
+    ) -> Mapping[TableId, TableState]:
         """The tables of an epoch, of which a checkpoint that cannot be read was a cache."""
         if not isinstance(error, UNUSABLE):
             raise error
-        state = self._advance(self._begin(0, use_hint=False), epoch)
+        first = self._begin(0, use_hint=False)
+        if first.database != database:
+            raise NotFoundError(
+                f"The database at {self.store.url} was replaced by another one, whose tables are"
+                " not those that were read; open it again."
+            ) from error
+        state = self._advance(first, epoch)
         if state.epoch > epoch:
             raise self._removed(f"the state at epoch {epoch}", state.epoch) from error
         if state.epoch < epoch - 1:

@@ -9,7 +9,7 @@ import pytest
 from manifests.checkpoint import Hint
 from manifests.checkpoint_reader import read_hint
 from manifests.codec import decode_model
-from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
+from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError, NotFoundError
 from manifests.ids import TableId, new_table_id
 from manifests.limits import Limits
 from manifests.log import Log
@@ -140,6 +140,27 @@ def test_the_state_after_a_commit_with_a_checkpoint_does_not_need_that_to_stay_w
         store.put(checkpoint_name(name), b"damaged", sync=False)
     assert dict(preview.table_names()) == dict(replay(store).table_names())
     assert contents(log, state) == contents(log, replay(store))
+
+
+@pytest.mark.parametrize("wrote", [False, True])
+def test_tables_of_another_database_at_the_same_place_are_not_taken_for_ones_own(
+    wrote: bool,
+) -> None:
+    store, log, state = with_tables(30)
+    if not wrote:
+        state = log.read_head()
+    for info in [*store.list("")]:
+        store.delete(info.name)
+    other = database(store)
+    for number in range(state.epoch + 2):
+        made = table(new_table_id(), f"t{number}")
+        other = make_log(store, 64, limits=SMALL).commit(change(made), other)
+    # The writer of a checkpoint holds its tables, and reads only their names.
+    with pytest.raises(NotFoundError, match="replaced by another one"):
+        state.table_names()
+    if not wrote:
+        with pytest.raises(NotFoundError, match="replaced by another one"):
+            state.find_table("t1")
 
 
 def test_names_of_stored_tables_are_taken() -> None:
