@@ -48,7 +48,7 @@ def walk(spark: SparkSession, path: str) -> None:
     assert before.union(table.toDF()).count() == 1010
 
     fails(lambda: load(epoch="99").collect(), "[COLONNADE_NOT_FOUND] ")
-    fails(lambda: append(spark.range(1), path), "[COLONNADE_INVALID_INPUT] ")
+    fails(lambda: append(spark.range(1).toDF("unknown"), path), "[COLONNADE_INVALID_INPUT] ")
     null = spark.sql("SELECT CAST(NULL AS BIGINT) AS id, 'a' AS name")
     fails(lambda: append(null, path), "[COLONNADE_INVALID_INPUT] ")
     assert [row.version for row in table.history().collect()] == [3, 2, 1]

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -189,13 +190,18 @@ def test_tables_like_those_of_other_formats_and_views_have_their_columns(
     assert spark.run("spark.catalog.tableExists('w')") is False
 
 
+def stored_tables(spark: SparkShell) -> list[list[Any]]:
+    """What SHOW TABLE EXTENDED shows, without temporary views, which other tests may have made."""
+    return [row for row in spark.sql("SHOW TABLE EXTENDED LIKE '*'") if not row[2]]
+
+
 def test_a_table_is_shown_as_the_log_knows_it(spark: SparkShell) -> None:
     spark.sql(f"CREATE TABLE own {DESIGN.format(layout='')}")
     spark.sql("CREATE TABLE placed (a INT) USING colonnade LOCATION 'placed'")
     spark.sql("CREATE TABLE files (a INT) USING parquet")
     spark.sql("COMMENT ON TABLE own IS 'something else'")
     spark.sql("ALTER TABLE own ADD COLUMN later DATE")
-    shown = {row[1]: row[3].splitlines() for row in spark.sql("SHOW TABLE EXTENDED LIKE '*'")}
+    shown = {row[1]: row[3].splitlines() for row in stored_tables(spark)}
     assert sorted(shown) == ["files", "own", "placed"]
     assert {"Type: MANAGED", "Comment: something else"} <= set(shown["own"])
     # Spark 4.1 puts commas between the characters of the list.
@@ -215,7 +221,7 @@ def test_a_table_is_shown_as_the_log_knows_it(spark: SparkShell) -> None:
 def test_a_table_that_cannot_be_read_is_shown_by_its_name(spark: SparkShell) -> None:
     spark.sql("CREATE TABLE gone (a INT) USING colonnade")
     shutil.rmtree(place(spark, "gone"))
-    assert [row[1] for row in spark.sql("SHOW TABLE EXTENDED LIKE '*'")] == ["gone"]
+    assert [row[1] for row in stored_tables(spark)] == ["gone"]
 
 
 @pytest.mark.parametrize("purge", ["", "PURGE"])
