@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from manifests.errors import InvalidInputError, NotFoundError
@@ -68,6 +69,17 @@ def decimal_digits(type_name: str) -> tuple[int, int] | None:
 
 NESTING_LIMIT = 50
 """A type is nested at most so deep; parsers of JSON, this one's included, give up further down."""
+
+
+METADATA_LIMIT = 2**18
+"""Most bytes of metadata in all fields of a table: each change of its columns repeats them."""
+
+
+def _check_metadata(text: str) -> str:
+    orjson.loads(text)  # raises for what is not JSON
+    if not text.lstrip().startswith("{"):
+        raise ValueError(f"metadata is a JSON object as text, such as {{}}, not {text!r:.100}")
+    return text
 
 
 class Model(BaseModel):
@@ -135,7 +147,8 @@ class SchemaField(InputModel):
     """One column, or one nested field of it.
 
     `id` is 0 only before the table has given one. Elements, keys and values of nested types are
-    fields too, named `element`, `key` and `value`.
+    fields too, named `element`, `key` and `value`. `metadata` is what users say of the field beside
+    its comment: a JSON object, as text. Colonnade keeps it and gives it no meaning.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -143,6 +156,7 @@ class SchemaField(InputModel):
     type: DataType
     nullable: bool = True
     comment: str | None = None
+    metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
 
     def children(self) -> tuple[SchemaField, ...]:
         """The nested fields, in order; empty for a primitive."""
@@ -233,7 +247,7 @@ def check_schema(schema: TableSchema) -> None:
 
     Raises InvalidInputError that names the column: no columns at all, a name that is empty,
     reserved or cut off by others, two names in one struct that differ by case only, a nullable map
-    key, nesting without end.
+    key, nesting without end, metadata beyond its limit.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
@@ -245,6 +259,7 @@ def check_schema(schema: TableSchema) -> None:
     for field in walk(schema.fields):
         if isinstance(field.type, MapType) and field.type.key.nullable:
             raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
+    _check_metadata_size(schema)
 
 
 def _check_depth(schema: TableSchema) -> None:
@@ -256,6 +271,31 @@ def _check_depth(schema: TableSchema) -> None:
             f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
             " what is further down as text, or as a variant."
         )
+
+
+def _check_metadata_size(schema: TableSchema) -> None:
+    sizes = {
+        column.name: sum(len((field.metadata or "").encode()) for field in walk([column]))
+        for column in schema.fields
+    }
+    if (total := sum(sizes.values())) > METADATA_LIMIT:
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise InvalidInputError(
+            f"The metadata of the columns takes {total} bytes where {METADATA_LIMIT} are allowed,"
+            f" and column {largest!r} has {sizes[largest]} of them; remove some of it."
+        )
+
+
+def without_metadata(schema: TableSchema) -> TableSchema:
+    """The same columns without their metadata, which means nothing to a scan."""
+
+    def bare(field: SchemaField) -> SchemaField:
+        nested = field.with_children(map(bare, field.children()))
+        return nested.model_copy(update={"metadata": None})
+
+    if all(field.metadata is None for field in walk(schema.fields)):
+        return schema
+    return TableSchema(fields=tuple(map(bare, schema.fields)))
 
 
 def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:

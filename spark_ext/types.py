@@ -8,7 +8,9 @@ Spec: docs/spec/types.md
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pyspark
@@ -35,6 +37,15 @@ MAX_TIME_DIGITS = 9 if tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4
 """Digits of a second in the finest `time` of this pyspark; only its JVM part would refuse more."""
 
 _COMMENT_KEY = "comment"
+_SPARKS_OWN_KEYS = frozenset(
+    (
+        *(_COMMENT_KEY, "CURRENT_DEFAULT", "EXISTS_DEFAULT", "GENERATION_EXPRESSION"),
+        *("identity.start", "identity.step", "identity.allowExplicitInsert", "HIVE_TYPE_STRING"),
+        *("spark.watermarkDelayMs", "spark.timeWindow", "spark.sessionWindow"),
+    )
+)
+"""Keys that mean something to Spark itself, as do all that begin with two underscores."""
+
 _CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
 _TIME = re.compile(r"time\((\d)\)", re.ASCII)
 _YEAR_MONTH = ("interval year", "interval month")
@@ -70,27 +81,25 @@ def from_spark(schema: spark.StructType) -> TableSchema:
 
 
 def to_spark(schema: TableSchema) -> spark.StructType:
-    """The Spark schema of a table's rows, with comments and declared lengths in metadata."""
+    """The Spark schema of a table's rows; comments and declared lengths join the metadata."""
     return spark.StructType([_field_to_spark(field) for field in schema.fields])
 
 
-def declared_json(schema: TableSchema) -> dict[str, Any]:
+def declared_json(schema: TableSchema) -> str:
     """The Spark schema as Spark's JSON, with char and varchar as the types they were declared."""
     value: dict[str, Any] = to_spark(schema).jsonValue()
     _restore_lengths(value)
-    return value
+    return json.dumps(value)
 
 
-def _restore_lengths(value: Any) -> None:
-    if isinstance(value, dict):
-        declared = value.get("metadata", {}).pop(CHAR_KEY, None)
-        if declared is not None:
-            value["type"] = declared
-        for part in value.values():
-            _restore_lengths(part)
-    elif isinstance(value, list):
-        for part in value:
-            _restore_lengths(part)
+def _restore_lengths(data_type: Any) -> None:
+    if not isinstance(data_type, dict):
+        return
+    for field in data_type.get("fields", ()):
+        field["type"] = field["metadata"].pop(CHAR_KEY, field["type"])
+        _restore_lengths(field["type"])
+    for part in ("elementType", "keyType", "valueType"):
+        _restore_lengths(data_type.get(part))
 
 
 def same_type(left: DataType, right: DataType) -> bool:
@@ -195,7 +204,33 @@ def _field_from_spark(field: spark.StructField, path: str) -> SchemaField:
         type=data_type,
         nullable=field.nullable,
         comment=comment if isinstance(comment, str) else None,
+        metadata=_metadata_text(field.metadata, path),
     )
+
+
+def _of_user(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata without what Spark keeps there for itself, which is wrong of a stored column."""
+    return {
+        key: value
+        for key, value in metadata.items()
+        if not key.startswith("__") and key not in _SPARKS_OWN_KEYS
+    }
+
+
+def _metadata_text(metadata: Mapping[str, Any] | None, path: str) -> str | None:
+    """The user's metadata of a field, as the log stores it; None where there is none."""
+    if not (kept := _of_user(metadata or {})):
+        return None
+    try:
+        text = json.dumps(
+            kept, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
+        )
+        text.encode()  # raises for a lone surrogate
+        return text
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            f"The metadata of column {path!r} cannot be written as JSON: {error}; remove it."
+        ) from error
 
 
 def _type_from_spark(data_type: spark.DataType, path: str) -> DataType:
@@ -239,7 +274,7 @@ def _shown(data_type: spark.DataType) -> str:
 
 
 def _field_to_spark(field: SchemaField) -> spark.StructField:
-    metadata = {}
+    metadata = _of_user(json.loads(field.metadata)) if field.metadata else {}
     if field.comment is not None:
         metadata[_COMMENT_KEY] = field.comment
     if isinstance(field.type, str) and _CHAR.fullmatch(field.type):

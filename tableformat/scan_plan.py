@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from manifests.bounds import BoundsTable, Keep
 from manifests.entries import Count, DeletionVectorEntry, RowCount, RowSetEntry, RowSetNumber
 from manifests.errors import InvalidInputError
-from manifests.schema import Model, TableSchema
+from manifests.schema import Model, TableSchema, without_metadata
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.column import check_names
 from tableformat.partition.prune import partition_test
@@ -118,7 +118,7 @@ def plan_scan(
         table=table.name,
         prefix=table.prefix,
         epoch=epoch,
-        table_schema=table.schema,
+        table_schema=without_metadata(table.schema),
         projection=names,
         predicate=None if predicate is None else to_json(predicate),
         rowsets=tuple(

@@ -59,6 +59,7 @@ _EDGES: dict[str, Sequence[Any]] = {
 
 _BOOLEANS = st.booleans()
 _COMMENTS = st.sampled_from((None, None, None, "a comment", ""))
+_METADATA = st.sampled_from((None, None, None, '{"unit":"€","values":[1,2.5,{"of":null}]}'))
 _NESTED = st.sampled_from(("array", "map", "struct", None, None, None, None))
 _FEW = st.integers(1, 3)
 
@@ -70,7 +71,7 @@ def schemas(
     max_columns: int = 4,
     nested: bool = True,
 ) -> TableSchema:
-    """Schemas with ids, comments, NOT NULL and, unless told otherwise, nested types."""
+    """Schemas with ids, comments, metadata, NOT NULL and, unless told otherwise, nested types."""
     # Recursion by hand: `st.recursive` and `st.builds` take ten times as long.
     texts = _sampled(tuple(primitives))
 
@@ -92,7 +93,11 @@ def schemas(
 
     def make_field(name: str, depth: int) -> SchemaField:
         return SchemaField(
-            name=name, type=make_type(depth), nullable=draw(_BOOLEANS), comment=draw(_COMMENTS)
+            name=name,
+            type=make_type(depth),
+            nullable=draw(_BOOLEANS),
+            comment=draw(_COMMENTS),
+            metadata=draw(_METADATA),
         )
 
     count = draw(_sampled(tuple(range(1, max_columns + 1))))

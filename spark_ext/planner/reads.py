@@ -44,7 +44,7 @@ MAX_REMEMBERED = 2_000
 MAX_SUMMARIZED = 10_000
 """RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
 
-_declarations: Recent[int, tuple[TableSchema, dict[str, Any]]] = Recent(64)
+_declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 _all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
@@ -76,9 +76,10 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _declared(schema: TableSchema) -> dict[str, Any]:
+def _declared(schema: TableSchema) -> str:
     """A schema as Spark is told of it: made once, for it takes long where columns are hundreds.
 
+    The JSON is text within the reply, because the reply's own numbers may turn from 1.0 into 1.
     Raises InvalidInputError for times that this Spark does not know.
     """
     known = _declarations.get(id(schema))  # of an object that the value keeps alive

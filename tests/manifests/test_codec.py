@@ -84,6 +84,27 @@ def test_a_type_of_a_newer_version_asks_for_an_upgrade() -> None:
             decode_slot(seal(json.dumps(body).encode()), 1, "x")
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_key_of_a_column_that_a_newer_version_wrote_is_named(nested: bool) -> None:
+    store = MemoryStore()
+    with_orders(store, make_log(store))
+    body = json.loads(unseal(store.get(epoch_name(1)), "x"))
+    newer = {"id": 9, "name": "n", "type": "int", "default": "1"}
+    column = {"id": 8, "name": "s", "type": {"type": "struct", "fields": [newer]}}
+    body["ops"][0]["table_schema"]["fields"].append(column if nested else newer)
+    with pytest.raises(UnsupportedFormatError, match=r"the key '.*default'.* upgrade"):
+        decode_slot(seal(json.dumps(body).encode()), 1, "x")
+
+
+def test_metadata_of_a_column_that_is_no_json_object_is_damage() -> None:
+    store = MemoryStore()
+    with_orders(store, make_log(store))
+    body = json.loads(unseal(store.get(epoch_name(1)), "x"))
+    body["ops"][0]["table_schema"]["fields"][0]["metadata"] = "[1]"
+    with pytest.raises(CorruptionError, match="metadata"):
+        decode_slot(seal(json.dumps(body).encode()), 1, "x")
+
+
 @pytest.mark.parametrize(
     "fields",
     [

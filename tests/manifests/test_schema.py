@@ -9,6 +9,7 @@ import pytest
 from manifests.errors import InvalidInputError
 from manifests.operations import CreateTable
 from manifests.schema import (
+    METADATA_LIMIT,
     NESTING_LIMIT,
     ArrayType,
     DataType,
@@ -53,3 +54,21 @@ def test_a_type_as_deep_as_allowed_is_read_again_from_log_and_checkpoint(kind: s
 def test_a_type_too_deep_to_be_read_again_is_refused_by_column(kind: str, depth: int) -> None:
     with pytest.raises(InvalidInputError, match="column 'x' is nested more than 50 deep"):
         check_schema(nested(kind, depth))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "1", '"{}"', '{"a":NaN}'])
+def test_metadata_is_a_json_object(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="'x'"):
+        SchemaField(name="x", type="int", metadata=text)
+
+
+def test_metadata_is_bounded_for_all_columns_and_the_fields_inside_together() -> None:
+    def schema(size: int) -> TableSchema:
+        text = '{"é":"' + "a" * (size // 2 - 9) + '"}'
+        inner = SchemaField(id=3, name="x", type="int", metadata=text)
+        outer = SchemaField(id=2, name="large", type=ArrayType(element=inner), metadata=text)
+        return TableSchema(fields=(KEY, outer))
+
+    check_schema(schema(METADATA_LIMIT))
+    with pytest.raises(InvalidInputError, match=f"column 'large' has {METADATA_LIMIT + 2} of them"):
+        check_schema(schema(METADATA_LIMIT + 2))

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import colonnade
 from tests.spark_ext.frames import ids, load, save
@@ -133,6 +134,18 @@ def test_the_first_write_creates_the_table_in_the_epoch_of_its_rows(
     assert entry.parameters == {"mode": "Append", "userMetadata": "first"}
     save(spark.sql("SELECT CAST(NULL AS BIGINT) AS id"), tmp_path / "t")
     assert load(spark, tmp_path / "t").count() == 4
+
+
+def test_metadata_of_columns_is_stored_and_read(spark: SparkSession, tmp_path: Path) -> None:
+    metadata = {"unit": "«km»", "list": [1.0, 2.5], "more": {"metadata": True}}
+    inner = F.col("id").alias("x", metadata=metadata)
+    columns = [F.col("id").alias("id", metadata=metadata), F.struct(inner).alias("s")]
+    save(spark.range(3).select(columns), tmp_path / "t")
+    save(spark.range(1).selectExpr("id", "struct(id AS x) AS s"), tmp_path / "t")
+    schema = load(spark, tmp_path / "t").schema
+    inside = schema.jsonValue()["fields"][1]["type"]["fields"][0]
+    assert schema["id"].metadata == inside["metadata"] == metadata
+    assert schema["s"].metadata == {}
 
 
 def test_a_path_below_a_database_is_a_table_of_it(spark: SparkSession, tmp_path: Path) -> None:

@@ -21,9 +21,11 @@ from tests.strategies import PRIMITIVES, batches, identical, schemas
 
 
 def _unassigned(schema: TableSchema) -> TableSchema:
+    """What Arrow carries of a schema: no ids, and no metadata of columns."""
+
     def forget(field: SchemaField) -> SchemaField:
         nested = field.with_children(forget(child) for child in field.children())
-        return nested.model_copy(update={"id": 0})
+        return nested.model_copy(update={"id": 0, "metadata": None})
 
     return TableSchema(fields=tuple(forget(field) for field in schema.fields))
 

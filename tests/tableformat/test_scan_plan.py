@@ -1,5 +1,6 @@
 """Scan plans: plain values that divide without losing or doubling a row."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from manifests.entries import ByteCheck, RowSetEntry
 from manifests.errors import InvalidInputError, NotFoundError
 from manifests.ids import TableId
-from manifests.schema import SchemaField, TableSchema
+from manifests.schema import SchemaField, StructType, TableSchema, walk
 from manifests.snapshot import LiveRowSet, TableState
 from tableformat.predicate import col
 from tableformat.scan_plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
@@ -71,6 +72,16 @@ def test_shares_read_every_row_once_in_order_and_end_at_cuts(
         first.byte_count + following.rowsets[0].byte_count > target_bytes
         for first, following in pairwise(shares)
     )
+
+
+def test_a_plan_carries_no_metadata_of_columns_to_each_task() -> None:
+    inner = SchemaField(id=2, name="x", type="int", comment="c", metadata='{"long":"text"}')
+    column = SchemaField(id=1, name="a", type=StructType(fields=(inner,)), metadata='{"k":1}')
+    told = replace(TABLE, schema=TableSchema(fields=(column,)))
+    plan = plan_scan(told, 7, [])
+    assert "long" not in plan.model_dump_json()
+    assert [field.name for field in walk(plan.table_schema.fields)] == ["a", "x"]
+    assert told.schema.fields[0].children()[0].metadata is not None
 
 
 @given(st.lists(rowsets(), max_size=5))

@@ -73,7 +73,7 @@ def test_a_table_is_described_as_spark_has_it(path: str) -> None:
     assert loaded["epoch"] == 4
     assert loaded["comment"] == "about keys"
     assert loaded["sort_key"] == [{"column": "k", "descending": False}]
-    assert [field["type"] for field in loaded["schema"]["fields"]] == ["long", "string"]
+    assert [field["type"] for field in json.loads(loaded["schema"])["fields"]] == ["long", "string"]
 
 
 def test_lengths_of_strings_are_in_the_type_and_not_in_metadata(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_lengths_of_strings_are_in_the_type_and_not_in_metadata(tmp_path: Path) 
         fields=(colonnade.SchemaField(name="c", type="char(3)", comment="three"),)
     )
     colonnade.create(tmp_path / "t", fixed)
-    (field,) = load(str(tmp_path / "t"))["schema"]["fields"]
+    (field,) = json.loads(load(str(tmp_path / "t"))["schema"])["fields"]
     assert field["type"] == "char(3)"
     assert field["metadata"] == {"comment": "three"}
 

@@ -71,7 +71,7 @@ final class TableLike {
         .toArray(Column[]::new);
   }
 
-  /** With char and varchar, comments, NOT NULL and DEFAULT. */
+  /** With char and varchar, comments, metadata, NOT NULL and DEFAULT. */
   @SuppressWarnings("deprecation") // the only way to the types that Spark stores for other formats
   private static Column[] columns(Table source) {
     if (source instanceof ColonnadeTable) {
@@ -91,6 +91,6 @@ final class TableLike {
         column.nullable(),
         column.comment(),
         column.defaultValue(),
-        null);
+        column.metadataInJSON());
   }
 }

@@ -67,7 +67,7 @@ public final class ColonnadeTable
     this.callable = callable;
     this.deletedFrom = deletedFrom;
     this.standing = standing;
-    this.schema = (StructType) DataType.fromJson(loaded.get("schema").toString());
+    this.schema = (StructType) DataType.fromJson(loaded.get("schema").asText());
   }
 
   /**

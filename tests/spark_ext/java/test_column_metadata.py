@@ -1,0 +1,155 @@
+"""Metadata of columns (`withMetadata`) is stored by every road, and stays until it is replaced."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import colonnade
+from manifests.schema import METADATA_LIMIT
+from tableformat.alteration import DropColumn, RenameColumn
+from tests.spark_ext.java.spark_shell import SparkShell
+
+pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]
+
+OF_ID = {"unit": "«km»", "n": 7, "list": [1.0, 2.5], "more": {"metadata": {"on": True}}}
+INSIDE = {"deep": [True, False]}
+FRAME = (
+    f"spark.range(3).select(F.col('id').alias('id', metadata={OF_ID}),"
+    f" F.struct(F.col('id').alias('x', metadata={INSIDE})).alias('s'),"
+    f" F.array(F.struct(F.col('id').alias('y', metadata={INSIDE}))).alias('a', metadata={OF_ID}))"
+)
+EXPECTED = {"id": OF_ID, "s": {}, "s.x": INSIDE, "a": OF_ID, "a.y": INSIDE}
+NAMES = ("spark_catalog.default.metadata_{}", "colonnade.metadata.{}")
+
+
+def found(spark: SparkShell, frame: str) -> dict[str, Any]:
+    """The metadata of columns and of the fields inside them, by dotted names."""
+
+    def below(data_type: Any, path: str) -> dict[str, Any]:
+        if isinstance(data_type, str):
+            return {}
+        if data_type["type"] == "array":
+            return below(data_type["elementType"], path)
+        metadata = {}
+        for field in data_type["fields"]:
+            name = path + field["name"]
+            metadata[name] = field["metadata"]
+            metadata |= below(field["type"], name + ".")
+        return metadata
+
+    return below(spark.run(f"{frame}.schema.jsonValue()"), "")
+
+
+ROADS = {
+    "save by name": f"{FRAME}.write.format('colonnade').saveAsTable('NAME')",
+    "create": f"{FRAME}.writeTo('NAME').using('colonnade').create()",
+    "replace": f"{FRAME}.writeTo('NAME').using('colonnade').createOrReplace()",
+    "ctas": "spark.sql('CREATE TABLE NAME USING colonnade AS SELECT * FROM with_metadata')",
+    "rtas": "spark.sql('CREATE OR REPLACE TABLE NAME USING colonnade"
+    " AS SELECT * FROM with_metadata')",
+}
+
+
+@pytest.mark.parametrize("named", NAMES)
+def test_every_road_that_makes_a_table_stores_it(spark_shell: SparkShell, named: str) -> None:
+    spark_shell.sql("CREATE DATABASE IF NOT EXISTS colonnade.metadata")
+    spark_shell.run(f"{FRAME}.createOrReplaceTempView('with_metadata')")
+    for number, road in enumerate(ROADS.values()):
+        name = named.format(f"t{number}")
+        spark_shell.run(road.replace("NAME", name))
+        assert found(spark_shell, f"spark.table('{name}')") == EXPECTED, road
+        spark_shell.sql(f"DROP TABLE {name}")
+
+
+def test_a_saved_path_keeps_it_until_its_columns_are_replaced(spark_shell: SparkShell) -> None:
+    place = "folder + '/column-metadata'"
+    read = f"spark.read.format('colonnade').load({place})"
+
+    def save(frame: str, mode: str) -> None:
+        spark_shell.run(f"{frame}.write.format('colonnade').mode('{mode}').save({place})")
+
+    save(FRAME, "append")
+    assert found(spark_shell, read) == EXPECTED
+    bare = FRAME.replace(str(OF_ID), "{}").replace(str(INSIDE), "{'other': 1}")
+    for mode in ("append", "overwrite"):
+        save(bare, mode)
+        assert found(spark_shell, read) == EXPECTED
+    spark_shell.run(
+        f"{bare}.write.format('colonnade').mode('overwrite').option('overwriteSchema', True)"
+        f".save({place})"
+    )
+    other = {"other": 1}
+    assert found(spark_shell, read) == {"id": {}, "s": {}, "s.x": other, "a": {}, "a.y": other}
+    before = f"spark.read.format('colonnade').option('versionAsOf', 3).load({place})"
+    assert found(spark_shell, before) == EXPECTED
+
+
+def test_it_survives_every_statement_that_is_not_about_it(spark_shell: SparkShell) -> None:
+    name = "metadata_kept"
+    spark_shell.run(f"{FRAME}.write.format('colonnade').saveAsTable('{name}')")
+    for change in (
+        f"ALTER TABLE {name} RENAME COLUMN id TO key",
+        f"ALTER TABLE {name} ALTER COLUMN key COMMENT 'a key'",
+        f"ALTER TABLE {name} ALTER COLUMN s.x COMMENT 'inside'",
+        f"ALTER TABLE {name} ADD COLUMN note STRING FIRST",
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('k' = 'v')",
+        f"DELETE FROM {name} WHERE key = 1",
+        f"UPDATE {name} SET note = 'n' WHERE key = 0",
+        f"INSERT OVERWRITE {name} SELECT * FROM {name}",
+    ):
+        spark_shell.sql(change)
+    found_now = found(spark_shell, f"spark.table('{name}')")
+    renamed = {"note": {}, "key": {**OF_ID, "comment": "a key"}}
+    expected = {**renamed, "s": {}, "s.x": {**INSIDE, "comment": "inside"}}
+    assert found_now == {**expected, "a": OF_ID, "a.y": INSIDE}
+    assert found(spark_shell, f"spark.sql('SELECT * FROM {name} VERSION AS OF 1')") == EXPECTED
+    spark_shell.sql(f"CREATE OR REPLACE TABLE {name} (id INT) USING colonnade")
+    assert found(spark_shell, f"spark.table('{name}')") == {"id": {}}
+    spark_shell.sql(f"DROP TABLE {name}")
+
+
+def test_it_comes_back_with_the_state_that_is_restored(spark_shell: SparkShell) -> None:
+    place = spark_shell.folder / "metadata-restored"
+    spark_shell.run(f"{FRAME}.write.format('colonnade').save('{place}')")
+    table = colonnade.open(place)
+    table.alter(RenameColumn(("id",), "key"), DropColumn(("a",)))
+    table.restore(epoch=1)
+    read = f"spark.read.format('colonnade').load('{place}')"
+    assert found(spark_shell, read) == EXPECTED
+
+
+def test_what_spark_marks_for_itself_is_not_stored(spark_shell: SparkShell) -> None:
+    place = "folder + '/metadata-of-spark'"
+    frame = (
+        "spark.sql(\"SELECT CAST('ab' AS VARCHAR(3)) AS v, timestamp'2026-01-01' AS t\")"
+        ".select('v', 't', F.window('t', '1 hour'), F.lit(1).alias('one'))"
+    )
+    assert any(found(spark_shell, frame).values())
+    spark_shell.run(f"{frame}.write.format('colonnade').save({place})")
+    table = colonnade.open(spark_shell.folder / "metadata-of-spark")
+    assert [field.metadata for field in table.state.schema.fields] == [None] * 4
+
+
+def test_too_much_of_it_is_refused_naming_the_column(spark_shell: SparkShell) -> None:
+    place = "folder + '/metadata-too-large'"
+    frame = f"spark.range(1).withMetadata('id', {{'k': 'x' * {METADATA_LIMIT}}})"
+    said = spark_shell.refused_run(f"{frame}.write.format('colonnade').save({place})")
+    assert "COLONNADE_INVALID_INPUT" in said
+    assert f"where {METADATA_LIMIT} are allowed, and column 'id' has" in said
+    assert not (spark_shell.folder / "metadata-too-large").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [("colonnade", "colonnade"), ("parquet", "colonnade"), ("colonnade", "parquet")],
+)
+def test_a_table_like_another_one_has_it_too(
+    spark_shell: SparkShell, source: str, target: str
+) -> None:
+    spark_shell.run(f"{FRAME}.write.format('{source}').saveAsTable('metadata_source')")
+    spark_shell.sql(f"CREATE TABLE metadata_like LIKE metadata_source USING {target}")
+    assert found(spark_shell, "spark.table('metadata_like')") == EXPECTED
+    for name in ("metadata_source", "metadata_like"):
+        spark_shell.sql(f"DROP TABLE {name}")
