@@ -86,6 +86,23 @@ def test_a_saved_path_keeps_it_until_its_columns_are_replaced(spark_shell: Spark
     assert found(spark_shell, before) == EXPECTED
 
 
+@pytest.mark.parametrize("named", NAMES)
+def test_overwriting_by_name_replaces_it_with_the_columns_only(
+    spark_shell: SparkShell, named: str
+) -> None:
+    name, other = named.format("overwritten"), {"other": 1}
+    spark_shell.sql("CREATE DATABASE IF NOT EXISTS colonnade.metadata")
+    spark_shell.run(f"{FRAME}.writeTo('{name}').using('colonnade').create()")
+    bare = FRAME.replace(str(OF_ID), "{}").replace(str(INSIDE), str(other))
+    write = f"{bare}.write.format('colonnade').mode('overwrite')"
+    spark_shell.run(f"{write}.saveAsTable('{name}')")
+    assert found(spark_shell, f"spark.table('{name}')") == EXPECTED
+    spark_shell.run(f"{write}.option('overwriteSchema', True).saveAsTable('{name}')")
+    now = found(spark_shell, f"spark.table('{name}')")
+    assert now == {"id": {}, "s": {}, "s.x": other, "a": {}, "a.y": other}
+    spark_shell.sql(f"DROP TABLE {name}")
+
+
 def test_it_survives_every_statement_that_is_not_about_it(spark_shell: SparkShell) -> None:
     name = "metadata_kept"
     spark_shell.run(f"{FRAME}.write.format('colonnade').saveAsTable('{name}')")
