@@ -164,12 +164,13 @@ class LogReader:
             return False
         return False
 
-    def read_from_log(self, epoch: int) -> Snapshot:
+    def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
         """The state at an epoch that is not below the floor, without any checkpoint above that.
 
-        For those who must not rely on a cache. Costs a GET for each epoch since the floor.
+        For those who must not rely on a cache. Costs a GET for each epoch since the floor, or since
+        the state `after`, which must be of the log alone too and not later.
         """
-        state = self._advance(self._begin(0, use_hint=False), epoch)
+        state = self._advance(after or self._begin(0, use_hint=False), epoch)
         if state.epoch != epoch:
             raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
         return state

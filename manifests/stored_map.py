@@ -49,11 +49,17 @@ class StoredMap:
         """The value of a key, None without one. Costs a small GET, unless its page is held."""
         return self._page(page_of(key, self.table.page_count)).get(key)
 
-    def items(self) -> Iterator[tuple[str, Any]]:
-        """All entries, in no order. Costs a GET for each bundle."""
-        pages = [page for page in range(self.table.page_count) if self.table.place(page)]
+    def items(self, seen: set[Place] | None = None) -> Iterator[tuple[str, Any]]:
+        """All entries, in no order. Costs a GET for each bundle.
+
+        Pages at places in `seen` are left out, and the places of all others are added to it.
+        """
+        places = {page: self.table.place(page) for page in range(self.table.page_count)}
+        pages = [page for page, place in places.items() if place and place not in (seen or ())]
         for page, data in self.read_pages(pages):
             yield from decode_page(data, self._name(page)).items()
+        if seen is not None:
+            seen.update(place for place in places.values() if place)
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
         """The bytes of pages that are not empty. Costs a GET for each bundle."""

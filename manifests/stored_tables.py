@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from manifests.checkpoint import StoredMaps, decode_table_record
 from manifests.errors import ColonnadeError, CorruptionError
 from manifests.ids import TableId
-from manifests.paged_map import encode_table
+from manifests.paged_map import Place, encode_table
 from manifests.snapshot import TableMap, TableState
 from manifests.stored_map import StoredMap
 
@@ -76,6 +76,17 @@ class CheckpointTables:
         for table, value in self.records.items():
             if table not in self._decoded:
                 self._decode(table, value)
+
+    def read_unseen(self, seen: set[Place]) -> Iterator[TableState]:
+        """The tables in pages that are not in `seen`, to which these pages are added.
+
+        Reads such pages of names, too, and only to see that they can be read. Costs a GET for each
+        object that holds some. Raises as `StoredMap`.
+        """
+        for table, value in self.records.items(seen):
+            yield self._decode(table, value)
+        for _ in self.names.items(seen):
+            pass
 
     def _decode(self, table: str, value: Any) -> TableState:
         name = f"{self.records.store.url} (table {table} of a checkpoint)"

@@ -5,7 +5,7 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from manifests.checkpoint_reader import UNUSABLE, read_hint, read_state, state_of
@@ -18,25 +18,54 @@ from manifests.operations import Anchor, Stub
 from manifests.slots import read_slot
 from manifests.snapshot import Snapshot
 from manifests.store.base import ObjectStore
-from manifests.vacuum.references import read_state_objects
+from manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
 
-def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, set[str]]:
-    """Store a state that the log is to forget, read it back whole, and return all it names.
+def keep_states(
+    log: LogReader, head: Snapshot, floor: int, kept: Iterable[int], *, store: bool
+) -> tuple[tuple[Anchor, ...], StateObjects]:
+    """The anchors of a floor and of the epochs kept below it, and what the states at these name.
+
+    Where there is no anchor yet, stores the state, unless `store` says not to; a floor of 0 has
+    none. Follows the log once from the old floor, however many states it stores, and lets each
+    share the segments of the one before it. Raises StoreError, CorruptionError where the log or an
+    anchor cannot be read.
+    """
+    there = {anchor.epoch: anchor for anchor in head.anchors}
+    anchors: list[Anchor] = []
+    objects = StateObjects(log.store)
+    state = log.read_from_log(head.floor)
+    for epoch in sorted({*kept, floor}):
+        anchor = there.get(epoch)
+        if anchor is not None:
+            objects.add(_read_state(log, anchor))
+        else:
+            state = log.read_from_log(epoch, state)
+            if store and floor:
+                anchor, state = write_anchor(log, state)
+            objects.add(state)
+        if anchor is not None:
+            anchors.append(anchor)
+            objects.add_name(anchor.root)
+    return tuple(anchors), objects
+
+
+def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
+    """Store a state that the log is to forget, and read back what is new; returns what is stored.
 
     Raises StoreError, CorruptionError where what is read is another state.
     """
     stored, ref = store_snapshot(log.store, state, limits=log.limits)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
-    read_back, objects = read_anchor(log, anchor)
-    lists = segments_of(state) | segments_of(stored) | {ref.root}
-    if objects - lists != read_state_objects(log, state) - lists or _counts(read_back) != _counts(
-        state
+    read_back = _read_state(log, anchor)
+    if _counts(read_back) != _counts(state) or not all(
+        name_the_same(log.store, table, read_back.tables[key])
+        for key, table in state.tables.items()
     ):
         raise CorruptionError(
             f"{log.store.locate(checkpoint_name(ref.root))} is not the state that was written."
         )
-    return anchor, objects
+    return anchor, stored
 
 
 def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
@@ -44,11 +73,15 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
 
     Raises CorruptionError where any of it cannot be read, StoreError.
     """
+    state = _read_state(log, anchor)
+    return state, read_state_objects(log.store, state) | {anchor.root}
+
+
+def _read_state(log: LogReader, anchor: Anchor) -> Snapshot:
     try:
-        state = read_state(log.store, anchor)
+        return read_state(log.store, anchor)
     except NotFoundError as error:
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
-    return state, read_state_objects(log, state) | {anchor.root}
 
 
 def cached_objects(store: ObjectStore, floor: int) -> set[str]:

@@ -5,35 +5,148 @@ Spec: docs/spec/vacuum.md#references
 
 from __future__ import annotations
 
-from manifests.checkpoint_reader import read_segment_objects
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
+
+from manifests.checkpoint import touched_segments
+from manifests.checkpoint_reader import read_segment, read_segment_objects, refuse_lost
+from manifests.entry_block import AddedEntries
+from manifests.errors import NotFoundError
 from manifests.log_reader import LogReader
 from manifests.named_objects import named_objects
 from manifests.operations import AddRowSets
-from manifests.snapshot import Snapshot
+from manifests.paged_map import Place
+from manifests.snapshot import SegmentRef, Snapshot, TableState
+from manifests.store.base import ObjectStore
+from manifests.stored_tables import StoredTables
+
+_Use: TypeAlias = tuple[object, ...]
+"""What a state says about the RowSets of a segment: equal uses name equal objects."""
 
 
-def read_state_objects(log: LogReader, state: Snapshot) -> set[str]:
-    """The objects of a state: its RowSets, their vectors, and the segments that list them.
+class StateObjects:
+    """The objects that states name: RowSets, their vectors, and the objects that list them.
 
-    Reads all of these segments. Raises CorruptionError where one cannot be read, StoreError.
+    Kept states share most of what lists their RowSets. Each segment and each page of tables is read
+    once, however many states share it, and is not held.
     """
-    found = set(state.stored_objects())
-    for table in state.tables.values():
-        found.update(ref.segment.object for ref in table.rowsets.segments)
-        found.update(log.read_entries(table).object_ids())
+
+    def __init__(self, store: ObjectStore) -> None:
+        self._store = store
+        self._names = set[str]()
+        self._pages = set[Place]()
+        self._uses: dict[str, dict[_Use, tuple[TableState, SegmentRef]]] = {}
+
+    def add(self, state: Snapshot) -> None:
+        """Note what a state names. Costs a GET for each object with tables that are new here.
+
+        Raises CorruptionError where the tables cannot be read, StoreError.
+        """
+        self._names |= state.stored_objects()
+        try:
+            for table in self._tables(state):
+                self._names.update(AddedEntries(table).object_ids())
+                for ref in table.rowsets.segments:
+                    uses = self._uses.setdefault(ref.segment.object, {})
+                    uses.setdefault(_use(table, ref), (table, ref))
+        except NotFoundError as error:
+            refuse_lost(error, state.epoch)
+
+    def add_name(self, name: str) -> None:
+        """Note one more object."""
+        self._names.add(name)
+
+    def read(self) -> set[str]:
+        """All objects that were noted. Costs a GET for each segment, the first time.
+
+        Raises CorruptionError where one cannot be read, StoreError.
+        """
+        for name, uses in self._uses.items():
+            self._names.add(name)
+            table, first = next(iter(uses.values()))
+            block = read_segment(self._store, table, first)
+            for user, _ in uses.values():
+                rowsets = user.rowsets
+                live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
+                self._names.update(live.object_ids())
+        self._uses.clear()
+        return self._names
+
+    def _tables(self, state: Snapshot) -> Iterable[TableState]:
+        """The tables of a state, but for those that another state has in the same page."""
+        tables = state.tables
+        # A state with changes hides tables of its pages, which other states may still have there.
+        if isinstance(tables, StoredTables) and not tables.held():
+            return tables.stored.read_unseen(self._pages)
+        return tables.values()
+
+
+def _use(table: TableState, ref: SegmentRef) -> _Use:
+    first, last, rowsets = ref.first_id, ref.last_id, table.rowsets
+    return (
+        (first, last),
+        tuple((a, b) for a, b in rowsets.dropped if a <= last and first <= b),
+        tuple(
+            sorted((r, v.object) for r, v in rowsets.vectors.items() if first <= r <= last),
+        ),
+        tuple(
+            sorted(
+                (rowset, *(each.replacement.object for each in operations))
+                for rowset, operations in rowsets.replaced.items()
+                if first <= rowset <= last
+            )
+        ),
+    )
+
+
+def read_state_objects(store: ObjectStore, state: Snapshot) -> set[str]:
+    """The objects of a state: its RowSets, their vectors, and the objects that list them.
+
+    Reads all of the latter. Raises CorruptionError where one cannot be read, StoreError.
+    """
+    objects = StateObjects(store)
+    objects.add(state)
+    return objects.read()
+
+
+def name_the_same(store: ObjectStore, one: TableState, other: TableState) -> bool:
+    """Whether two states of a table name the same RowSets and vectors.
+
+    Reads the segments that are not in both, and those whose RowSets one of them has dropped or
+    changed. Raises CorruptionError where one cannot be read, StoreError.
+    """
+    if one.rowsets == other.rowsets:
+        return True
+    touched = {*_names(touched_segments(one.rowsets)), *_names(touched_segments(other.rowsets))}
+    shared = {*_names(one.rowsets.segments)}.intersection(_names(other.rowsets.segments)) - touched
+    return _read_but(store, one, shared) == _read_but(store, other, shared)
+
+
+def _names(refs: Iterable[SegmentRef]) -> Iterator[str]:
+    return (ref.segment.object for ref in refs)
+
+
+def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[str]:
+    """The objects that a table names outside of the segments `shared`."""
+    rowsets, found = table.rowsets, {*AddedEntries(table).object_ids()}
+    for ref in rowsets.segments:
+        if ref.segment.object not in shared:
+            block = read_segment(store, table, ref)
+            live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
+            found.update(live.object_ids())
     return found
 
 
-def read_later_objects(log: LogReader, state: Snapshot, newest: int) -> set[str]:
-    """The objects that the epochs after a state name, up to `newest`.
+def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:
+    """The objects that the epochs after `epoch` name, up to `newest`.
 
-    Together with those of the state they are the objects of every state from there on, and what
-    row numbers are carried through. Reads every epoch. Raises CorruptionError, StoreError.
+    Together with those of the state at `epoch` they are the objects of every state from there on,
+    and what row numbers are carried through. Reads every epoch. Raises CorruptionError, StoreError.
     """
     found = set[str]()
-    for epoch in log.read_epochs(newest, newest - state.epoch):
-        found.update(named_objects(epoch.ops))
-        for operation in epoch.ops:
+    for each in log.read_epochs(newest, newest - epoch):
+        found.update(named_objects(each.ops))
+        for operation in each.ops:
             if isinstance(operation, AddRowSets):
                 found.update(read_segment_objects(log.store, operation.segment))
     return found

@@ -5,7 +5,6 @@ Spec: docs/spec/vacuum.md#run
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,15 +20,13 @@ from manifests.operations import Anchor, Lease, Operation, Unpin, Vacuum
 from manifests.snapshot import Snapshot
 from manifests.vacuum.floor import (
     cached_objects,
+    keep_states,
     put_stubs,
-    read_anchor,
-    segments_of,
     settle_hint,
-    write_anchor,
 )
 from manifests.vacuum.objects import Stored, describe
 from manifests.vacuum.plan import Removal, check_listing, plan_removal
-from manifests.vacuum.references import read_later_objects, read_state_objects
+from manifests.vacuum.references import StateObjects, read_later_objects
 from manifests.vacuum.removal import remove
 from manifests.vacuum.result import RemovedFile, VacuumResult
 from manifests.vacuum.retention import (
@@ -64,10 +61,9 @@ class VacuumRequest:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a run found, and means to do. `lowest` is the state at the floor.
+    """What a run found, and means to do.
 
-    `listing` are the objects that list its tables and RowSets. `used` are objects that must stay,
-    but for these.
+    `anchors` store the states that outlive their epochs. `used` are objects that must stay.
     """
 
     head: Snapshot
@@ -76,35 +72,20 @@ class _Found:
     retention: Retention
     now_ms: int
     kept: tuple[int, ...]
-    lowest: Snapshot
-    listing: set[str]
+    anchors: tuple[Anchor, ...]
     used: set[str]
 
     @cached_property
     def removal(self) -> Removal:
-        """What may go. Of segments that an anchor may share nobody knows before it is stored."""
-        return self.plan(self.listing)
-
-    def plan(self, others: set[str]) -> Removal:
-        """What may go where other objects, too, must stay."""
+        """What may go."""
         jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
         cutoff_ms = self.retention.cutoff_ms(self.now_ms)
-        return plan_removal(self.stored, self.used | others, jobs, cutoff_ms, self.head.epoch)
-
-    @property
-    def anchors(self) -> dict[int, Anchor]:
-        """The anchors that there are of epochs that are kept by one."""
-        return {each.epoch: each for each in self.head.anchors if each.epoch in self.anchored}
-
-    @property
-    def anchored(self) -> set[int]:
-        """The epochs that an anchor must store."""
-        return {*self.kept, *({self.floor.epoch} if self.floor.epoch else ())}
+        return plan_removal(self.stored, self.used, jobs, cutoff_ms, self.head.epoch)
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing that an epoch would have to say."""
-        moved = self.floor.epoch > self.head.floor or len(self.head.anchors) > len(self.anchored)
+        moved = self.floor.epoch > self.head.floor or self.anchors != self.head.anchors
         return not moved and not self.removal.victims
 
 
@@ -113,8 +94,9 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
 
     Safe beside readers of kept epochs, writers, compactions and other vacuums, also when it is
     killed anywhere: the next run goes on. Costs a listing of the database, a GET for each epoch
-    since the floor and each segment of kept states, a PUT for each epoch that goes, a DELETE for
-    each file.
+    since the floor, for each kept state below it and for each segment that any of these has, a few
+    requests for each state that is kept anew, a PUT for each epoch that goes, a DELETE for each
+    file.
 
     Epochs that are dated in the future are as old as their files and those after them tell. A
     clock that is behind lets nothing go by age.
@@ -141,7 +123,8 @@ def read_used_objects(log: Log) -> set[str]:
     """
     head = log.read_head()
     kept = kept_below(head, head.floor, log.now_ms())
-    return _used(log, head, log.read_from_log(head.floor), kept)
+    _, states = keep_states(log, head, head.floor, kept, store=False)
+    return _used(log, head, head.floor, states)
 
 
 def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
@@ -173,7 +156,10 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
 
 
 def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
-    """Find what may go; writes nothing but what the log says already."""
+    """Find what may go, once the states that outlive their epochs are stored.
+
+    Besides these, writes nothing but what the log says already; a dry run writes nothing at all.
+    """
     own = request.force or request.dry_run
     now_ms = log.now_ms() if own else log.agreed_ms()
     if not request.dry_run:
@@ -190,9 +176,10 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         # Otherwise each run would leave an epoch for the next one to remove.
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
-    lowest = log.read_from_log(floor.epoch)
-    used = _used(log, head, lowest, kept)
-    return _Found(head, stored, floor, retention, now_ms, kept, lowest, segments_of(lowest), used)
+    store = not request.dry_run
+    anchors, states = keep_states(log, head, floor.epoch, kept, store=store)
+    used = _used(log, head, floor.epoch, states)
+    return _Found(head, stored, floor, retention, now_ms, kept, anchors, used)
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
@@ -228,32 +215,22 @@ def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
     )
 
 
-def _used(log: Log, head: Snapshot, lowest: Snapshot, kept: Iterable[int]) -> set[str]:
-    """Every object that a kept epoch names, read from the log itself and never from a cache.
+def _used(log: Log, head: Snapshot, floor: int, states: StateObjects) -> set[str]:
+    """Every object that a kept state or a later epoch names, and those of usable checkpoints.
 
-    Of the floor, the segments of its anchor, where there is one.
+    What is kept is read from the log itself and never from a cache.
     """
-    anchors, floor = {anchor.epoch: anchor for anchor in head.anchors}, lowest.epoch
-    used = read_state_objects(log, lowest) - segments_of(lowest)
-    used |= read_later_objects(log, lowest, head.epoch)
-    for epoch in kept:
-        if epoch in anchors:
-            used |= read_anchor(log, anchors[epoch])[1]
-        else:
-            used |= read_state_objects(log, log.read_from_log(epoch))
-    if floor in anchors:
-        used |= read_anchor(log, anchors[floor])[1]
+    used = states.read() | read_later_objects(log, floor, head.epoch)
     return used | cached_objects(log.store, floor)
 
 
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     """Commit an epoch, or several, that name the victims, and remove these. Raises as `vacuum`."""
-    anchors, new = _anchored(log, found)
-    removal = found.plan(new)
+    removal = found.removal
     head, epoch, parts = found.head, None, frozenset[str]()
     if not found.is_idle:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
-            change = _change(found, anchors, victims, files, head, parts)
+            change = _change(found, victims, files, head, parts)
             # Each part on the state of the look: what came since then may need any of the victims.
             head = log.commit(change, found.head)
             epoch, parts = head.epoch, parts | {change.transaction}
@@ -264,20 +241,8 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     return _result(found, epoch, removal, dry_run=False)
 
 
-def _anchored(log: Log, found: _Found) -> tuple[tuple[Anchor, ...], set[str]]:
-    """An anchor for each epoch that needs one, stored where there is none; and what these name."""
-    anchors = found.anchors
-    new = set[str]()
-    for epoch in sorted(found.anchored - anchors.keys()):
-        state = found.lowest if epoch == found.floor.epoch else log.read_from_log(epoch)
-        anchors[epoch], objects = write_anchor(log, state)
-        new |= objects
-    return tuple(anchors[epoch] for epoch in sorted(anchors)), new
-
-
 def _change(
     found: _Found,
-    anchors: tuple[Anchor, ...],
     victims: tuple[str, ...],
     files: tuple[Stored, ...],
     head: Snapshot,
@@ -288,7 +253,7 @@ def _change(
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]
     ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
-    ops.append(Vacuum(floor=found.floor.epoch, anchors=anchors, victims=victims))
+    ops.append(Vacuum(floor=found.floor.epoch, anchors=found.anchors, victims=victims))
     return Change(
         new_transaction_id(),
         "vacuum",

@@ -174,8 +174,10 @@ def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
     return AddRowSet(table=table, rowset=rowset.entry)
 
 
-def _of_head_only(log: LogReader, head: Snapshot, lowest: Snapshot, kept: object) -> set[str]:
-    return read_state_objects(log, head) | cached_objects(log.store, lowest.epoch)
+def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) -> set[str]:
+    state = log.read_from_log(head.epoch)
+    anchors = {anchor.root for anchor in head.anchors}
+    return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
 
 
 def _carried_out_first(log: Log, found: Any, request: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -23,7 +23,6 @@ from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_n
 from manifests.operations import (
     AddDeletionVector,
     AddRowSet,
-    Anchor,
     Compaction,
     CompactionInput,
     CompactionOutput,
@@ -38,6 +37,7 @@ from manifests.operations import (
 from manifests.slots import read_slot
 from manifests.snapshot import RowSets, Snapshot
 from manifests.vacuum import run
+from manifests.vacuum.floor import keep_states
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import ORDERS, append, change, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World
@@ -101,15 +101,17 @@ def test_stubs_that_a_killed_run_put_out_of_order_are_completed(left: tuple[int,
 def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyPatch) -> None:
     world = busy()
     world.commit(Tag(name="old", epoch=3))
-    real, runs = run._anchored, []
+    real, runs = keep_states, []
 
-    def overtaken(log: Log, found: run._Found) -> tuple[tuple[Anchor, ...], set[str]]:
-        runs.append(found.floor.epoch)
+    def overtaken(
+        log: Log, head: Snapshot, floor: int, kept: Sequence[int], *, store: bool
+    ) -> object:
+        runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log, found)
+        return real(log, head, floor, kept, store=store)
 
-    monkeypatch.setattr(run, "_anchored", overtaken)
+    monkeypatch.setattr(run, "keep_states", overtaken)
     world.vacuum()
     assert len(runs) > 1
     world.check_tidy()
