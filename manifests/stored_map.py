@@ -52,7 +52,7 @@ class StoredMap:
     def items(self, seen: set[Place] | None = None) -> Iterator[tuple[str, Any]]:
         """All entries, in no order. Costs a GET for each bundle.
 
-        Pages at places in `seen` are left out, and the places of all others are added to it.
+        Leaves out the pages at places in `seen`, and adds the places of the pages that it reads.
         """
         places = {page: self.table.place(page) for page in range(self.table.page_count)}
         pages = [page for page, place in places.items() if place and place not in (seen or ())]

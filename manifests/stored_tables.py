@@ -78,10 +78,10 @@ class CheckpointTables:
                 self._decode(table, value)
 
     def read_unseen(self, seen: set[Place]) -> Iterator[TableState]:
-        """The tables in pages that are not in `seen`, to which these pages are added.
+        """The tables in pages that are not in `seen`; adds these pages to it.
 
-        Reads such pages of names, too, and only to see that they can be read. Costs a GET for each
-        object that holds some. Raises as `StoredMap`.
+        Reads such pages of names too, only to check that they can be read. Costs a GET for each
+        object that holds such a page. Raises as `StoredMap`.
         """
         for table, value in self.records.items(seen):
             yield self._decode(table, value)
