@@ -217,6 +217,22 @@ def _of_user(metadata: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_held_by_spark(value: Any) -> bool:
+    """Whether Spark's metadata can have a value: a list there is of one type, not of lists or NULL.
+
+    Others than Spark may have stored any JSON, and Spark fails to load a table that shows it.
+    """
+    match value:
+        case dict():
+            return all(map(_is_held_by_spark, value.values()))
+        case list():
+            kinds = {type(part) for part in value}
+            uniform = len(kinds) <= 1 and kinds.isdisjoint((list, type(None)))
+            return uniform and all(map(_is_held_by_spark, value))
+        case _:
+            return True
+
+
 def _metadata_text(metadata: Mapping[str, Any] | None, path: str) -> str | None:
     """The user's metadata of a field, as the log stores it; None where there is none."""
     if not (kept := _of_user(metadata or {})):
@@ -274,7 +290,8 @@ def _shown(data_type: spark.DataType) -> str:
 
 
 def _field_to_spark(field: SchemaField) -> spark.StructField:
-    metadata = _of_user(json.loads(field.metadata)) if field.metadata else {}
+    told = _of_user(json.loads(field.metadata)) if field.metadata else {}
+    metadata = {key: value for key, value in told.items() if _is_held_by_spark(value)}
     if field.comment is not None:
         metadata[_COMMENT_KEY] = field.comment
     if isinstance(field.type, str) and _CHAR.fullmatch(field.type):

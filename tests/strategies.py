@@ -59,7 +59,8 @@ _EDGES: dict[str, Sequence[Any]] = {
 
 _BOOLEANS = st.booleans()
 _COMMENTS = st.sampled_from((None, None, None, "a comment", ""))
-_METADATA = st.sampled_from((None, None, None, '{"unit":"€","values":[1,2.5,{"of":null}]}'))
+_METADATA_TEXT = '{"more":{"of":null},"unit":"€","values":[1.0,2.5]}'
+_METADATA = st.sampled_from((None, None, None, _METADATA_TEXT))
 _NESTED = st.sampled_from(("array", "map", "struct", None, None, None, None))
 _FEW = st.integers(1, 3)
 

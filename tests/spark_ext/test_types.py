@@ -127,6 +127,16 @@ def test_what_spark_keeps_in_metadata_for_itself_is_neither_stored_nor_given() -
     assert to_spark(TableSchema(fields=(foreign,)))["c"].metadata == {"a": 1}
 
 
+@pytest.mark.parametrize(
+    "value", [[1, 2.5], [True, 1], ["a", {}], [None], [[1]], {"deep": [1, "a"]}, [{"a": [[]]}]]
+)
+def test_metadata_that_spark_cannot_hold_is_not_shown_to_it(value: object) -> None:
+    told = {"value": value, "held": [1.0, 2.5], "empty": [], "null": None, "of": [{"a": [1]}]}
+    field = SchemaField(name="c", type="long", metadata=json.dumps(told))
+    shown = to_spark(TableSchema(fields=(field,)))["c"].metadata
+    assert shown == {key: each for key, each in told.items() if key != "value"}
+
+
 def test_metadata_may_have_the_keys_of_a_schema() -> None:
     metadata = {"metadata": "x", "fields": [1], "type": {"type": "struct", "fields": 1}}
     field = spark.StructField("c", spark.LongType(), True, metadata)

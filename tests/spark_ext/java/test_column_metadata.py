@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import colonnade
-from manifests.schema import METADATA_LIMIT
+from manifests.schema import METADATA_LIMIT, SchemaField, TableSchema
 from tableformat.alteration import DropColumn, RenameColumn
 from tests.spark_ext.java.spark_shell import SparkShell
 
@@ -170,3 +170,12 @@ def test_a_table_like_another_one_has_it_too(
     assert found(spark_shell, "spark.table('metadata_like')") == EXPECTED
     for name in ("metadata_source", "metadata_like"):
         spark_shell.sql(f"DROP TABLE {name}")
+
+
+def test_a_table_with_metadata_that_spark_cannot_hold_is_read(spark_shell: SparkShell) -> None:
+    told = '{"held":[{"a":[]}],"mixed":[1,2.5],"lists":[[1]],"none":[null],"null":null}'
+    column = SchemaField(name="id", type="long", metadata=told)
+    place = spark_shell.folder / "metadata-of-python"
+    colonnade.create(place, TableSchema(fields=(column,)))
+    read = f"spark.read.format('colonnade').load('{place}')"
+    assert found(spark_shell, read) == {"id": {"held": [{"a": []}], "null": None}}
