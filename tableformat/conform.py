@@ -83,13 +83,23 @@ def conform_batches(
                 yield conform(piece, schema, complete=complete)
 
 
+def _part(name: str, column: pa.Array) -> int:
+    try:
+        return largest_part(column)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"Column {name!r} is no valid Arrow array: {error}; make it anew."
+        ) from error
+
+
 def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]:
-    sizes = [largest_part(column) for column in batch.columns]
+    names = batch.schema.names
+    sizes = [_part(*each) for each in zip(names, batch.columns, strict=True)]
     if all(size <= part_limit for size in sizes):
         yield batch
         return
     if batch.num_rows == 1:
-        for name, size in zip(batch.schema.names, sizes, strict=True):
+        for name, size in zip(names, sizes, strict=True):
             if size > _MOST:
                 raise InvalidInputError(
                     f"Column {name!r} has a value of {size} bytes, or elements; one value may take"

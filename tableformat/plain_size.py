@@ -27,7 +27,8 @@ def largest_part(array: pa.Array) -> int:
     """Bytes of text, or elements of lists, that a plain array would have at its largest place.
 
     May be too much for dictionaries and runs of nested values, and for views of lists that overlap;
-    never too little. Copies no value.
+    never too little. Copies no value. Raises ValueError for offsets and indices that lead nowhere:
+    Arrow trusts them, and would store what nobody can read, or end the process.
     """
     found = array.type
     if not len(array):
@@ -60,6 +61,8 @@ def _largest_of_lists(array: pa.Array) -> int:
     first = int(starts.min())
     end = int((starts[: len(sizes)] + sizes).max())
     values = pair_structs(array) if pa.types.is_map(found) else array.values
+    if first < 0 or end > len(values) or int(sizes.min()) < 0:
+        raise ValueError("the offsets of its lists do not ascend, or lie outside of its elements")
     below = largest_part(values.slice(first, end - first))
     count = int(sizes.sum())
     return max(count, below if count <= end - first else below * len(array))
@@ -68,6 +71,8 @@ def _largest_of_lists(array: pa.Array) -> int:
 def _repeated(values: pa.Array, indices: pa.Array) -> int:
     """What values take that rows name by their index."""
     picked = indices.drop_null().to_numpy()
+    if len(picked) and (picked.min() < 0 or picked.max() >= len(values)):
+        raise ValueError("an index lies outside of its values")
     if values.type in _OFFSETS or values.type in _VIEWS:
         return int(_text_lengths(values)[picked].sum())
     return largest_part(values) * len(picked)
@@ -84,4 +89,8 @@ def _text_lengths(array: pa.Array) -> NDArray[np.int64]:
         lengths = np.frombuffer(buffer, np.int32)[4 * first : 4 * (first + count) : 4]
         return np.maximum(lengths, 0).astype(np.int64)
     offsets = np.frombuffer(buffer, _OFFSETS[array.type])[first : first + count + 1]
+    data = array.buffers()[2]
+    ends_inside = offsets[-1] <= (0 if data is None else data.size)
+    if offsets[0] < 0 or not ends_inside or (offsets[1:] < offsets[:-1]).any():
+        raise ValueError("the offsets of its text do not ascend, or lie outside of its bytes")
     return np.diff(offsets).astype(np.int64)
