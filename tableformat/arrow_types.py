@@ -195,7 +195,13 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     Physical forms do not matter: a string view, a dictionary of strings and a large string are
     all `string`. Raises InvalidInputError naming column and type for what cannot be stored.
     """
-    return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
+    try:
+        return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
+    except RecursionError as error:
+        raise InvalidInputError(
+            "A column of the schema is nested far deeper than tables can be; store what is further"
+            " down as text, or as a variant."
+        ) from error
 
 
 def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:

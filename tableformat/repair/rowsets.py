@@ -141,6 +141,8 @@ def take_out(
 
 
 def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
+    if not isinstance(rowsets, Collection) or any(type(each) is not int for each in rowsets):
+        raise InvalidInputError(f"RowSets to repair are a list of ids, not {rowsets!r}.")
     found = log.find_rowsets(table, [each for each in rowsets if 0 <= each < 2**32])
     missing = sorted(set(rowsets).difference(found))
     if missing or not found:

@@ -229,3 +229,22 @@ def test_settings_of_another_type_are_refused(table: colonnade.ArrowTable) -> No
         lambda: table.append(pa.table(ROW, SCHEMA), settings=cast(Any, {"max_records": 5})),
         r"settings must be colonnade\.WriteSettings",
     )
+
+
+def test_types_that_are_nested_without_end_are_refused_where_they_come_from(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    endless = pa.array(["a"])
+    for _ in range(900):
+        endless = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), endless)
+    deep = given(tags=endless)
+    refused(lambda: table.append(deep), "'tags' is nested deeper")
+    refused(lambda: table.upsert(deep, ["id"]), "'tags' is nested deeper")
+    refused(lambda: colonnade.create(tmp_path / "deep", deep.schema), "nested far deeper")
+
+
+@pytest.mark.parametrize("rowsets", ["1", 1, [None], [1.0]])
+def test_rowsets_to_repair_that_are_no_ids_are_refused(
+    table: colonnade.ArrowTable, tmp_path: Path, rowsets: Any
+) -> None:
+    refused(lambda: table.repair(rowsets, rescue=tmp_path / "rescue"), "a list of ids")
