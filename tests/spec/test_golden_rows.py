@@ -58,10 +58,16 @@ def write(writer: Writer) -> None:
     """Write the log as today's writer does; epochs 4 and 8 are checkpoints."""
 
     def commit(
-        name: str, *ops: Operation, rows: tuple[RowsGone, ...] = (), base: Snapshot | None = None
+        name: str,
+        *ops: Operation,
+        rows: tuple[RowsGone, ...] = (),
+        base: Snapshot | None = None,
+        spent_ids: int | None = None,
     ) -> None:
         metrics = {"rows_deleted": len(rows)} if rows else {}
-        writer.commit(name, *ops, base=base, rows=rows, metrics=metrics, job=JOB)
+        writer.commit(
+            name, *ops, base=base, spent_ids=spent_ids, rows=rows, metrics=metrics, job=JOB
+        )
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
     commit("create_table", orders)
@@ -72,7 +78,7 @@ def write(writer: Writer) -> None:
     deleted = gone(writer, "delete", {0: [1, 3], 1: None, 2: [7]})
     moved = gone(writer, "update", {2: list(range(0, 30, 2))})
     commit("delete", rows=deleted)
-    commit("update", *add(rowset(5)), rows=moved, base=base)
+    commit("update", *add(rowset(5)), rows=moved, base=base, spent_ids=1)
     live = writer.live()
     read = [
         CompactionInput(rowset=i, rows=live[i].entry.rows, vector=live[i].vector) for i in (0, 2)
@@ -92,8 +98,8 @@ def write(writer: Writer) -> None:
     later = gone(writer, "delete", {0: [0, 2]})
     last = gone(writer, "delete", {2: [29, 27, 1]})
     commit("delete", rows=later)
-    commit("compaction", compaction, base=before)
-    commit("delete", rows=last, base=before)
+    commit("compaction", compaction, base=before, spent_ids=0)
+    commit("delete", rows=last, base=before, spent_ids=1)
     together = Compaction(
         table=ORDERS,
         inputs=(CompactionInput(rowset=4, rows=50),),
