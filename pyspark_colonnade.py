@@ -21,11 +21,13 @@ from pyspark.sql.types import StructType
 
 
 class DefaultSource(DataSource):
-    """Stands for `spark_ext.source.ColonnadeDataSource` until Spark makes use of it."""
+    """Stands for `colonnade.spark_ext.source.ColonnadeDataSource` until Spark makes use of it."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self._source: DataSource = import_module("spark_ext.source").ColonnadeDataSource(options)
+        self._source: DataSource = import_module("colonnade.spark_ext.source").ColonnadeDataSource(
+            options
+        )
 
     @classmethod
     def name(cls) -> str:

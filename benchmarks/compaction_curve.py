@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Figure
-from manifests.compaction.facts import RowSetFacts
-from manifests.compaction.picker import plan_compaction
-from manifests.compaction.plan import CompactionGroup
-from manifests.compaction.policy import CompactionPolicy
-from manifests.entries import SortField
-from manifests.ids import TableId
-from manifests.schema import TableSchema
-from manifests.snapshot import TableState
+from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.picker import plan_compaction
+from colonnade.manifests.compaction.plan import CompactionGroup
+from colonnade.manifests.compaction.policy import CompactionPolicy
+from colonnade.manifests.entries import SortField
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import TableState
 
 APPENDS = 100_000
 EVERY = 100

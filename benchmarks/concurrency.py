@@ -9,11 +9,11 @@ from pathlib import Path
 from pyroaring import FrozenBitMap
 
 from benchmarks.measure import Figure
-from manifests.change import Change, RowsGone
-from manifests.entries import ByteCheck, RowSetEntry
-from manifests.ids import new_job_id, new_object_id, new_table_id, new_transaction_id
-from manifests.log import Log, create_database
-from manifests.operations import (
+from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id, new_transaction_id
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.operations import (
     AddRowSet,
     Compaction,
     CompactionInput,
@@ -21,9 +21,9 @@ from manifests.operations import (
     CreateTable,
     Operation,
 )
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
 
 MILLION = 1_000_000
 INPUTS = 16

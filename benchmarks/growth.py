@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Figure, interleave
-from manifests.change import Change
-from manifests.ids import new_table_id, new_transaction_id
-from manifests.log import Log, create_database
-from manifests.operations import CreateTable, Operation, SetComment
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import open_store
+from colonnade.manifests.change import Change
+from colonnade.manifests.ids import new_table_id, new_transaction_id
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.operations import CreateTable, Operation, SetComment
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import open_store
 
 SMALL_TABLES = 10
 TABLES = 10_000

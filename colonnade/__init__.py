@@ -17,8 +17,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from manifests.compaction.plan import CompactionPlan
-from manifests.errors import (
+from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
     CommitUnknownError,
@@ -29,30 +29,30 @@ from manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from manifests.vacuum.result import VacuumResult
-from manifests.version import VERSION as __version__
-from tableformat.arrow_scan import Scan
-from tableformat.compaction.execute import CompactionReport
-from tableformat.database import Database as ArrowDatabase
-from tableformat.history import HistoryEntry
-from tableformat.kept_epochs import PinnedEpoch
-from tableformat.predicate import Predicate, col
-from tableformat.repair.rowsets import LostRows, RepairResult
-from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable
-from tableformat.verify.findings import Finding, VerifyReport
-from tableformat.verify.run import verify_path
-from tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.version import VERSION as __version__
+from colonnade.tableformat.arrow_scan import Scan
+from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.database import Database as ArrowDatabase
+from colonnade.tableformat.history import HistoryEntry
+from colonnade.tableformat.kept_epochs import PinnedEpoch
+from colonnade.tableformat.predicate import Predicate, col
+from colonnade.tableformat.repair.rowsets import LostRows, RepairResult
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.verify.findings import Finding, VerifyReport
+from colonnade.tableformat.verify.run import verify_path
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
-    from spark_ext.database import Database as Database
-    from spark_ext.doctor import doctor as doctor
-    from spark_ext.session import configure as configure
-    from spark_ext.session import enable as enable
-    from spark_ext.session import jar_path as jar_path
-    from spark_ext.session import session as session
-    from spark_ext.table import Table as Table
+    from colonnade.spark_ext.database import Database as Database
+    from colonnade.spark_ext.doctor import doctor as doctor
+    from colonnade.spark_ext.session import configure as configure
+    from colonnade.spark_ext.session import enable as enable
+    from colonnade.spark_ext.session import jar_path as jar_path
+    from colonnade.spark_ext.session import session as session
+    from colonnade.spark_ext.table import Table as Table
 
 create = ArrowTable.create
 open = ArrowTable.open
@@ -102,13 +102,13 @@ __all__ = [
 ]
 
 _NEEDS_SPARK = {
-    "Database": "spark_ext.database",
-    "Table": "spark_ext.table",
-    "configure": "spark_ext.session",
-    "doctor": "spark_ext.doctor",
-    "enable": "spark_ext.session",
-    "jar_path": "spark_ext.session",
-    "session": "spark_ext.session",
+    "Database": "colonnade.spark_ext.database",
+    "Table": "colonnade.spark_ext.table",
+    "configure": "colonnade.spark_ext.session",
+    "doctor": "colonnade.spark_ext.doctor",
+    "enable": "colonnade.spark_ext.session",
+    "jar_path": "colonnade.spark_ext.session",
+    "session": "colonnade.spark_ext.session",
 }
 
 
@@ -119,7 +119,7 @@ def __getattr__(name: str) -> Any:
     """
     if name not in _NEEDS_SPARK:
         raise AttributeError(f"module 'colonnade' has no attribute {name!r}")
-    supported = importlib.import_module("spark_ext.supported")
+    supported = importlib.import_module("colonnade.spark_ext.supported")
     try:
         version = importlib.import_module("pyspark").__version__
         if not supported.is_supported(version):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.schema import SchemaField, TableSchema, type_text
-from manifests.statistics import bound_kinds
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.statistics import bound_kinds
 
 PREFIX = "bloom-filter-enabled.column."
 """A property of this name and a column's is `true` where its blocks get Bloom filters."""

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.entries import ColumnStatistics
-from manifests.errors import CorruptionError
-from manifests.partitions import Partitions
-from manifests.schema import SchemaField, TableSchema
-from manifests.statistics import Bound, bound_kinds, decode_bound
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.partitions import Partitions
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.statistics import Bound, bound_kinds, decode_bound
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from pyroaring import AbstractBitMap
 
-from manifests.bounds import Keep
-from manifests.entries import RowSetEntry
-from manifests.operations import Operation, RowKind
-from manifests.snapshot import LiveRowSet
+from colonnade.manifests.bounds import Keep
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.operations import Operation, RowKind
+from colonnade.manifests.snapshot import LiveRowSet
 
 
 @dataclass(frozen=True, slots=True)

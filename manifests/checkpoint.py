@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from manifests.codec import decode_model, decode_value, encode_model
-from manifests.entries import (
+from colonnade.manifests.codec import decode_model, decode_value, encode_model
+from colonnade.manifests.entries import (
     ByteCheck,
     ColumnNumber,
     Count,
@@ -25,14 +25,14 @@ from manifests.entries import (
     SortField,
     TableIdText,
 )
-from manifests.errors import CorruptionError
-from manifests.fold import check_reader_features
-from manifests.ids import TableId
-from manifests.limits import Limits
-from manifests.operations import Anchor, Lease, Pin, TransactionIdText
-from manifests.paged_map import MapRef
-from manifests.schema import Model, TableSchema
-from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableMap, TableState
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.fold import check_reader_features
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.operations import Anchor, Lease, Pin, TransactionIdText
+from colonnade.manifests.paged_map import MapRef
+from colonnade.manifests.schema import Model, TableSchema
+from colonnade.manifests.snapshot import RowSets, SegmentRef, Snapshot, TableMap, TableState
 
 _ENTRY_BYTES = 128
 

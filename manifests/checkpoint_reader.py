@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
-from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
-from manifests.entries import SegmentEntry
-from manifests.entry_block import EntryBlock
-from manifests.errors import (
+from colonnade.manifests.checkpoint import CheckpointRef, Hint, Root, decode_root, root_snapshot
+from colonnade.manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
+from colonnade.manifests.entries import SegmentEntry
+from colonnade.manifests.entry_block import EntryBlock
+from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.ids import TableId
-from manifests.names import HINT, checkpoint_name, epoch_name
-from manifests.operations import Anchor, CreateDatabase, Epoch, Stub
-from manifests.paged_map import decode_table
-from manifests.segment import decode_segment, decode_segment_objects
-from manifests.slots import is_taken, read_slot
-from manifests.snapshot import SegmentRef, Snapshot, TableState
-from manifests.store.base import ObjectStore
-from manifests.stored_map import StoredMap
-from manifests.stored_tables import CheckpointTables, Replay, StoredTables
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.operations import Anchor, CreateDatabase, Epoch, Stub
+from colonnade.manifests.paged_map import decode_table
+from colonnade.manifests.segment import decode_segment, decode_segment_objects
+from colonnade.manifests.slots import is_taken, read_slot
+from colonnade.manifests.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.stored_map import StoredMap
+from colonnade.manifests.stored_tables import CheckpointTables, Replay, StoredTables
 
 HINT_LIMIT = 4096
 

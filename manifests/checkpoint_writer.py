@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from manifests.checkpoint import (
+from colonnade.manifests.checkpoint import (
     CheckpointRef,
     Hint,
     encode_root,
@@ -21,23 +21,23 @@ from manifests.checkpoint import (
     plan_merge,
     touched_segments,
 )
-from manifests.checkpoint_reader import UNUSABLE, read_hint, read_segment, refuse_lost
-from manifests.codec import byte_check, encode_model
-from manifests.entries import SegmentEntry
-from manifests.entry_block import EntryBlock, block_of, concat_blocks
-from manifests.errors import ConflictError, StoreError
-from manifests.ids import TableId, new_job_id, new_object_id
-from manifests.limits import LIMITS, Limits
-from manifests.named_objects import removed_objects
-from manifests.names import HINT, checkpoint_name
-from manifests.operations import Anchor, Epoch
-from manifests.paged_map import PageTable
-from manifests.segment import describe_segment, encode_segment, split_block
-from manifests.slots import read_slot
-from manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
-from manifests.store.base import ObjectStore, PutOutcome
-from manifests.stored_map import StoredMap, write_map
-from manifests.stored_tables import CheckpointTables, Replay, StoredTables
+from colonnade.manifests.checkpoint_reader import UNUSABLE, read_hint, read_segment, refuse_lost
+from colonnade.manifests.codec import byte_check, encode_model
+from colonnade.manifests.entries import SegmentEntry
+from colonnade.manifests.entry_block import EntryBlock, block_of, concat_blocks
+from colonnade.manifests.errors import ConflictError, StoreError
+from colonnade.manifests.ids import TableId, new_job_id, new_object_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.named_objects import removed_objects
+from colonnade.manifests.names import HINT, checkpoint_name
+from colonnade.manifests.operations import Anchor, Epoch
+from colonnade.manifests.paged_map import PageTable
+from colonnade.manifests.segment import describe_segment, encode_segment, split_block
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import RowSets, SegmentRef, Snapshot, TableState
+from colonnade.manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.stored_map import StoredMap, write_map
+from colonnade.manifests.stored_tables import CheckpointTables, Replay, StoredTables
 
 
 def write_segment(

@@ -17,10 +17,10 @@ import orjson
 from google_crc32c import value as _crc32c
 from pydantic import ValidationError
 
-from manifests.entries import ByteCheck
-from manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
-from manifests.operations import FORMAT_VERSION, Epoch, Stub
-from manifests.schema import Model
+from colonnade.manifests.entries import ByteCheck
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
+from colonnade.manifests.operations import FORMAT_VERSION, Epoch, Stub
+from colonnade.manifests.schema import Model
 
 EPOCH_LIMIT = 8 * 2**20
 """No epoch file is larger, in bytes; a larger one is refused before it is read."""

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from manifests.change import Change, RowsGone
-from manifests.errors import (
+from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.fold import WRITER_FEATURES
-from manifests.ids import TableId
-from manifests.operations import (
+from colonnade.manifests.fold import WRITER_FEATURES
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -44,10 +44,10 @@ from manifests.operations import (
     Unpin,
     Untag,
 )
-from manifests.replacement import replaceable
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import Snapshot, TableState
-from manifests.vacuum_conflicts import check_removed
+from colonnade.manifests.replacement import replaceable
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum_conflicts import check_removed
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
 AlterOperation = (

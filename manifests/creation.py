@@ -10,19 +10,24 @@ import re
 import time
 from collections.abc import Callable, Iterator
 
-from manifests.clock import now_ms
-from manifests.codec import encode_epoch
-from manifests.engine import engine_name
-from manifests.errors import AlreadyExistsError, CorruptionError, InvalidInputError, StoreError
-from manifests.fold import apply_epoch
-from manifests.ids import new_table_id, new_transaction_id
-from manifests.names import MANIFEST, epoch_name, epoch_number
-from manifests.operations import CreateDatabase, DropDatabase, Epoch
-from manifests.removed_folder import move_away
-from manifests.slots import check_unused, is_taken, read_slot, take_slot
-from manifests.snapshot import Snapshot
-from manifests.store.base import ObjectStore
-from manifests.store.local import LocalStore
+from colonnade.manifests.clock import now_ms
+from colonnade.manifests.codec import encode_epoch
+from colonnade.manifests.engine import engine_name
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    CorruptionError,
+    InvalidInputError,
+    StoreError,
+)
+from colonnade.manifests.fold import apply_epoch
+from colonnade.manifests.ids import new_table_id, new_transaction_id
+from colonnade.manifests.names import MANIFEST, epoch_name, epoch_number
+from colonnade.manifests.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.removed_folder import move_away
+from colonnade.manifests.slots import check_unused, is_taken, read_slot, take_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.local import LocalStore
 
 _FOREIGN = re.compile(
     r"_delta_log|\.hoodie|_SUCCESS|[^=]+=.*"

@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from manifests.clock import DAY_MS, now_ms, utc
-from manifests.names import HINT
-from manifests.store.base import ObjectStore
+from colonnade.manifests.clock import DAY_MS, now_ms, utc
+from colonnade.manifests.names import HINT
+from colonnade.manifests.store.base import ObjectStore
 
 OWN_CLOCK = "clock_ms"
 """The parameter of an epoch that says what its writer's clock said, where its date is far ahead."""

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests import names
-from manifests.codec import byte_check, verify
-from manifests.entries import DeletionVectorEntry
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
-from manifests.ids import ObjectId, new_object_id
-from manifests.limits import LIMITS
-from manifests.store.base import ObjectStore
+from colonnade.manifests import names
+from colonnade.manifests.codec import byte_check, verify
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.ids import ObjectId, new_object_id
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.store.base import ObjectStore
 
 SIZE_LIMIT = 2**30
 """No vector is larger, in bytes: 2**32 rows take half as much."""

@@ -8,17 +8,17 @@ Spec: docs/spec/layout.md#dropping
 
 from __future__ import annotations
 
-from manifests.change import Change
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import (
     ConflictError,
     CorruptionError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import DropDatabase
-from manifests.removed_folder import move_away
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import DropDatabase
+from colonnade.manifests.removed_folder import move_away
 
 TRIES = 10
 """How often the log is ended anew where others commit to a database that must be empty."""

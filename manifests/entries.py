@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from manifests import ids
-from manifests.schema import Model
+from colonnade.manifests import ids
+from colonnade.manifests.schema import Model
 
 Count = Annotated[int, Field(ge=0, le=2**53 - 1)]
 Crc32c = Annotated[int, Field(ge=0, le=2**32 - 1)]

@@ -13,14 +13,14 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import Bounds, BoundsTable, bounds_table
-from manifests.entries import DeletionVectorEntry, Replacement, RowSetEntry
-from manifests.operations import ReplaceColumn
-from manifests.partitions import Partitions, concat_partitions, partitions_of
-from manifests.replacement import with_replacements
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.statistics_block import StatisticsBlock, concat_statistics
-from manifests.vectors import Integers
+from colonnade.manifests.bounds import Bounds, BoundsTable, bounds_table
+from colonnade.manifests.entries import DeletionVectorEntry, Replacement, RowSetEntry
+from colonnade.manifests.operations import ReplaceColumn
+from colonnade.manifests.partitions import Partitions, concat_partitions, partitions_of
+from colonnade.manifests.replacement import with_replacements
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.statistics_block import StatisticsBlock, concat_statistics
+from colonnade.manifests.vectors import Integers
 
 PLACES = ("directory", "packed", "inline")
 

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from manifests.bounds import Bounds, Keep, concat_bounds
-from manifests.entry_block import Entries
-from manifests.partitions import Partitions, concat_partitions
-from manifests.snapshot import LiveRowSet
-from manifests.vectors import Integers
+from colonnade.manifests.bounds import Bounds, Keep, concat_bounds
+from colonnade.manifests.entry_block import Entries
+from colonnade.manifests.partitions import Partitions, concat_partitions
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.vectors import Integers
 
 
 class EntryTable(Sequence[LiveRowSet]):

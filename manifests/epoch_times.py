@@ -9,14 +9,14 @@ Spec: docs/spec/epoch-log.md#time
 
 from __future__ import annotations
 
-from manifests.clock import DAY_MS
-from manifests.dating import OWN_CLOCK
-from manifests.errors import CorruptionError
-from manifests.names import epoch_name
-from manifests.operations import Epoch, Stub
-from manifests.slots import read_slot
-from manifests.snapshot import Snapshot
-from manifests.store.base import ObjectStore
+from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.dating import OWN_CLOCK
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.operations import Epoch, Stub
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
 
 
 def present_ms(store: ObjectStore, head: Snapshot, now_ms: int) -> int:

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
-from manifests.entries import PartitionField
-from manifests.errors import (
+from colonnade.manifests.entries import PartitionField
+from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.ids import TableId
-from manifests.operations import (
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -49,11 +49,11 @@ from manifests.operations import (
     Untag,
     Vacuum,
 )
-from manifests.partition_layout import PARTITIONS, check_layout
-from manifests.replacement import REPLACE_COLUMN
-from manifests.rowsets_fold import RowSetsFold
-from manifests.schema import TableSchema, walk
-from manifests.snapshot import Snapshot, TableMap, TableState
+from colonnade.manifests.partition_layout import PARTITIONS, check_layout
+from colonnade.manifests.replacement import REPLACE_COLUMN
+from colonnade.manifests.rowsets_fold import RowSetsFold
+from colonnade.manifests.schema import TableSchema, walk
+from colonnade.manifests.snapshot import Snapshot, TableMap, TableState
 
 READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read; a database that requires another one is refused."""

@@ -12,21 +12,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from manifests.change import Change
-from manifests.checkpoint_reader import read_hint
-from manifests.checkpoint_writer import write_checkpoint
-from manifests.clock import now_ms
-from manifests.codec import encode_epoch
-from manifests.conflicts import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.clock import now_ms
+from colonnade.manifests.codec import encode_epoch
+from colonnade.manifests.conflicts import (
     check_change,
     check_expected,
     check_head,
     has_landed,
 )
-from manifests.creation import create_database
-from manifests.dating import Clock
-from manifests.engine import engine_name
-from manifests.errors import (
+from colonnade.manifests.creation import create_database
+from colonnade.manifests.dating import Clock
+from colonnade.manifests.engine import engine_name
+from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
     ConflictError,
@@ -34,21 +34,27 @@ from manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
-from manifests.fold import apply_epoch
-from manifests.limits import LIMITS, Limits
-from manifests.log_reader import LogReader
-from manifests.names import MANIFEST
-from manifests.operations import CreateTable, EnableFeatures, Epoch, SetPartitionLayout, Stub
-from manifests.partition_layout import PARTITIONS
-from manifests.rebase.carried import Carried, begin
-from manifests.replacement import REPLACE_COLUMN, replaces_columns
-from manifests.sending import Sending, not_sent, outdated_error, perhaps_sent
-from manifests.slots import read_slot
-from manifests.snapshot import Snapshot
-from manifests.spill import spill
-from manifests.store.base import ObjectStore
-from manifests.turns import pause_s, wait_for_turn
-from manifests.vacuum_conflicts import check_removed
+from colonnade.manifests.fold import apply_epoch
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import MANIFEST
+from colonnade.manifests.operations import (
+    CreateTable,
+    EnableFeatures,
+    Epoch,
+    SetPartitionLayout,
+    Stub,
+)
+from colonnade.manifests.partition_layout import PARTITIONS
+from colonnade.manifests.rebase.carried import Carried, begin
+from colonnade.manifests.replacement import REPLACE_COLUMN, replaces_columns
+from colonnade.manifests.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.spill import spill
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.turns import pause_s, wait_for_turn
+from colonnade.manifests.vacuum_conflicts import check_removed
 
 __all__ = ["Change", "Log", "create_database"]
 

@@ -10,33 +10,41 @@ from dataclasses import replace
 
 import numpy as np
 
-from manifests.bounds import BoundsTable, Keep, bounds_table
-from manifests.checkpoint_reader import (
+from colonnade.manifests.bounds import BoundsTable, Keep, bounds_table
+from colonnade.manifests.checkpoint_reader import (
     UNUSABLE,
     find_checkpoint,
     read_hint,
     read_segment,
     read_state,
 )
-from manifests.clock import now_ms, utc
-from manifests.entry_block import AddedEntries, Entries
-from manifests.entry_table import EntryTable
-from manifests.epoch_times import last_epoch_by, present_ms
-from manifests.errors import (
+from colonnade.manifests.clock import now_ms, utc
+from colonnade.manifests.entry_block import AddedEntries, Entries
+from colonnade.manifests.entry_table import EntryTable
+from colonnade.manifests.epoch_times import last_epoch_by, present_ms
+from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
-from manifests.fold import apply_epoch, apply_epochs
-from manifests.ids import TableId
-from manifests.limits import LIMITS, Limits
-from manifests.names import MANIFEST, checkpoint_name, epoch_name
-from manifests.operations import Epoch, Stub
-from manifests.slots import FAR, NEXT, check_end, check_slot, check_unused, dropped_error, read_slot
-from manifests.snapshot import LiveRowSet, Snapshot, TableMap, TableState
-from manifests.store.base import ObjectStore
+from colonnade.manifests.fold import apply_epoch, apply_epochs
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.names import MANIFEST, checkpoint_name, epoch_name
+from colonnade.manifests.operations import Epoch, Stub
+from colonnade.manifests.slots import (
+    FAR,
+    NEXT,
+    check_end,
+    check_slot,
+    check_unused,
+    dropped_error,
+    read_slot,
+)
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableMap, TableState
+from colonnade.manifests.store.base import ObjectStore
 
 
 class LogReader:

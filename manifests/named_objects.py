@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.operations import (
+from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,

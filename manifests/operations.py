@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from manifests import ids
-from manifests.entries import (
+from colonnade.manifests import ids
+from colonnade.manifests.entries import (
     ByteCheck,
     ColumnNumber,
     ColumnStatistics,
@@ -28,7 +28,7 @@ from manifests.entries import (
     SortField,
     TableIdText,
 )
-from manifests.schema import Model, TableSchema
+from colonnade.manifests.schema import Model, TableSchema
 
 FORMAT_VERSION = 1
 """The version of the bytes that this code writes, and the only one that it reads."""

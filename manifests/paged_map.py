@@ -17,11 +17,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from manifests.codec import crc32c, decode_model, encode_model
-from manifests.entries import Count, ObjectIdText
-from manifests.errors import CorruptionError
-from manifests.schema import Model
-from manifests.vectors import Integers, IntegerVector, decode_integers, encode_integers
+from colonnade.manifests.codec import crc32c, decode_model, encode_model
+from colonnade.manifests.entries import Count, ObjectIdText
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import Model
+from colonnade.manifests.vectors import Integers, IntegerVector, decode_integers, encode_integers
 
 PAGE_LIMIT = 2**20
 """A map has at most so many pages."""

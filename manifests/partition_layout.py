@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from manifests.entries import PartitionField, PartitionValues
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
-from manifests.schema import SchemaField, TableSchema, type_text
-from manifests.snapshot import TableState
-from manifests.statistics import BoundKinds, bound_kinds, decode_bound
+from colonnade.manifests.entries import PartitionField, PartitionValues
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.statistics import BoundKinds, bound_kinds, decode_bound
 
 PARTITIONS = "partitions"
 """The feature that readers and writers of a database with partitioned tables know."""

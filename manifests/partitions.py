@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.entries import PartitionValues, RowSetEntry
-from manifests.vectors import Integers
+from colonnade.manifests.entries import PartitionValues, RowSetEntry
+from colonnade.manifests.vectors import Integers
 
 PartitionKey = tuple[int, PartitionValues]
 """The number of a layout, and a value for each of its fields."""

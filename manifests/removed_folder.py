@@ -11,10 +11,10 @@ import secrets
 import shutil
 from contextlib import suppress
 
-from manifests.errors import ColonnadeError, InvalidInputError, StoreError
-from manifests.log_reader import LogReader
-from manifests.store.base import ObjectStore
-from manifests.store.local import LocalStore
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError, StoreError
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.store.local import LocalStore
 
 _MOVED = re.compile(r"_moved-([0-9a-f]{16})", re.ASCII)
 """Folders of which it is not known yet whether their log has ended: never removed by their name."""

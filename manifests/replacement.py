@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from manifests.entries import Replacement, RowSetEntry
-from manifests.operations import AddRowSet, Operation, ReplaceColumn
-from manifests.snapshot import TableState
+from colonnade.manifests.entries import Replacement, RowSetEntry
+from colonnade.manifests.operations import AddRowSet, Operation, ReplaceColumn
+from colonnade.manifests.snapshot import TableState
 
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import NoReturn
 
-from manifests.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
-from manifests.errors import CorruptionError
-from manifests.operations import Compaction, ReplaceColumn
-from manifests.partition_layout import check_partition
-from manifests.replacement import holders, replaceable, unsuperseded, with_replacement
-from manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
+from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.operations import Compaction, ReplaceColumn
+from colonnade.manifests.partition_layout import check_partition
+from colonnade.manifests.replacement import holders, replaceable, unsuperseded, with_replacement
+from colonnade.manifests.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
 
 _ID_LIMIT = 2**32
 _by_id = attrgetter("id")

@@ -3,7 +3,7 @@
 A primitive type is written as Spark writes it (`"long"`, `"decimal(12,2)"`); a nested type is an
 object tagged by `type`. Every field, nested ones included, has an id that the table gives once
 and never again: files know columns by id, and names live only here. Nothing in this module knows
-Arrow or Spark: `tableformat.arrow_types` and `spark_ext.types` translate.
+Arrow or Spark: `colonnade.tableformat.arrow_types` and `colonnade.spark_ext.types` translate.
 Spec: docs/spec/types.md
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
 SYSTEM_COLUMN_IDS = {
     "_origin": 2_147_483_001,

@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from manifests.bounds import bound_array
-from manifests.codec import byte_check, decode_model, encode_model, verify
-from manifests.entries import (
+from colonnade.manifests.bounds import bound_array
+from colonnade.manifests.codec import byte_check, decode_model, encode_model, verify
+from colonnade.manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
@@ -23,16 +23,28 @@ from manifests.entries import (
     SortField,
     TableIdText,
 )
-from manifests.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
-from manifests.errors import CorruptionError
-from manifests.limits import LIMITS, Limits
-from manifests.partition_layout import check_partition
-from manifests.partitions import NO_PARTITION, Partitions
-from manifests.schema import Model
-from manifests.snapshot import SegmentRef, TableState
-from manifests.statistics import ANY_KIND, BoundKinds, bound_kinds, decode_bound, encode_bound
-from manifests.statistics_block import ALL_FLAGS, HAS_MAX, HAS_MIN, BoundArray, StatisticsBlock
-from manifests.vectors import (
+from colonnade.manifests.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.partition_layout import check_partition
+from colonnade.manifests.partitions import NO_PARTITION, Partitions
+from colonnade.manifests.schema import Model
+from colonnade.manifests.snapshot import SegmentRef, TableState
+from colonnade.manifests.statistics import (
+    ANY_KIND,
+    BoundKinds,
+    bound_kinds,
+    decode_bound,
+    encode_bound,
+)
+from colonnade.manifests.statistics_block import (
+    ALL_FLAGS,
+    HAS_MAX,
+    HAS_MIN,
+    BoundArray,
+    StatisticsBlock,
+)
+from colonnade.manifests.vectors import (
     BoundVector,
     FloatVector,
     Integers,

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from manifests.change import Change
-from manifests.codec import encode_epoch
-from manifests.conflicts import has_landed
-from manifests.errors import CommitUnknownError, ConflictError
-from manifests.fold import apply_epoch
-from manifests.operations import Epoch, Stub
-from manifests.rebase.carried import Carried
-from manifests.slots import check_slot, dropped_error, read_slot, take_slot
-from manifests.snapshot import Snapshot
-from manifests.store.base import ObjectStore
+from colonnade.manifests.change import Change
+from colonnade.manifests.codec import encode_epoch
+from colonnade.manifests.conflicts import has_landed
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.fold import apply_epoch
+from colonnade.manifests.operations import Epoch, Stub
+from colonnade.manifests.rebase.carried import Carried
+from colonnade.manifests.slots import check_slot, dropped_error, read_slot, take_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
 
 
 class Sending:

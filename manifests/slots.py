@@ -9,11 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot
-from manifests.errors import CommitUnknownError, CorruptionError, NotFoundError, StoreError
-from manifests.names import HINT, epoch_name
-from manifests.operations import Epoch, EpochIdentity, Stub
-from manifests.store.base import ObjectStore, PutOutcome
+from colonnade.manifests.codec import EPOCH_LIMIT, decode_model, decode_slot
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
+from colonnade.manifests.names import HINT, epoch_name
+from colonnade.manifests.operations import Epoch, EpochIdentity, Stub
+from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 8
 """How often one slot is tried before its outcome is given up as unknown."""

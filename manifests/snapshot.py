@@ -9,18 +9,18 @@ import abc
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from manifests.entries import (
+from colonnade.manifests.entries import (
     DeletionVectorEntry,
     PartitionField,
     RowSetEntry,
     SegmentEntry,
     SortField,
 )
-from manifests.errors import NotFoundError
-from manifests.ids import TableId
-from manifests.names import table_prefix
-from manifests.operations import Anchor, Lease, Pin, ReplaceColumn
-from manifests.schema import TableSchema
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.names import table_prefix
+from colonnade.manifests.operations import Anchor, Lease, Pin, ReplaceColumn
+from colonnade.manifests.schema import TableSchema
 
 
 @dataclass(frozen=True, slots=True)

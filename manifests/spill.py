@@ -9,17 +9,17 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
-from manifests.change import Change
-from manifests.checkpoint_writer import write_segment
-from manifests.codec import encoded_length
-from manifests.entry_block import block_of
-from manifests.ids import job_of
-from manifests.limits import LIMITS, Limits
-from manifests.named_objects import named_objects
-from manifests.operations import AddRowSet, AddRowSets, Operation
-from manifests.segment import split_block
-from manifests.snapshot import LiveRowSet
-from manifests.store.base import ObjectStore
+from colonnade.manifests.change import Change
+from colonnade.manifests.checkpoint_writer import write_segment
+from colonnade.manifests.codec import encoded_length
+from colonnade.manifests.entry_block import block_of
+from colonnade.manifests.ids import job_of
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.named_objects import named_objects
+from colonnade.manifests.operations import AddRowSet, AddRowSets, Operation
+from colonnade.manifests.segment import split_block
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.store.base import ObjectStore
 
 
 def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change:

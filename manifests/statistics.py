@@ -18,8 +18,8 @@ from __future__ import annotations
 import base64
 import binascii
 
-from manifests.errors import CorruptionError
-from manifests.schema import SchemaField
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import SchemaField
 
 Bound = int | float | str | bytes
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import Bounds, bound_array
-from manifests.entries import ColumnStatistics
-from manifests.statistics import Bound, decode_bound, encode_bound
-from manifests.vectors import Integers
+from colonnade.manifests.bounds import Bounds, bound_array
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.statistics import Bound, decode_bound, encode_bound
+from colonnade.manifests.vectors import Integers
 
 PRESENT, HAS_MIN, HAS_MAX, EXACT = 1, 2, 4, 8
 ALL_FLAGS = PRESENT | HAS_MIN | HAS_MAX | EXACT

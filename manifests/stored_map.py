@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from manifests.codec import unseal
-from manifests.names import checkpoint_name
-from manifests.paged_map import (
+from colonnade.manifests.codec import unseal
+from colonnade.manifests.names import checkpoint_name
+from colonnade.manifests.paged_map import (
     Bundle,
     PageTable,
     Place,
@@ -24,7 +24,7 @@ from manifests.paged_map import (
     page_of,
     plan_moves,
 )
-from manifests.store.base import ObjectStore
+from colonnade.manifests.store.base import ObjectStore
 
 _HELD_PAGES = 64
 """A reader holds at most so many pages."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from manifests.checkpoint import StoredMaps, decode_table_record
-from manifests.errors import ColonnadeError, CorruptionError
-from manifests.ids import TableId
-from manifests.paged_map import Place, encode_table
-from manifests.snapshot import TableMap, TableState
-from manifests.stored_map import StoredMap
+from colonnade.manifests.checkpoint import StoredMaps, decode_table_record
+from colonnade.manifests.errors import ColonnadeError, CorruptionError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.paged_map import Place, encode_table
+from colonnade.manifests.snapshot import TableMap, TableState
+from colonnade.manifests.stored_map import StoredMap
 
 Replay: TypeAlias = Callable[[ColonnadeError, int], Mapping[TableId, TableState]]
 """Reads the tables of an epoch from the log alone, or raises the error that made it necessary."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from manifests.store.base import Turn
+from colonnade.manifests.store.base import Turn
 
 TURN_LIMIT_S = 2.0
 """How long a writer waits for its turn, in seconds, before it goes on without."""

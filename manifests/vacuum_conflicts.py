@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from manifests.change import Change
-from manifests.errors import ConflictError
-from manifests.ids import job_of
-from manifests.named_objects import named_objects, removed_objects
-from manifests.operations import Anchor, Epoch, Lease, Operation, Pin, Tag, Unpin, Vacuum
-from manifests.snapshot import Snapshot
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import job_of
+from colonnade.manifests.named_objects import named_objects, removed_objects
+from colonnade.manifests.operations import Anchor, Epoch, Lease, Operation, Pin, Tag, Unpin, Vacuum
+from colonnade.manifests.snapshot import Snapshot
 
 
 def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:

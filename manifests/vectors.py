@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, StringConstraints
 
-from manifests.errors import CorruptionError
-from manifests.schema import Model
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import Model
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

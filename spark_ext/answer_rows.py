@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from manifests.partition_layout import field_text
-from manifests.snapshot import Snapshot, TableState
-from manifests.vacuum.result import VacuumResult
-from tableformat.history import HistoryEntry
-from tableformat.table import ArrowTable
+from colonnade.manifests.partition_layout import field_text
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.tableformat.history import HistoryEntry
+from colonnade.tableformat.table import ArrowTable
 
 HISTORY_SCHEMA = (
     "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"

@@ -12,8 +12,8 @@ from typing import Any
 from pyspark.sql import Column, SparkSession
 from pyspark.sql.types import DataType
 
-from manifests.errors import InvalidInputError
-from spark_ext.session import is_connect
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.session import is_connect
 
 _RAW_TEXTS = "spark.sql.parser.escapedStringLiterals"
 """With this a backslash in SQL is one, and Spark's own text of an expression means another."""

@@ -6,16 +6,16 @@ from datetime import datetime
 
 from pyspark.sql import SparkSession
 
-from manifests.errors import AlreadyExistsError
-from spark_ext.options import epoch_or_tag
-from spark_ext.statements import refresh_cached, refuse_within
-from spark_ext.table import Table, TableBuilder
-from spark_ext.transaction import Transaction
-from spark_ext.verify import on_executors
-from tableformat.database import Database as ArrowDatabase
-from tableformat.kept_epochs import PinnedEpoch
-from tableformat.verify.findings import VerifyReport
-from tableformat.write_settings import CommitSettings, check_settings
+from colonnade.manifests.errors import AlreadyExistsError
+from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.statements import refresh_cached, refuse_within
+from colonnade.spark_ext.table import Table, TableBuilder
+from colonnade.spark_ext.transaction import Transaction
+from colonnade.spark_ext.verify import on_executors
+from colonnade.tableformat.database import Database as ArrowDatabase
+from colonnade.tableformat.kept_epochs import PinnedEpoch
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.write_settings import CommitSettings, check_settings
 
 
 class Database:

@@ -9,7 +9,7 @@ from typing import Literal
 import pyspark
 from pyspark.sql import SparkSession
 
-from manifests.version import VERSION
+from colonnade.manifests.version import VERSION
 
 # Written in Java, in the jar: its rows are names and values.
 _FORMAT = "colonnade_doctor"

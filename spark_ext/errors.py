@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from manifests.errors import ColonnadeError
+from colonnade.manifests.errors import ColonnadeError
 
 _HIDE_TRACEBACK = "SPARK_HIDE_TRACEBACK"
 

@@ -8,11 +8,17 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from manifests.errors import InvalidInputError
-from spark_ext.column_sql import SqlWriter, quoted
-from spark_ext.session import is_connect
-from spark_ext.statements import Expression, Target, assignments, run_statement, write_values
-from tableformat.statements.statement import RowCounts
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.column_sql import SqlWriter, quoted
+from colonnade.spark_ext.session import is_connect
+from colonnade.spark_ext.statements import (
+    Expression,
+    Target,
+    assignments,
+    run_statement,
+    write_values,
+)
+from colonnade.tableformat.statements.statement import RowCounts
 
 _MATCHED = "WHEN MATCHED"
 _NOT_MATCHED = "WHEN NOT MATCHED"

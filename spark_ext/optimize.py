@@ -11,15 +11,15 @@ from threading import Lock
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_ext.tasks import parallel_jobs, run_in_task
-from tableformat.compaction.execute import CompactionReport, Run
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.optimize import Optimize
-from tableformat.compaction.run import run_job
-from tableformat.predicate import Where
-from tableformat.stop import Stop
-from tableformat.table import ArrowTable
-from tableformat.write_options import MIB
+from colonnade.spark_ext.tasks import parallel_jobs, run_in_task
+from colonnade.tableformat.compaction.execute import CompactionReport, Run
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.optimize import Optimize
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.predicate import Where
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_options import MIB
 
 REPORT_SCHEMA = (
     "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"

@@ -13,20 +13,20 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.schema import SchemaField, TableSchema, type_text
-from manifests.store import open_store
-from spark_ext.errors import one_sentence
-from spark_ext.options import ReadOptions
-from spark_ext.types import from_spark, refuse_uncarried, same_type
-from tableformat.arrow_types import arrow_schema, relabel
-from tableformat.kept_epochs import tagged_epoch
-from tableformat.location import locate_existing
-from tableformat.predicate import parse_predicate
-from tableformat.scan import read_plan
-from tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter, split_plan
-from tableformat.time_travel import timestamp_ms
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.errors import one_sentence
+from colonnade.spark_ext.options import ReadOptions
+from colonnade.spark_ext.types import from_spark, refuse_uncarried, same_type
+from colonnade.tableformat.arrow_types import arrow_schema, relabel
+from colonnade.tableformat.kept_epochs import tagged_epoch
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.scan import read_plan
+from colonnade.tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter, split_plan
+from colonnade.tableformat.time_travel import timestamp_ms
 
 MAX_TASK_BYTES = 32 * 2**20
 """Stored bytes that a task reads of a large table: about a second of work."""

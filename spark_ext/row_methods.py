@@ -8,10 +8,10 @@ from typing import TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_ext.column_sql import SqlWriter, quoted
-from spark_ext.merge import MergeBuilder
-from spark_ext.session import TRANSACTION
-from spark_ext.statements import (
+from colonnade.spark_ext.column_sql import SqlWriter, quoted
+from colonnade.spark_ext.merge import MergeBuilder
+from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.statements import (
     Expression,
     Target,
     require_jar,
@@ -19,9 +19,9 @@ from spark_ext.statements import (
     table_name,
     write_values,
 )
-from spark_ext.update import Update, update_columns
-from tableformat.statements.statement import RowCounts
-from tableformat.table import ArrowTable
+from colonnade.spark_ext.update import Update, update_columns
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table import ArrowTable
 
 _Table = TypeVar("_Table", bound="RowMethods")
 

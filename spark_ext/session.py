@@ -16,10 +16,10 @@ from types import ModuleType
 
 from pyspark.sql import SparkSession
 
-from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
-from manifests.version import VERSION
-from spark_ext.doctor import doctor
-from spark_ext.supported import is_supported, needed
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.doctor import doctor
+from colonnade.spark_ext.supported import is_supported, needed
 
 PACKAGE = Path(__file__).resolve().parent
 JAR = PACKAGE / "colonnade-spark.jar"
@@ -172,4 +172,4 @@ def _version_of(jar: Path) -> str:
 
 def _build_script() -> ModuleType:
     """`java/build.py`, which is in a checkout of the sources only."""
-    return importlib.import_module("spark_ext.java.build")
+    return importlib.import_module("colonnade.spark_ext.java.build")

@@ -20,13 +20,13 @@ from collections.abc import MutableMapping
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 
-from manifests.errors import ColonnadeError
-from spark_ext.errors import one_sentence
-from spark_ext.options import parse_read_options, parse_write_options
-from spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
-from spark_ext.streams import RefusedStreamReader, refuse_stream_writer
-from spark_ext.types import refuse_uncarried, to_spark
-from spark_ext.writer import ColonnadeWriter, plan_python_write
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.spark_ext.errors import one_sentence
+from colonnade.spark_ext.options import parse_read_options, parse_write_options
+from colonnade.spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
+from colonnade.spark_ext.streams import RefusedStreamReader, refuse_stream_writer
+from colonnade.spark_ext.types import refuse_uncarried, to_spark
+from colonnade.spark_ext.writer import ColonnadeWriter, plan_python_write
 
 
 class ColonnadeDataSource(DataSource):

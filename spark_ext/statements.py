@@ -10,13 +10,13 @@ from typing import Protocol
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, Row, SparkSession
 
-from manifests.errors import ConflictError, InvalidInputError
-from manifests.ids import new_transaction_id
-from manifests.snapshot import Snapshot
-from spark_ext.column_sql import SqlWriter, quoted
-from spark_ext.session import CATALOG, TRANSACTION
-from tableformat.statements.rerun import TRIES, pause_before
-from tableformat.statements.statement import RowCounts
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.spark_ext.column_sql import SqlWriter, quoted
+from colonnade.spark_ext.session import CATALOG, TRANSACTION
+from colonnade.tableformat.statements.rerun import TRIES, pause_before
+from colonnade.tableformat.statements.statement import RowCounts
 
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
 _TAG = "colonnade-transaction-"

@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from manifests.errors import InvalidInputError
-from spark_ext.errors import one_sentence
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.errors import one_sentence
 
 
 class RefusedStreamReader(DataSourceStreamReader):

@@ -11,10 +11,10 @@ from datetime import datetime
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from manifests.schema import TableSchema
-from manifests.snapshot import Snapshot, TableState
-from spark_ext.answer_rows import (
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.spark_ext.answer_rows import (
     DETAIL_SCHEMA,
     HISTORY_SCHEMA,
     VACUUM_SCHEMA,
@@ -22,15 +22,15 @@ from spark_ext.answer_rows import (
     history_row,
     vacuum_row,
 )
-from spark_ext.optimize import OptimizeBuilder
-from spark_ext.options import epoch_or_tag
-from spark_ext.row_methods import RowMethods
-from spark_ext.session import TRANSACTION
-from spark_ext.statements import refresh_cached, refuse_within, table_name
-from spark_ext.types import from_spark
-from spark_ext.verify import on_executors
-from tableformat.table import ArrowTable
-from tableformat.verify.findings import VerifyReport
+from colonnade.spark_ext.optimize import OptimizeBuilder
+from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.row_methods import RowMethods
+from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.statements import refresh_cached, refuse_within, table_name
+from colonnade.spark_ext.types import from_spark
+from colonnade.spark_ext.verify import on_executors
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.verify.findings import VerifyReport
 
 
 class Table(RowMethods):

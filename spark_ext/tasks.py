@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from spark_ext.errors import one_sentence
-from tableformat.stop import Stop
+from colonnade.spark_ext.errors import one_sentence
+from colonnade.tableformat.stop import Stop
 
 _CONNECT_JOBS = 8
 """Spark Connect does not tell how many cores there are."""

@@ -18,13 +18,13 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.snapshot import Snapshot
-from spark_ext.row_methods import RowMethods
-from spark_ext.session import TRANSACTION
-from spark_ext.statements import call, conflict_of, require_jar, run_within, table_name
-from tableformat.statements.statement import RowCounts
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.spark_ext.row_methods import RowMethods
+from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.statements import call, conflict_of, require_jar, run_within, table_name
+from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.write_settings import CommitSettings
 
 
 class Transaction:

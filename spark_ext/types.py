@@ -16,8 +16,8 @@ from typing import Any
 import pyspark
 from pyspark.sql import types as spark
 
-from manifests.errors import InvalidInputError
-from manifests.schema import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -28,7 +28,7 @@ from manifests.schema import (
     type_text,
     walk,
 )
-from tableformat.arrow_types import base_type
+from colonnade.tableformat.arrow_types import base_type
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps the declared type of a string column of limited length."""

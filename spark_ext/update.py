@@ -16,20 +16,25 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
-from manifests.change import TableRead
-from manifests.errors import ConflictError, NotFoundError
-from manifests.log import Log
-from manifests.replacement import replaceable
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from spark_ext.errors import one_sentence
-from spark_ext.statements import conflict_of, refresh_cached
-from spark_ext.tasks import parallel_jobs
-from spark_ext.types import to_spark
-from tableformat.statements.reported import decode_rows
-from tableformat.statements.statement import RowCounts, Statement, row_statement, rows_gone
-from tableformat.statements.update import IN_PLACE_BYTES, in_place
-from tableformat.statements.update_job import (
+from colonnade.manifests.change import TableRead
+from colonnade.manifests.errors import ConflictError, NotFoundError
+from colonnade.manifests.log import Log
+from colonnade.manifests.replacement import replaceable
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.spark_ext.errors import one_sentence
+from colonnade.spark_ext.statements import conflict_of, refresh_cached
+from colonnade.spark_ext.tasks import parallel_jobs
+from colonnade.spark_ext.types import to_spark
+from colonnade.tableformat.statements.reported import decode_rows
+from colonnade.tableformat.statements.statement import (
+    RowCounts,
+    Statement,
+    row_statement,
+    rows_gone,
+)
+from colonnade.tableformat.statements.update import IN_PLACE_BYTES, in_place
+from colonnade.tableformat.statements.update_job import (
     ROW,
     ROWSET,
     ChangedRowSet,
@@ -38,8 +43,8 @@ from tableformat.statements.update_job import (
     other_rows_error,
     run_update,
 )
-from tableformat.table import ArrowTable
-from tableformat.write_job import plan_write
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_job import plan_write
 
 _NUMBERS = (
     *(spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from spark_ext.tasks import parallel_jobs, run_in_task
-from tableformat.stop import Stop
-from tableformat.verify.job import VerifyJob, VerifyOutcome
-from tableformat.verify.rowset_check import check_job
-from tableformat.verify.run import Elsewhere
+from colonnade.spark_ext.tasks import parallel_jobs, run_in_task
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
+from colonnade.tableformat.verify.rowset_check import check_job
+from colonnade.tableformat.verify.run import Elsewhere
 
 
 def on_executors(spark: SparkSession) -> Elsewhere:

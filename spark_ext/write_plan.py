@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from manifests.bloom_columns import without_missing
-from manifests.errors import AlreadyExistsError, InvalidInputError
-from manifests.operations import CreateTable
-from manifests.partition_layout import field_text, parse_layout
-from manifests.schema import SchemaField, TableSchema, type_text
-from manifests.snapshot import Snapshot, TableState
-from spark_ext.options import WriteOptions
-from spark_ext.types import same_values
-from tableformat.conversion import given_fields, match_fields
-from tableformat.location import Location
-from tableformat.predicate import Predicate, bind, parse_predicate
-from tableformat.table_design import new_table, parse_sort_key
-from tableformat.write_job import WriteJob, WriteMode, plan_write
+from colonnade.manifests.bloom_columns import without_missing
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.operations import CreateTable
+from colonnade.manifests.partition_layout import field_text, parse_layout
+from colonnade.manifests.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.spark_ext.options import WriteOptions
+from colonnade.spark_ext.types import same_values
+from colonnade.tableformat.conversion import given_fields, match_fields
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
+from colonnade.tableformat.table_design import new_table, parse_sort_key
+from colonnade.tableformat.write_job import WriteJob, WriteMode, plan_write
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,17 +17,17 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
-from manifests.log import Log
-from manifests.store import open_store
-from spark_ext.empty_arrays import with_sound_arrays
-from spark_ext.errors import one_sentence
-from spark_ext.options import WriteOptions
-from spark_ext.types import from_spark, refuse_uncarried
-from spark_ext.write_plan import plan_spark_write
-from tableformat.compaction.auto import compact_after
-from tableformat.location import locate
-from tableformat.statements.written import commit_written
-from tableformat.write_job import (
+from colonnade.manifests.log import Log
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.empty_arrays import with_sound_arrays
+from colonnade.spark_ext.errors import one_sentence
+from colonnade.spark_ext.options import WriteOptions
+from colonnade.spark_ext.types import from_spark, refuse_uncarried
+from colonnade.spark_ext.write_plan import plan_spark_write
+from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.write_job import (
     WriteJob,
     decode_entries,
     encode_entries,

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from manifests.bloom_columns import check_bloom_columns, follow_columns
-from manifests.change import Change
-from manifests.entries import PartitionField
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import (
+from colonnade.manifests.bloom_columns import check_bloom_columns, follow_columns
+from colonnade.manifests.change import Change
+from colonnade.manifests.entries import PartitionField
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import (
     AlterSchema,
     Operation,
     RenameTable,
@@ -24,11 +24,17 @@ from manifests.operations import (
     SetPartitionLayout,
     SetProperties,
 )
-from manifests.partition_layout import parse_layout
-from manifests.schema import SchemaField, StructType, TableSchema, assign_ids, check_schema
-from manifests.snapshot import Snapshot, TableState
-from tableformat.column import check_names
-from tableformat.table_design import check_table_name, check_texts
+from colonnade.manifests.partition_layout import parse_layout
+from colonnade.manifests.schema import (
+    SchemaField,
+    StructType,
+    TableSchema,
+    assign_ids,
+    check_schema,
+)
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.column import check_names
+from colonnade.tableformat.table_design import check_table_name, check_texts
 
 Path = tuple[str, ...]
 """A column's name, or names that lead to a field of a struct, element, key or value in it."""

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from tableformat.sound_arrays import pair_structs
+from colonnade.tableformat.sound_arrays import pair_structs
 
 
 def array_bytes(array: pa.Array) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from tableformat.arrow_input import record_batches
-from tableformat.arrow_types import arrow_schema
-from tableformat.location import Location
-from tableformat.scan import read_plan, read_plan_parallel
-from tableformat.scan_plan import ScanPlan
+from colonnade.tableformat.arrow_input import record_batches
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.scan import read_plan, read_plan_parallel
+from colonnade.tableformat.scan_plan import ScanPlan
 
 
 class Scan:

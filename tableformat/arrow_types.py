@@ -18,8 +18,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.errors import CorruptionError, InvalidInputError
-from manifests.schema import (
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -28,7 +28,7 @@ from manifests.schema import (
     TableSchema,
     decimal_digits,
 )
-from tableformat.sound_arrays import sound
+from colonnade.tableformat.sound_arrays import sound
 
 TYPE_KEY = b"colonnade.type"
 """Field metadata: the exact type, where the Arrow type does not imply it."""

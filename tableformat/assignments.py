@@ -14,20 +14,20 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from tableformat.arrow_types import arrow_schema, arrow_type, base_type, type_name
-from tableformat.conform import conform
-from tableformat.conversion import match_fields
-from tableformat.decimals import from_unscaled
-from tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
-from tableformat.predicate.bind import resolve
-from tableformat.predicate.bound import BoundColumn
-from tableformat.predicate.builder import as_column
-from tableformat.predicate.expressions import Column
-from tableformat.predicate.literals import Kind, Literal, make_literal
-from tableformat.predicate.sql import parse_value
-from tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.tableformat.arrow_types import arrow_schema, arrow_type, base_type, type_name
+from colonnade.tableformat.conform import conform
+from colonnade.tableformat.conversion import match_fields
+from colonnade.tableformat.decimals import from_unscaled
+from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
+from colonnade.tableformat.predicate.bind import resolve
+from colonnade.tableformat.predicate.bound import BoundColumn
+from colonnade.tableformat.predicate.builder import as_column
+from colonnade.tableformat.predicate.expressions import Column
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.sql import parse_value
+from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
 
 
 @dataclass(frozen=True, slots=True)

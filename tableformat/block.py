@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 from google_crc32c import value as crc32c
 
-from manifests.errors import InvalidInputError
-from tableformat import ipc_stream
-from tableformat.array_size import array_bytes
-from tableformat.block_statistics import Statistics, measure
-from tableformat.column import Column, Order
-from tableformat.encodings import constant, dictionary, lengths, narrowed, null, plain
-from tableformat.encodings.encoded import Encoded
-from tableformat.encodings.integers import bounds_of
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.array_size import array_bytes
+from colonnade.tableformat.block_statistics import Statistics, measure
+from colonnade.tableformat.column import Column, Order
+from colonnade.tableformat.encodings import constant, dictionary, lengths, narrowed, null, plain
+from colonnade.tableformat.encodings.encoded import Encoded
+from colonnade.tableformat.encodings.integers import bounds_of
 
 MANY_ROWS_LIMIT = 64 * 2**20
 """No block of more than one row is larger when decoded, in bytes, not even a forged one."""

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from manifests.entries import ColumnStatistics
-from manifests.statistics import (
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.statistics import (
     ANY_KIND,
     Bound,
     BoundKinds,
@@ -24,8 +24,8 @@ from manifests.statistics import (
     encode_bound,
     value_after,
 )
-from tableformat.column import Order
-from tableformat.decimals import unscaled
+from colonnade.tableformat.column import Order
+from colonnade.tableformat.decimals import unscaled
 
 INDEX_BOUND_LENGTH = 64
 """Code points or bytes that a bound keeps in the index and the footer."""

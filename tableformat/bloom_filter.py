@@ -19,9 +19,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from xxhash import xxh64_intdigest
 
-from manifests.statistics import Bound
-from tableformat.column import Column, Order
-from tableformat.encodings import narrowed
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat.column import Column, Order
+from colonnade.tableformat.encodings import narrowed
 
 Hashes = NDArray[np.uint64]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from manifests.entries import ColumnStatistics
-from manifests.schema import SchemaField
-from manifests.statistics import Bound, bound_kinds, decode_bound
-from tableformat.arrow_types import storage_type
-from tableformat.decimals import from_unscaled
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.statistics import Bound, bound_kinds, decode_bound
+from colonnade.tableformat.arrow_types import storage_type
+from colonnade.tableformat.decimals import from_unscaled
 
 SHOWN = 40
 """Characters of a bound that are shown."""

@@ -9,10 +9,10 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField
-from manifests.statistics import BoundKinds, bound_kinds
-from tableformat.arrow_types import storage_type
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.statistics import BoundKinds, bound_kinds
+from colonnade.tableformat.arrow_types import storage_type
 
 
 class Order(enum.Enum):

@@ -16,17 +16,17 @@ import numpy as np
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError
-from manifests.replacement import stored_as
-from manifests.store import ObjectStore
-from tableformat.block import BlockEntry
-from tableformat.block_statistics import Statistics, from_log
-from tableformat.column import Column
-from tableformat.footer import Filters, Segment, entry_of
-from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
-from tableformat.stored_block import ColumnBlocks
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.replacement import stored_as
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.block import BlockEntry
+from colonnade.tableformat.block_statistics import Statistics, from_log
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.footer import Filters, Segment, entry_of
+from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.stored_block import ColumnBlocks
 
 _NO_FILTERS = Filters(offset=0, length=0)
 

@@ -12,13 +12,13 @@ from functools import lru_cache
 
 import pyarrow as pa
 
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, TableSchema
-from tableformat.arrow_types import arrow_schema
-from tableformat.conversion import convert, given_fields, match_fields
-from tableformat.plain_size import largest_part
-from tableformat.text_form import has_lengths
-from tableformat.value_checks import check_values, is_constrained
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.conversion import convert, given_fields, match_fields
+from colonnade.tableformat.plain_size import largest_part
+from colonnade.tableformat.text_form import has_lengths
+from colonnade.tableformat.value_checks import check_values, is_constrained
 
 CONFORMED_ROWS = 65_536
 """Of a larger batch so many rows are converted at a time, so that memory stays bounded."""

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, decimal_digits
-from tableformat.arrow_types import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, decimal_digits
+from colonnade.tableformat.arrow_types import (
     VARIANT_FIELDS,
     arrow_type,
     base_type,
@@ -24,9 +24,9 @@ from tableformat.arrow_types import (
     relabel,
     type_name,
 )
-from tableformat.plain_form import plain_form
-from tableformat.sound_arrays import validity
-from tableformat.text_form import fit_lengths, has_lengths
+from colonnade.tableformat.plain_form import plain_form
+from colonnade.tableformat.sound_arrays import validity
+from colonnade.tableformat.text_form import fit_lengths, has_lengths
 
 _TO_SHORT = frozenset({pa.int8(), pa.uint8(), pa.int16()})
 _TO_INT = _TO_SHORT | {pa.uint16(), pa.int32()}

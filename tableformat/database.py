@@ -8,18 +8,18 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from manifests.errors import AlreadyExistsError, InvalidInputError
-from manifests.ids import new_transaction_id
-from manifests.log import Change, Log, create_database
-from manifests.operations import DropTable
-from manifests.schema import TableSchema
-from manifests.snapshot import Snapshot
-from manifests.store import ObjectStore
-from manifests.vacuum.result import VacuumResult
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.alteration import commit_rename
-from tableformat.arrow_types import as_table_schema
-from tableformat.kept_epochs import (
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Change, Log, create_database
+from colonnade.manifests.operations import DropTable
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.alteration import commit_rename
+from colonnade.tableformat.arrow_types import as_table_schema
+from colonnade.tableformat.kept_epochs import (
     PinnedEpoch,
     commit_pin,
     commit_tag,
@@ -27,23 +27,23 @@ from tableformat.kept_epochs import (
     commit_untag,
     pinned,
 )
-from tableformat.location import (
+from colonnade.tableformat.location import (
     Location,
     StorageOptions,
     locate,
     locate_existing,
     refuse_existing,
 )
-from tableformat.repair.caches import rebuild_caches
-from tableformat.restore import restore_database
-from tableformat.table import ArrowTable
-from tableformat.table_design import new_table
-from tableformat.time_travel import epoch_number, snapshot_at
-from tableformat.transaction import Transaction
-from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import Elsewhere, Progress, verify
-from tableformat.write_job import commit_write, plan_write
-from tableformat.write_settings import CommitSettings
+from colonnade.tableformat.repair.caches import rebuild_caches
+from colonnade.tableformat.restore import restore_database
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.transaction import Transaction
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
+from colonnade.tableformat.write_job import commit_write, plan_write
+from colonnade.tableformat.write_settings import CommitSettings
 
 
 class Database:

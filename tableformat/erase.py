@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.predicate import Predicate, Where, bind, parse_predicate
-from tableformat.scan_plan import rowset_filter
-from tableformat.selection import stored_matches
-from tableformat.table import ArrowTable
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
+from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.selection import stored_matches
+from colonnade.tableformat.table import ArrowTable
 
 
 @dataclass(frozen=True, slots=True)

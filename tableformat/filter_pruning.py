@@ -11,12 +11,12 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable, Keep
-from manifests.statistics import Bound
-from tableformat.bloom_filter import hash_values, members
-from tableformat.column import Column
-from tableformat.stored_block import ColumnBlocks
-from tableformat.write_options import MIB
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat.bloom_filter import hash_values, members
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.stored_block import ColumnBlocks
+from colonnade.tableformat.write_options import MIB
 
 Mask = NDArray[np.bool_]
 Damaged = Callable[[Column, str], NoReturn]

@@ -14,13 +14,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from manifests.entries import ColumnNumber, ColumnStatistics, Count, Crc32c, RowCount
-from manifests.errors import CorruptionError
-from manifests.schema import Model
-from manifests.statistics import BoundKinds
-from tableformat.block import BlockEntry
-from tableformat.block_statistics import from_log
-from tableformat.bloom_filter import is_filter_length
+from colonnade.manifests.entries import ColumnNumber, ColumnStatistics, Count, Crc32c, RowCount
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import Model
+from colonnade.manifests.statistics import BoundKinds
+from colonnade.tableformat.block import BlockEntry
+from colonnade.tableformat.block_statistics import from_log
+from colonnade.tableformat.bloom_filter import is_filter_length
 
 FOOTER_LIMIT = 2**30
 """No footer is larger, in bytes."""

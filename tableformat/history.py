@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from manifests.errors import NotFoundError
-from manifests.operations import (
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -18,7 +18,7 @@ from manifests.operations import (
     Epoch,
     Vacuum,
 )
-from manifests.snapshot import Snapshot
+from colonnade.manifests.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

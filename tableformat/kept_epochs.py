@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from manifests.change import Change
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import Operation, Pin, Tag, Unpin, Untag
-from manifests.snapshot import Snapshot
-from tableformat.history import moment
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.tableformat.history import moment
 
 
 @dataclass(frozen=True, slots=True)

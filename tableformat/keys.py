@@ -11,15 +11,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, TableSchema
-from tableformat.arrow_types import type_name
-from tableformat.column import check_names
-from tableformat.predicate import bind, col, prune
-from tableformat.predicate.expressions import Predicate, conjunction
-from tableformat.predicate.literals import Kind, Literal, make_literal
-from tableformat.predicate.storage import domain_of
+from colonnade.manifests.bounds import BoundsTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.tableformat.arrow_types import type_name
+from colonnade.tableformat.column import check_names
+from colonnade.tableformat.predicate import bind, col, prune
+from colonnade.tableformat.predicate.expressions import Predicate, conjunction
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.storage import domain_of
 
 _LISTED_KEYS = 10_000
 """Up to so many keys of one column are compared with bounds one by one."""

@@ -16,17 +16,17 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.ids import TableId
-from manifests.log import Log
-from manifests.slots import check_unused, is_taken
-from manifests.snapshot import Snapshot, TableState
-from manifests.store import LocalStore, ObjectStore, open_store
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log import Log
+from colonnade.manifests.slots import check_unused, is_taken
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.store import LocalStore, ObjectStore, open_store
 
 StorageOptions = Mapping[str, object]
 

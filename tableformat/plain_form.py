@@ -11,8 +11,8 @@ from functools import lru_cache
 import numpy as np
 import pyarrow as pa
 
-from tableformat.arrow_types import TRANSPARENT_EXTENSIONS, is_list
-from tableformat.sound_arrays import pair_structs, validity
+from colonnade.tableformat.arrow_types import TRANSPARENT_EXTENSIONS, is_list
+from colonnade.tableformat.sound_arrays import pair_structs, validity
 
 _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tableformat.arrow_types import is_list
-from tableformat.plain_form import is_view, run_indices
-from tableformat.sound_arrays import pair_structs
+from colonnade.tableformat.arrow_types import is_list
+from colonnade.tableformat.plain_form import is_view, run_indices
+from colonnade.tableformat.sound_arrays import pair_structs
 
 _OFFSETS = {
     **dict.fromkeys((pa.string(), pa.binary()), np.int32),

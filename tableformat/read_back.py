@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError
-from manifests.schema import SchemaField
-from manifests.store import ObjectStore
-from tableformat.block_statistics import Statistics, contradiction, merge
-from tableformat.rowset_reader import RowSetReader
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.block_statistics import Statistics, contradiction, merge
+from colonnade.tableformat.rowset_reader import RowSetReader
 
 _WINDOW_BYTES = 2**21
 

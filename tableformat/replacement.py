@@ -13,17 +13,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import AbstractBitMap, FrozenBitMap
 
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.ids import new_object_id
-from manifests.operations import ReplaceColumn
-from manifests.replacement import holders, replacement_of
-from manifests.schema import SchemaField
-from manifests.snapshot import LiveRowSet
-from manifests.store import ObjectStore
-from tableformat.column import column_of
-from tableformat.read_back import check_rows, read_back
-from tableformat.rowset_output import RowSetOutput
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.operations import ReplaceColumn
+from colonnade.manifests.replacement import holders, replacement_of
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.column import column_of
+from colonnade.tableformat.read_back import check_rows, read_back
+from colonnade.tableformat.rowset_output import RowSetOutput
+from colonnade.tableformat.write_options import WriteOptions
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from manifests.bloom_columns import follow_columns
-from manifests.change import Change, TableRead
-from manifests.conflicts import has_landed
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import TableId, new_transaction_id
-from manifests.log import Log
-from manifests.operations import (
+from colonnade.manifests.bloom_columns import follow_columns
+from colonnade.manifests.change import Change, TableRead
+from colonnade.manifests.conflicts import has_landed
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId, new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import (
     AddRowSet,
     CreateTable,
     DropRowSet,
@@ -30,10 +30,10 @@ from manifests.operations import (
     SetProperties,
     Txn,
 )
-from manifests.rebase.targets import id_ranges
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from tableformat.history import RESTORE
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.rebase.targets import id_ranges
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.history import RESTORE
+from colonnade.tableformat.write_settings import CommitSettings
 
 
 def restore_table(

@@ -20,23 +20,23 @@ from typing import Literal
 
 import pyarrow as pa
 
-from manifests import names
-from manifests.codec import byte_check, crc32c, encode_model
-from manifests.entries import ColumnStatistics, RowSetEntry
-from manifests.errors import ColonnadeError
-from manifests.ids import ObjectId
-from manifests.statistics import LOG_BOUND_LENGTH
-from manifests.store import ObjectStore, ObjectWriter
-from manifests.store.base import Data
-from tableformat.array_size import array_bytes
-from tableformat.block import BlockEntry, encode_block
-from tableformat.block_statistics import from_log, merge, shorten, to_log
-from tableformat.bloom_filter import encode_filter
-from tableformat.column import Column
-from tableformat.footer import Extent, Filters, Footer, Segment, block_of, has_filters
-from tableformat.sparse_index import encode_index
-from tableformat.stored_block import StoredBlock
-from tableformat.write_options import WriteOptions
+from colonnade.manifests import names
+from colonnade.manifests.codec import byte_check, crc32c, encode_model
+from colonnade.manifests.entries import ColumnStatistics, RowSetEntry
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.ids import ObjectId
+from colonnade.manifests.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.store import ObjectStore, ObjectWriter
+from colonnade.manifests.store.base import Data
+from colonnade.tableformat.array_size import array_bytes
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.block_statistics import from_log, merge, shorten, to_log
+from colonnade.tableformat.bloom_filter import encode_filter
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.footer import Extent, Filters, Footer, Segment, block_of, has_filters
+from colonnade.tableformat.sparse_index import encode_index
+from colonnade.tableformat.stored_block import StoredBlock
+from colonnade.tableformat.write_options import WriteOptions
 
 _MOST_OPEN_FILES = 256
 """A wider RowSet waits in memory instead, and so many of its files are written at a time."""

@@ -14,22 +14,22 @@ import pyarrow as pa
 from google_crc32c import value as crc32c
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable, Keep
-from manifests.entries import RowSetEntry
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import ObjectStore
-from tableformat.arrow_types import from_storage
-from tableformat.block import decode_block, understated
-from tableformat.block_statistics import Statistics, merge
-from tableformat.bloom_filter import encode_filter
-from tableformat.column import Column, column_of
-from tableformat.column_segments import ColumnSegments
-from tableformat.filter_pruning import prune_by_filters
-from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import bounds_of
-from tableformat.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
-from tableformat.write_options import MIB
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import from_storage
+from colonnade.tableformat.block import decode_block, understated
+from colonnade.tableformat.block_statistics import Statistics, merge
+from colonnade.tableformat.bloom_filter import encode_filter
+from colonnade.tableformat.column import Column, column_of
+from colonnade.tableformat.column_segments import ColumnSegments
+from colonnade.tableformat.filter_pruning import prune_by_filters
+from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.sparse_index import bounds_of
+from colonnade.tableformat.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
+from colonnade.tableformat.write_options import MIB
 
 _WINDOW_BYTES = 8 * MIB
 """About so many stored bytes are read ahead at once."""

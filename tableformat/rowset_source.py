@@ -7,12 +7,12 @@ import binascii
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from manifests import names
-from manifests.codec import decode_model, verify
-from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError, NotFoundError
-from manifests.store import ObjectStore
-from tableformat.footer import FOOTER_LIMIT, Footer
+from colonnade.manifests import names
+from colonnade.manifests.codec import decode_model, verify
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.footer import FOOTER_LIMIT, Footer
 
 
 class RowSetSource:

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from manifests.entries import RowSetEntry, SortField
-from manifests.ids import new_object_id
-from manifests.schema import TableSchema
-from manifests.store import ObjectStore
-from tableformat.arrow_types import to_storage
-from tableformat.column import column_of
-from tableformat.rowset_output import RowSetOutput
-from tableformat.sort import sort_indices
-from tableformat.stored_block import StoredBlock
-from tableformat.task_writer import TaskWriter
-from tableformat.write_options import MIB, WriteOptions
+from colonnade.manifests.entries import RowSetEntry, SortField
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import to_storage
+from colonnade.tableformat.column import column_of
+from colonnade.tableformat.rowset_output import RowSetOutput
+from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.stored_block import StoredBlock
+from colonnade.tableformat.task_writer import TaskWriter
+from colonnade.tableformat.write_options import MIB, WriteOptions
 
 __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
 

@@ -12,14 +12,19 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from manifests.deletion_vector import DeletionVector, read_deletion_vector
-from manifests.errors import CorruptionError, NotFoundError, StoreError, UnsupportedFormatError
-from manifests.log_reader import LogReader
-from manifests.store import ObjectStore
-from tableformat.arrow_types import arrow_schema
-from tableformat.predicate import BoundPredicate, evaluate, prune
-from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import RowSetScan, ScanPlan, split_plan
+from colonnade.manifests.deletion_vector import DeletionVector, read_deletion_vector
+from colonnade.manifests.errors import (
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.scan_plan import RowSetScan, ScanPlan, split_plan
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
 """Stored bytes that one thread of a parallel read takes at a time."""

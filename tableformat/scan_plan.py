@@ -15,14 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable, Keep
-from manifests.entries import Count, DeletionVectorEntry, RowCount, RowSetEntry, RowSetNumber
-from manifests.errors import InvalidInputError
-from manifests.schema import Model, TableSchema, without_metadata
-from manifests.snapshot import LiveRowSet, TableState
-from tableformat.column import check_names
-from tableformat.partition.prune import partition_test
-from tableformat.predicate import BoundPredicate, Predicate, bind, from_json, prune, to_json
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.entries import (
+    Count,
+    DeletionVectorEntry,
+    RowCount,
+    RowSetEntry,
+    RowSetNumber,
+)
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.column import check_names
+from colonnade.tableformat.partition.prune import partition_test
+from colonnade.tableformat.predicate import (
+    BoundPredicate,
+    Predicate,
+    bind,
+    from_json,
+    prune,
+    to_json,
+)
 
 
 class RowSetScan(Model):

@@ -15,15 +15,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.bounds import bounds_table
-from manifests.deletion_vector import read_deletion_vector
-from manifests.entries import RowSetEntry
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore
-from tableformat.predicate import BoundPredicate, Predicate, bind, complement, evaluate, prune
-from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import cut_rows
+from colonnade.manifests.bounds import bounds_table
+from colonnade.manifests.deletion_vector import read_deletion_vector
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.predicate import (
+    BoundPredicate,
+    Predicate,
+    bind,
+    complement,
+    evaluate,
+    prune,
+)
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.scan_plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.entries import SortField
+from colonnade.manifests.entries import SortField
 
 
 def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField]) -> pa.Array:

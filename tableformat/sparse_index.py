@@ -22,13 +22,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from manifests.bounds import Bounds, bound_array
-from manifests.statistics import Bound
-from tableformat import ipc_stream
-from tableformat.block import ENCODINGS, BlockEntry
-from tableformat.block_statistics import Statistics, merge
-from tableformat.bloom_filter import is_filter_length
-from tableformat.column import Order
+from colonnade.manifests.bounds import Bounds, bound_array
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.block import ENCODINGS, BlockEntry
+from colonnade.tableformat.block_statistics import Statistics, merge
+from colonnade.tableformat.bloom_filter import is_filter_length
+from colonnade.tableformat.column import Order
 
 _BOUND_TYPES = {
     Order.INTEGER: pa.int64(),

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tableformat.block import BlockEntry
-from tableformat.column import Column
-from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex
+from colonnade.tableformat.block import BlockEntry
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.sparse_index import SparseIndex
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from manifests.change import Change
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     CorruptionError,
@@ -23,35 +23,35 @@ from manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from manifests.ids import new_job_id
-from manifests.log import Log
-from manifests.partition_layout import field_text
-from manifests.schema import TableSchema
-from manifests.snapshot import Snapshot, TableState
-from manifests.vacuum.result import VacuumResult
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.alteration import Alteration, SetPartitioning, commit_alterations
-from tableformat.arrow_scan import Scan, batches_of
-from tableformat.arrow_types import arrow_schema, as_table_schema
-from tableformat.compaction.auto import compact_after
-from tableformat.compaction.optimize import Optimize
-from tableformat.history import HistoryEntry, moment, table_history
-from tableformat.location import Location, StorageOptions, locate, locate_existing
-from tableformat.predicate import Where, parse_predicate
-from tableformat.repair.rowsets import RepairResult, take_out
-from tableformat.restore import restore_table
-from tableformat.scan_plan import plan_scan, rowset_filter
-from tableformat.statements.methods import Evaluate, RowMethods
-from tableformat.statements.replace import evaluate_replace
-from tableformat.statements.replace_partitions import evaluate_replace_partitions
-from tableformat.statements.rerun import commit_statement
-from tableformat.statements.statement import RowCounts, Statement, is_done, make_change
-from tableformat.table_design import new_table
-from tableformat.time_travel import epoch_number, snapshot_at
-from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import Elsewhere, Progress, verify
-from tableformat.write_job import commit_write, plan_write, take_lease, write_rows
-from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.partition_layout import field_text
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.alteration import Alteration, SetPartitioning, commit_alterations
+from colonnade.tableformat.arrow_scan import Scan, batches_of
+from colonnade.tableformat.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.compaction.optimize import Optimize
+from colonnade.tableformat.history import HistoryEntry, moment, table_history
+from colonnade.tableformat.location import Location, StorageOptions, locate, locate_existing
+from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.repair.rowsets import RepairResult, take_out
+from colonnade.tableformat.restore import restore_table
+from colonnade.tableformat.scan_plan import plan_scan, rowset_filter
+from colonnade.tableformat.statements.methods import Evaluate, RowMethods
+from colonnade.tableformat.statements.replace import evaluate_replace
+from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
+from colonnade.tableformat.statements.rerun import commit_statement
+from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.time_travel import epoch_number, snapshot_at
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
+from colonnade.tableformat.write_job import commit_write, plan_write, take_lease, write_rows
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 
 class ArrowTable(RowMethods):
@@ -296,8 +296,8 @@ class ArrowTable(RowMethods):
     def alter(self, *changes: Alteration) -> int:
         """Change columns, properties or the comment, all in one epoch, and return it.
 
-        No file is touched; see `tableformat.alteration` for the changes. Raises InvalidInputError
-        or NotFoundError naming the column, ConflictError when somebody else altered the same
+        No file is touched; see `alteration.py` for the changes. Raises InvalidInputError or
+        NotFoundError naming the column, ConflictError when somebody else altered the same
         thing since the table was last seen.
         """
         return self._see(commit_alterations(self._log, self.snapshot, self.state, changes)).epoch

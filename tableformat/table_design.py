@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manifests.bloom_columns import check_bloom_columns
-from manifests.compaction.policy import check_policy
-from manifests.entries import SortField
-from manifests.errors import InvalidInputError
-from manifests.ids import new_table_id
-from manifests.operations import CreateTable
-from manifests.partition_layout import parse_layout
-from manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
-from manifests.schema import TableSchema, assign_ids, check_schema, type_text
-from manifests.vacuum.retention import check_retention
-from tableformat.column import check_names
+from colonnade.manifests.bloom_columns import check_bloom_columns
+from colonnade.manifests.compaction.policy import check_policy
+from colonnade.manifests.entries import SortField
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_table_id
+from colonnade.manifests.operations import CreateTable
+from colonnade.manifests.partition_layout import parse_layout
+from colonnade.manifests.rebase.reads import ISOLATION, ISOLATION_LEVELS
+from colonnade.manifests.schema import TableSchema, assign_ids, check_schema, type_text
+from colonnade.manifests.vacuum.retention import check_retention
+from colonnade.tableformat.column import check_names
 
 SORT_KEY = "sortKey"
 """What the sort key is called where Spark shows it among the properties."""

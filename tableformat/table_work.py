@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from manifests.change import KeyGuard, RowsGone, TableRead
-from manifests.deletion_vector import DeletionVector
-from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.log import Log
-from manifests.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
-from manifests.rebase.targets import all_rows, id_ranges
-from manifests.replacement import with_replacement
-from manifests.snapshot import LiveRowSet, TableState
-from tableformat.statements.statement import Statement
+from colonnade.manifests.change import KeyGuard, RowsGone, TableRead
+from colonnade.manifests.deletion_vector import DeletionVector
+from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
+from colonnade.manifests.rebase.targets import all_rows, id_ranges
+from colonnade.manifests.replacement import with_replacement
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.statements.statement import Statement
 
 NO_ROWS = FrozenBitMap()
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 _Writer = TypeVar("_Writer", bound="TaskWriter")
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField
 
 _LENGTH = re.compile(r"(?:var)?char\((\d+)\)", re.ASCII)
 _MOST_BYTES = 2**31 - 1

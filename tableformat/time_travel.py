@@ -6,11 +6,11 @@ import operator
 import re
 from datetime import datetime, timezone
 
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.snapshot import Snapshot
-from tableformat.history import EPOCH_START, MILLISECOND
-from tableformat.kept_epochs import tagged_epoch
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.tableformat.history import EPOCH_START, MILLISECOND
+from colonnade.tableformat.kept_epochs import tagged_epoch
 
 
 def snapshot_at(

@@ -17,32 +17,32 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.change import Change, RowsGone, TableRead
-from manifests.deletion_vector import (
+from colonnade.manifests.change import Change, RowsGone, TableRead
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import DeletionVectorEntry
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import TableId, new_job_id, new_transaction_id
-from manifests.log import Log
-from manifests.operations import CreateTable, DropRowSet, DropTable, Operation
-from manifests.schema import TableSchema
-from manifests.snapshot import Snapshot, TableState
-from tableformat.arrow_scan import Scan, batches_of
-from tableformat.arrow_types import arrow_schema, as_table_schema
-from tableformat.location import Location
-from tableformat.predicate import Where, parse_predicate
-from tableformat.scan_plan import plan_scan, rowset_filter
-from tableformat.statements.append import evaluate_append
-from tableformat.statements.methods import Evaluate, RowMethods
-from tableformat.statements.replace import evaluate_replace
-from tableformat.statements.replace_partitions import evaluate_replace_partitions
-from tableformat.statements.statement import COUNTED, RowCounts, Statement
-from tableformat.table_design import new_table
-from tableformat.table_work import TableWork
-from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import CreateTable, DropRowSet, DropTable, Operation
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.arrow_scan import Scan, batches_of
+from colonnade.tableformat.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.scan_plan import plan_scan, rowset_filter
+from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.methods import Evaluate, RowMethods
+from colonnade.tableformat.statements.replace import evaluate_replace
+from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
+from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.table_work import TableWork
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 _Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
 """Makes an entry of a vector, of a table whose objects' names begin with a prefix."""

@@ -12,10 +12,10 @@ from functools import lru_cache
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, MapType, SchemaField, StructType
-from tableformat.arrow_types import VARIANT_FIELDS, base_type, map_entries
-from tableformat.text_form import declared_length
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType
+from colonnade.tableformat.arrow_types import VARIANT_FIELDS, base_type, map_entries
+from colonnade.tableformat.text_form import declared_length
 
 _DAY_NS = 86_400 * 10**9
 _UNITS = {

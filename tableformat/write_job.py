@@ -19,10 +19,10 @@ from typing import Any, Literal
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from manifests.bloom_columns import bloom_columns
-from manifests.change import TableRead
-from manifests.creation import refuse_foreign_data
-from manifests.entries import (
+from colonnade.manifests.bloom_columns import bloom_columns
+from colonnade.manifests.change import TableRead
+from colonnade.manifests.creation import refuse_foreign_data
+from colonnade.manifests.entries import (
     ColumnNumber,
     Count,
     PartitionField,
@@ -30,11 +30,16 @@ from manifests.entries import (
     SortField,
     TableIdText,
 )
-from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError, NotFoundError
-from manifests.ids import TableId, new_job_id, new_transaction_id
-from manifests.log import Change, Log, create_database
-from manifests.names import table_prefix
-from manifests.operations import (
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.log import Change, Log, create_database
+from colonnade.manifests.names import table_prefix
+from colonnade.manifests.operations import (
     AddRowSet,
     CreateTable,
     DropRowSet,
@@ -43,16 +48,16 @@ from manifests.operations import (
     Operation,
     TransactionIdText,
 )
-from manifests.rebase.targets import id_ranges
-from manifests.schema import Model, TableSchema
-from manifests.snapshot import Snapshot, TableState
-from manifests.store import ObjectStore, open_store
-from tableformat.conform import conform_batches
-from tableformat.location import Location
-from tableformat.partition.writer import PartitionedWriter
-from tableformat.predicate import Predicate, to_json
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
-from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+from colonnade.manifests.rebase.targets import id_ranges
+from colonnade.manifests.schema import Model, TableSchema
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.conform import conform_batches
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.partition.writer import PartitionedWriter
+from colonnade.tableformat.predicate import Predicate, to_json
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
 """Of so many leading columns, besides those of sort key and partitions, are statistics kept."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manifests.limits import LIMITS
+from colonnade.manifests.limits import LIMITS
 
 KIB = 2**10
 MIB = 2**20

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from manifests.entries import Count
-from manifests.errors import InvalidInputError
-from manifests.operations import Operation, Txn
-from manifests.schema import InputModel
+from colonnade.manifests.entries import Count
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.operations import Operation, Txn
+from colonnade.manifests.schema import InputModel
 
 
 class WriteSettings(InputModel):

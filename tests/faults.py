@@ -13,9 +13,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
-from manifests.errors import StoreError
-from manifests.store import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
-from manifests.store.base import Data
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.store import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.base import Data
 
 T = TypeVar("T")
 

@@ -11,20 +11,20 @@ from multiprocessing.queues import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable, Keep
-from manifests.change import Change
-from manifests.entries import (
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.change import Change
+from colonnade.manifests.entries import (
     ByteCheck,
     ColumnStatistics,
     DeletionVectorEntry,
     RowSetEntry,
     SortField,
 )
-from manifests.ids import TableId, new_transaction_id
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log, create_database
-from manifests.log_reader import LogReader
-from manifests.operations import (
+from colonnade.manifests.ids import TableId, new_transaction_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     CreateTable,
@@ -32,9 +32,9 @@ from manifests.operations import (
     DropTable,
     Operation,
 )
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
-from manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = TableId("0123456789abcdef")
 TRIPS = TableId("fedcba9876543210")

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.change import Change, RowsGone, TableRead
-from manifests.deletion_vector import (
+from colonnade.manifests.change import Change, RowsGone, TableRead
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     read_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import Replacement, RowSetEntry
-from manifests.ids import new_transaction_id
-from manifests.operations import (
+from colonnade.manifests.entries import Replacement, RowSetEntry
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.operations import (
     AddRowSet,
     AlterSchema,
     Compaction,
@@ -31,12 +31,12 @@ from manifests.operations import (
     ReplaceColumn,
     RowKind,
 )
-from manifests.rebase.origin import write_origin
-from manifests.rebase.targets import id_ranges
-from manifests.replacement import holders
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot
-from manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.rebase.origin import write_origin
+from colonnade.manifests.rebase.targets import id_ranges
+from colonnade.manifests.replacement import holders
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
 
 Row = tuple[int, int]

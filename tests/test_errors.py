@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-import manifests.errors as errors
+import colonnade.manifests.errors as errors
 
 KINDS = {
     "ColonnadeError": "ERROR",

@@ -21,7 +21,7 @@ class Blocker:
         if name.partition(".")[0] in ("pyspark", "py4j"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-UNWANTED = ("spark_ext", "pandas", "duckdb", "colonnade.cli", "typer", "rich", "jinja2")
+UNWANTED = ("colonnade.spark_ext", "pandas", "duckdb", "colonnade.cli", "typer", "rich", "jinja2")
 sys.meta_path.insert(0, Blocker())
 from colonnade import *
 import colonnade
@@ -68,6 +68,18 @@ for name in ("session", "configure", "enable", "doctor", "Table", "Database"):
         f"colonnade.session needs Spark 4.1 or newer, but pyspark {version} is installed: install"
         " colonnade[spark]."
     )
+
+
+@pytest.mark.parametrize("name", ["manifests", "tableformat", "spark_ext"])
+def test_a_folder_of_the_user_with_the_name_of_a_package_does_not_matter(
+    name: str, tmp_path: Path
+) -> None:
+    theirs = tmp_path / name
+    theirs.mkdir()
+    (theirs / "__init__.py").write_text("raise SystemExit('not ours')")
+    program = f"import sys, colonnade; assert {name!r} not in sys.modules"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=environment, check=True)
 
 
 def test_the_arrow_lines_of_the_readme_run_as_they_stand(

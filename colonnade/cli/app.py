@@ -28,7 +28,7 @@ from colonnade.cli.repair import repair
 from colonnade.cli.vacuum import vacuum
 from colonnade.cli.verify import verify
 from colonnade.cli.write_report import report
-from manifests.version import VERSION
+from colonnade.manifests.version import VERSION
 
 Command = Callable[..., None]
 

@@ -26,14 +26,14 @@ from colonnade.cli.output import Output
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import Advance, progress
 from colonnade.maintain.round import Compact
-from manifests.compaction.plan import CompactionPlan
-from manifests.errors import InvalidInputError
-from tableformat.compaction.execute import CompactionReport, Run
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.optimize import Optimize
-from tableformat.compaction.run import run_job
-from tableformat.database import Database
-from tableformat.stop import Stop
+from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.compaction.execute import CompactionReport, Run
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.optimize import Optimize
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.stop import Stop
 
 
 def compact(
@@ -121,8 +121,10 @@ class _Runner:
 def _runner(place: Place, engine: Engine, output: Output) -> _Runner:
     if engine.name == "spark":
         session = start_spark(engine, output)
-        run = importlib.import_module("spark_ext.optimize").job_runner(session)
-        return _Runner(run, importlib.import_module("spark_ext.tasks").parallel_jobs(session))
+        run = importlib.import_module("colonnade.spark_ext.optimize").job_runner(session)
+        return _Runner(
+            run, importlib.import_module("colonnade.spark_ext.tasks").parallel_jobs(session)
+        )
     return _Runner(lambda job, stop: run_job(job, place.location.store, stop))
 
 

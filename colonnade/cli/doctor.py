@@ -20,9 +20,9 @@ from colonnade.cli.arguments import JsonOption
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_place
-from manifests.errors import ColonnadeError
-from manifests.store import LocalStore, ObjectStore
-from manifests.version import VERSION
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.store import LocalStore, ObjectStore
+from colonnade.manifests.version import VERSION
 
 Status = Literal["ok", "absent", "problem"]
 
@@ -130,7 +130,7 @@ def check_spark() -> Check:
 
 def _check_jar() -> Check:
     try:
-        path = importlib.import_module("spark_ext.session").jar_path()
+        path = importlib.import_module("colonnade.spark_ext.session").jar_path()
     except ColonnadeError as error:
         return Check("jar", "problem", error.message)
     return Check("jar", "ok", str(path))
@@ -140,7 +140,7 @@ def _check_session() -> Check:
     """Start Spark and have its planner answer."""
     try:
         spark = importlib.import_module("colonnade.cli.spark_session").start()
-        found: Any = importlib.import_module("spark_ext.doctor").doctor(spark)
+        found: Any = importlib.import_module("colonnade.spark_ext.doctor").doctor(spark)
     except ColonnadeError as error:
         return Check("session", "problem", error.message)
     return Check("session", "ok", f"Spark {found.spark}, {found.source} source")

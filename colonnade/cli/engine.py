@@ -14,8 +14,8 @@ import typer
 
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.output import Output, size
-from manifests.errors import InvalidInputError
-from manifests.sizes import parse_size
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.sizes import parse_size
 
 SparkChoice = Literal["auto", "always", "never"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 
-from manifests.errors import ColonnadeError
+from colonnade.manifests.errors import ColonnadeError
 
 
 class ExitCode(IntEnum):

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.errors import InvalidInputError, StoreError
 
 ExportFormat = Literal["parquet", "csv"]
 

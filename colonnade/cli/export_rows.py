@@ -29,9 +29,9 @@ from colonnade.cli.output import Output, facts_table, size
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.read_rows import live_rows
-from manifests.errors import InvalidInputError, NotFoundError
-from tableformat.arrow_scan import Scan
-from tableformat.scan import read_plan_parallel
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.tableformat.arrow_scan import Scan
+from colonnade.tableformat.scan import read_plan_parallel
 
 
 @dataclass(frozen=True, slots=True)

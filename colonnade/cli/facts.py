@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from colonnade.cli.places import Place
-from manifests.operations import Epoch
-from manifests.partition_layout import field_text
-from manifests.schema import SchemaField
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from tableformat.arrow_types import type_name
-from tableformat.bound_text import bounds_text
-from tableformat.history import moment
-from tableformat.kept_epochs import PinnedEpoch, pinned
-from tableformat.partition.text import partition_text
+from colonnade.manifests.operations import Epoch
+from colonnade.manifests.partition_layout import field_text
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.arrow_types import type_name
+from colonnade.tableformat.bound_text import bounds_text
+from colonnade.tableformat.history import moment
+from colonnade.tableformat.kept_epochs import PinnedEpoch, pinned
+from colonnade.tableformat.partition.text import partition_text
 
 
 @dataclass(frozen=True, slots=True)

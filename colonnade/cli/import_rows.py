@@ -24,18 +24,18 @@ from colonnade.cli.sources import (
     Source,
     find_files,
 )
-from manifests.errors import AlreadyExistsError, InvalidInputError
-from manifests.log import Log
-from manifests.operations import CreateTable
-from manifests.partition_layout import split_fields
-from manifests.snapshot import Snapshot, TableState
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
-from tableformat.compaction.auto import compact_after
-from tableformat.location import Location, locate
-from tableformat.table import ArrowTable
-from tableformat.table_design import new_table
-from tableformat.write_job import commit_write, plan_write, write_rows
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import CreateTable
+from colonnade.manifests.partition_layout import split_fields
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import commit_write, plan_write, write_rows
+from colonnade.tableformat.write_settings import CommitSettings
 
 Mode = Literal["append", "create", "overwrite"]
 Format = Literal["parquet", "csv"]

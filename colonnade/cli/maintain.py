@@ -20,8 +20,8 @@ from colonnade.cli.output import Output, rows_table, size
 from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.round import Round, StepError, read_plans, run_round
-from manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
-from tableformat.location import find_store
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
+from colonnade.tableformat.location import find_store
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
-from tableformat.database import Database
-from tableformat.location import Location, locate_existing
-from tableformat.table import ArrowTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.table import ArrowTable
 
 
 @dataclass(frozen=True, slots=True)

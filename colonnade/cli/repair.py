@@ -12,10 +12,10 @@ from colonnade.cli.arguments import JsonOption, PathArgument, YesOption, split_n
 from colonnade.cli.ask import require_yes
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from tableformat.location import locate_existing
-from tableformat.repair.caches import rebuild_caches
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.repair.caches import rebuild_caches
 
 
 def repair(

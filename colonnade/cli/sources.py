@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from colonnade.cli.exit_codes import MissingError
 from colonnade.cli.progress import Advance, Unit
-from manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
 SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz")}
 """The names of files by format."""

@@ -6,7 +6,7 @@ import os
 
 from pyspark.sql import SparkSession
 
-from spark_ext.session import configure, enable
+from colonnade.spark_ext.session import configure, enable
 
 
 def start() -> SparkSession:

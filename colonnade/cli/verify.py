@@ -13,11 +13,11 @@ from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine,
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.progress import progress
-from manifests.errors import CorruptionError
-from manifests.store import open_store
-from tableformat.location import locate_existing
-from tableformat.verify.findings import VerifyReport
-from tableformat.verify.run import verify_path
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.store import open_store
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.verify.run import verify_path
 
 
 def verify(
@@ -45,7 +45,7 @@ def verify(
     elsewhere: Any = None
     if engine.name == "spark":
         session = start_spark(engine, output)
-        elsewhere = importlib.import_module("spark_ext.verify").on_executors(session)
+        elsewhere = importlib.import_module("colonnade.spark_ext.verify").on_executors(session)
     with progress(output, "verify", "bytes", None) as meter:
         report = verify_path(
             path,

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import orjson
 
-from manifests.errors import StoreError
-from manifests.names import JOURNAL, OLDER_JOURNAL
-from manifests.store import LocalStore, ObjectStore
-from manifests.store.local_files import write_all
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.names import JOURNAL, OLDER_JOURNAL
+from colonnade.manifests.store import LocalStore, ObjectStore
+from colonnade.manifests.store.local_files import write_all
 
 JOURNAL_BYTES = 4 * 2**20
 """A file of more bytes is put aside, in the place of the one before it: years of rounds."""

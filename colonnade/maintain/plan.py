@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.compaction.plan import CompactionPlan
 
 CHECKPOINT_TAIL = 16
 """With so many epochs since the newest checkpoint a round writes one: each costs a reader a GET."""

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from colonnade.maintain.plan import Distance, checkpoint_due, distance, most_first
-from manifests.checkpoint_reader import read_hint
-from manifests.checkpoint_writer import write_checkpoint
-from manifests.compaction.plan import CompactionPlan
-from manifests.errors import ColonnadeError
-from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
-from tableformat.compaction.execute import CompactionReport
-from tableformat.compaction.optimize import Chosen, plan_table
-from tableformat.database import Database
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.database import Database
 
 Compact = Callable[[Database, CompactionPlan], CompactionReport]
 """Compacts one table by its policy, here or elsewhere; the plan says what there is to do."""

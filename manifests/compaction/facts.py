@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from manifests.bounds import Bounds, bound_array
-from manifests.entry_table import EntryTable
-from manifests.partitions import NO_PARTITION, PartitionKey, Partitions
-from manifests.snapshot import TableState
-from manifests.statistics import LOG_BOUND_LENGTH, Bound, value_after
-from manifests.vectors import Integers
+from colonnade.manifests.bounds import Bounds, bound_array
+from colonnade.manifests.entry_table import EntryTable
+from colonnade.manifests.partitions import NO_PARTITION, PartitionKey, Partitions
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.statistics import LOG_BOUND_LENGTH, Bound, value_after
+from colonnade.manifests.vectors import Integers
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from manifests.compaction.facts import RowSetFacts
-from manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
-from manifests.compaction.policy import CompactionPolicy
-from manifests.limits import LIMITS, Limits
-from manifests.partitions import PartitionKey
-from manifests.sizes import size_text
-from manifests.snapshot import TableState
-from manifests.vectors import Integers
+from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
+from colonnade.manifests.compaction.policy import CompactionPolicy
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.partitions import PartitionKey
+from colonnade.manifests.sizes import size_text
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.vectors import Integers
 
 TIERS = 16
 """Size tiers that are told apart; whatever is smaller still stands in the last."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from manifests.compaction.policy import CompactionPolicy
-from manifests.entries import Count, PartitionValues, RowSetNumber, TableIdText
-from manifests.schema import Model
-from manifests.sizes import size_text
+from colonnade.manifests.compaction.policy import CompactionPolicy
+from colonnade.manifests.entries import Count, PartitionValues, RowSetNumber, TableIdText
+from colonnade.manifests.schema import Model
+from colonnade.manifests.sizes import size_text
 
 GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
 

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from manifests.errors import InvalidInputError
-from manifests.schema import InputModel
-from manifests.sizes import parse_size
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import InputModel
+from colonnade.manifests.sizes import parse_size
 
 PREFIX = "compaction."
 """What the names of all properties begin with that are about compaction."""

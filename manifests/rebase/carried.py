@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from manifests.change import Change
-from manifests.checkpoint_reader import read_segment_objects
-from manifests.codec import encoded_length
-from manifests.conflicts import check_epoch
-from manifests.errors import ConflictError, CorruptionError, InvalidInputError
-from manifests.ids import TableId
-from manifests.log_reader import LogReader
-from manifests.names import TablePrefixes
-from manifests.operations import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.checkpoint_reader import read_segment_objects
+from colonnade.manifests.codec import encoded_length
+from colonnade.manifests.conflicts import check_epoch
+from colonnade.manifests.errors import ConflictError, CorruptionError, InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import TablePrefixes
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSets,
     Compaction,
@@ -30,9 +30,9 @@ from manifests.operations import (
     RowKind,
     Vacuum,
 )
-from manifests.rebase.compaction import OwnCompaction, Vectors, carry_through
-from manifests.rebase.reads import check_reads
-from manifests.rebase.targets import (
+from colonnade.manifests.rebase.compaction import OwnCompaction, Vectors, carry_through
+from colonnade.manifests.rebase.reads import check_reads
+from colonnade.manifests.rebase.targets import (
     Found,
     Overlap,
     Taken,
@@ -43,9 +43,9 @@ from manifests.rebase.targets import (
     ids_of,
     numbered,
 )
-from manifests.rebase.vector_writer import VectorWriter
-from manifests.snapshot import LiveRowSet, Snapshot
-from manifests.vacuum_conflicts import check_vacuum
+from colonnade.manifests.rebase.vector_writer import VectorWriter
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.vacuum_conflicts import check_vacuum
 
 Targets = Mapping[str, Mapping[int, Target]]
 

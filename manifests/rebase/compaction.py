@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 
 from pyroaring import FrozenBitMap
 
-from manifests.deletion_vector import read_deletion_vector
-from manifests.entries import DeletionVectorEntry
-from manifests.operations import (
+from colonnade.manifests.deletion_vector import read_deletion_vector
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.operations import (
     AddDeletionVector,
     Compaction,
     DropRowSet,
     Operation,
     ReplaceColumn,
 )
-from manifests.rebase.origin import RowMap, read_origin, row_map
-from manifests.rebase.targets import Found, Overlap, Target, all_rows, ids_of
-from manifests.store.base import ObjectStore
+from colonnade.manifests.rebase.origin import RowMap, read_origin, row_map
+from colonnade.manifests.rebase.targets import Found, Overlap, Target, all_rows, ids_of
+from colonnade.manifests.store.base import ObjectStore
 
 NO_ROWS = FrozenBitMap()
 _ANY_ROWS = 2**32

@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-from manifests.codec import byte_check, verify
-from manifests.entries import OriginEntry
-from manifests.errors import CorruptionError, NotFoundError
-from manifests.ids import new_object_id
-from manifests.limits import LIMITS
-from manifests.names import origin_name
-from manifests.operations import Compaction
-from manifests.store.base import ObjectStore
+from colonnade.manifests.codec import byte_check, verify
+from colonnade.manifests.entries import OriginEntry
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.names import origin_name
+from colonnade.manifests.operations import Compaction
+from colonnade.manifests.store.base import ObjectStore
 
 Rows = NDArray[np.int64]
 

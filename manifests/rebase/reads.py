@@ -9,13 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from manifests.bounds import Keep, bounds_table
-from manifests.change import Change, TableRead
-from manifests.checkpoint_reader import read_segment
-from manifests.entries import RowSetEntry
-from manifests.ids import TableId
-from manifests.log_reader import LogReader
-from manifests.operations import (
+from colonnade.manifests.bounds import Keep, bounds_table
+from colonnade.manifests.change import Change, TableRead
+from colonnade.manifests.checkpoint_reader import read_segment
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     AddRowSets,
@@ -24,10 +24,10 @@ from manifests.operations import (
     Epoch,
     ReplaceColumn,
 )
-from manifests.partitions import partitions_of
-from manifests.rebase.targets import conflict, ids_of, numbered
-from manifests.replacement import with_replacement
-from manifests.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.partitions import partitions_of
+from colonnade.manifests.rebase.targets import conflict, ids_of, numbered
+from colonnade.manifests.replacement import with_replacement
+from colonnade.manifests.snapshot import SegmentRef, Snapshot, TableState
 
 ISOLATION = "isolation"
 """The table property that says what a statement is protected from."""

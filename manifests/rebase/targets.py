@@ -12,10 +12,10 @@ from typing import Literal
 
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.entries import DeletionVectorEntry
-from manifests.errors import ConflictError
-from manifests.ids import TableId
-from manifests.operations import (
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.operations import (
     AddRowSet,
     AddRowSets,
     Compaction,
@@ -23,7 +23,7 @@ from manifests.operations import (
     Operation,
     RowKind,
 )
-from manifests.snapshot import Snapshot
+from colonnade.manifests.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,15 @@ from collections.abc import Collection, Mapping
 
 from pyroaring import FrozenBitMap
 
-from manifests.deletion_vector import (
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     hold_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import DeletionVectorEntry
-from manifests.ids import ObjectId, new_job_id
-from manifests.limits import LIMITS, Limits
-from manifests.store.base import ObjectStore
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.ids import ObjectId, new_job_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.store.base import ObjectStore
 
 ENTRY_BYTES = 256
 """About what a vector takes in an epoch beside its data."""

@@ -9,12 +9,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
-from manifests.store.local import LocalStore
-from manifests.store.memory import MemoryStore
-from manifests.store.path_text import is_url, local_path
-from manifests.store.readonly import FsspecReadStore
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
+from colonnade.manifests.store.local import LocalStore
+from colonnade.manifests.store.memory import MemoryStore
+from colonnade.manifests.store.path_text import is_url, local_path
+from colonnade.manifests.store.readonly import FsspecReadStore
 
 __all__ = [
     "FsspecReadStore",

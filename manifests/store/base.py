@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 
 Data: TypeAlias = "bytes | memoryview"
 

@@ -23,14 +23,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     InvalidInputError,
     NotFoundError,
     StoreError,
 )
-from manifests.names import epoch_name, epoch_number, needs_log
-from manifests.store.base import (
+from colonnade.manifests.names import epoch_name, epoch_number, needs_log
+from colonnade.manifests.store.base import (
     Data,
     ObjectInfo,
     ObjectStore,
@@ -46,7 +46,7 @@ from manifests.store.base import (
     too_large,
     truncated,
 )
-from manifests.store.local_files import (
+from colonnade.manifests.store.local_files import (
     FOLDER,
     NO_LINKS,
     WRITE,
@@ -59,8 +59,8 @@ from manifests.store.local_files import (
     write_all,
     write_temp,
 )
-from manifests.store.local_turns import Turns
-from manifests.store.transient import PASSING, retried
+from colonnade.manifests.store.local_turns import Turns
+from colonnade.manifests.store.transient import PASSING, retried
 
 # For folders that are only passed: those that one may search but not list are passed, too.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC

@@ -14,7 +14,7 @@ import os
 import threading
 from contextlib import suppress
 
-from manifests.store.base import Turn
+from colonnade.manifests.store.base import Turn
 
 _STUCK: set[str] = set()
 """Folders for whose lock this process still waits, though whoever wanted it has gone on without."""

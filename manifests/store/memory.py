@@ -8,10 +8,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 
-from manifests.clock import now_ms
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from manifests.names import epoch_name, needs_log
-from manifests.store.base import (
+from colonnade.manifests.clock import now_ms
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from colonnade.manifests.names import epoch_name, needs_log
+from colonnade.manifests.store.base import (
     Data,
     ObjectInfo,
     ObjectStore,

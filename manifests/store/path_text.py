@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
 _LOCAL = re.compile(r"(?:file|local):(?://(?=/))?")

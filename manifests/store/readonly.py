@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 
 import fsspec
 
-from manifests.errors import InvalidInputError, NotFoundError, StoreError
-from manifests.store.base import (
+from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.store.base import (
     Data,
     ObjectInfo,
     ObjectStore,
@@ -31,7 +31,7 @@ from manifests.store.base import (
     too_large,
     truncated,
 )
-from manifests.store.transient import may_pass, retried
+from colonnade.manifests.store.transient import may_pass, retried
 
 _USER_INFO = re.compile(r"//[^/@]*@")
 

@@ -15,8 +15,8 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Concatenate, ParamSpec, TypeVar
 
-from manifests.errors import StoreError
-from manifests.store.base import ObjectStore
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.store.base import ObjectStore
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from manifests.checkpoint_reader import UNUSABLE, read_hint, read_state, state_of
-from manifests.checkpoint_writer import point_hint, store_snapshot
-from manifests.codec import encode_model
-from manifests.errors import CorruptionError, NotFoundError
-from manifests.log_reader import LogReader
-from manifests.names import HINT, checkpoint_name, epoch_name
-from manifests.operations import Anchor, Stub
-from manifests.slots import read_slot
-from manifests.snapshot import Snapshot
-from manifests.store.base import ObjectStore
-from manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
+from colonnade.manifests.checkpoint_reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.checkpoint_writer import point_hint, store_snapshot
+from colonnade.manifests.codec import encode_model
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.operations import Anchor, Stub
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
 
 def keep_states(

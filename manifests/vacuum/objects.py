@@ -11,9 +11,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from manifests.ids import OBJECT_ID, TABLE_ID
-from manifests.names import CHECKPOINTS, HINT, MANIFEST
-from manifests.store.base import ObjectInfo, finished_name
+from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
+from colonnade.manifests.names import CHECKPOINTS, HINT, MANIFEST
+from colonnade.manifests.store.base import ObjectInfo, finished_name
 
 _OBJECT = OBJECT_ID.pattern
 _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from manifests.errors import CorruptionError
-from manifests.ids import job_of
-from manifests.names import epoch_name
-from manifests.vacuum.objects import Stored
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import job_of
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.vacuum.objects import Stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from manifests.checkpoint import touched_segments
-from manifests.checkpoint_reader import read_segment, read_segment_objects, refuse_lost
-from manifests.entry_block import AddedEntries
-from manifests.errors import NotFoundError
-from manifests.log_reader import LogReader
-from manifests.named_objects import named_objects
-from manifests.operations import AddRowSets
-from manifests.paged_map import Place
-from manifests.snapshot import SegmentRef, Snapshot, TableState
-from manifests.store.base import ObjectStore
-from manifests.stored_tables import StoredTables
+from colonnade.manifests.checkpoint import touched_segments
+from colonnade.manifests.checkpoint_reader import read_segment, read_segment_objects, refuse_lost
+from colonnade.manifests.entry_block import AddedEntries
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.named_objects import named_objects
+from colonnade.manifests.operations import AddRowSets
+from colonnade.manifests.paged_map import Place
+from colonnade.manifests.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.stored_tables import StoredTables
 
 _Use: TypeAlias = tuple[object, ...]
 """What a state says about the RowSets of a segment: equal uses name equal objects."""

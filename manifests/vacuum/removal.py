@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from manifests.errors import StoreError
-from manifests.store.base import ObjectStore
-from manifests.vacuum.objects import Stored
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.objects import Stored
 
 
 def remove(store: ObjectStore, files: Sequence[Stored], threads: int = 8) -> None:

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from manifests.errors import InvalidInputError
-from manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.snapshot import Snapshot, TableState
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"

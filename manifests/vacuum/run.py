@@ -8,28 +8,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from manifests.change import Change
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
 )
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import Anchor, Lease, Operation, Unpin, Vacuum
-from manifests.snapshot import Snapshot
-from manifests.vacuum.floor import (
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import Anchor, Lease, Operation, Unpin, Vacuum
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,
     put_stubs,
     settle_hint,
 )
-from manifests.vacuum.objects import Stored, describe
-from manifests.vacuum.plan import Removal, check_listing, plan_removal
-from manifests.vacuum.references import StateObjects, read_later_objects
-from manifests.vacuum.removal import remove
-from manifests.vacuum.result import RemovedFile, VacuumResult
-from manifests.vacuum.retention import (
+from colonnade.manifests.vacuum.objects import Stored, describe
+from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal
+from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
+from colonnade.manifests.vacuum.removal import remove
+from colonnade.manifests.vacuum.result import RemovedFile, VacuumResult
+from colonnade.manifests.vacuum.retention import (
     Floor,
     Retention,
     effective,

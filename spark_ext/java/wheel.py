@@ -16,7 +16,7 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_wheel,
 )
 
-from spark_ext.java import build
+from colonnade.spark_ext.java import build
 
 __all__ = [
     "build_editable",

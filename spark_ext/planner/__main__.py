@@ -1,4 +1,4 @@
-"""`python -m spark_ext.planner`: answers the requests on its input until that ends."""
+"""`python -m colonnade.spark_ext.planner`: answers the requests on its input until that ends."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 
-from manifests.engine import set_engine_name
-from spark_ext.planner.operations import OPS
-from spark_ext.planner.server import Server, claim_standard_streams
-from spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.manifests.engine import set_engine_name
+from colonnade.spark_ext.planner.operations import OPS
+from colonnade.spark_ext.planner.server import Server, claim_standard_streams
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 
 # A Spark Connect server keeps a planner for each session that ever used one; the Java half
 # starts another where it finds its planner gone.

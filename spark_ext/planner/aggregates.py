@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from manifests.entries import ColumnStatistics
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import LiveRowSet
-from manifests.statistics import Bound, decode_bound, encode_bound
-from tableformat.predicate.storage import domain_of
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.statistics import Bound, decode_bound, encode_bound
+from colonnade.tableformat.predicate.storage import domain_of
 
 NAN = "f:nan"
 """The answer NaN, which no bound is."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from spark_ext.answer_rows import vacuum_row
-from spark_ext.planner.metadata import Row
-from spark_ext.planner.transactions import TRANSACTIONS
-from tableformat.database import Database
-from tableformat.table import ArrowTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.answer_rows import vacuum_row
+from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.table import ArrowTable
 
 VERIFY_SCHEMA = (
     "kind string, problem string, file string, table string, rowset long, column string,"

@@ -13,21 +13,21 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.dropping import drop_database as drop
-from manifests.errors import (
+from colonnade.manifests.dropping import drop_database as drop
+from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.log import Log
-from manifests.snapshot import Snapshot
-from manifests.store import LocalStore, is_url, open_store
-from spark_ext.planner.partitions import layout_texts
-from spark_ext.planner.snapshots import SNAPSHOTS
-from spark_ext.planner.transactions import TRANSACTIONS
-from spark_ext.types import from_spark
-from tableformat.alteration import (
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import LocalStore, is_url, open_store
+from colonnade.spark_ext.planner.partitions import layout_texts
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.spark_ext.types import from_spark
+from colonnade.tableformat.alteration import (
     AddColumn,
     Alteration,
     AlterProperties,
@@ -39,10 +39,10 @@ from tableformat.alteration import (
     RenameColumn,
     SetPartitioning,
 )
-from tableformat.database import Database
-from tableformat.location import Location, locate, locate_existing
-from tableformat.table import ArrowTable
-from tableformat.table_design import SORT_KEY, check_table_name
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.location import Location, locate, locate_existing
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import SORT_KEY, check_table_name
 
 Args = Mapping[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from spark_ext.planner.metadata import Row
-from tableformat.compaction.optimize import Optimize
-from tableformat.table import ArrowTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.planner.metadata import Row
+from colonnade.tableformat.compaction.optimize import Optimize
+from colonnade.tableformat.table import ArrowTable
 
 COMPACT_SCHEMA = (
     "epoch long, groups long, groups_waiting long, rowsets_removed long, rowsets_added long,"

@@ -6,16 +6,16 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from spark_ext.planner.metadata import Row
-from spark_ext.planner.transactions import TRANSACTIONS
-from tableformat.database import Database
-from tableformat.history import EPOCH_START
-from tableformat.kept_epochs import tagged_epoch
-from tableformat.location import Location, locate_existing
-from tableformat.table import ArrowTable
-from tableformat.time_travel import snapshot_at
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.history import EPOCH_START
+from colonnade.tableformat.kept_epochs import tagged_epoch
+from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.time_travel import snapshot_at
 
 RESTORE_SCHEMA = "epoch long, restored long"
 TAGS_SCHEMA = "tag string, epoch long"

@@ -15,10 +15,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from manifests.schema import TableSchema
-from tableformat.predicate import Predicate, bind
-from tableformat.predicate.expressions import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import TableSchema
+from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.predicate.expressions import (
     FALSE,
     TRUE,
     And,
@@ -34,7 +34,7 @@ from tableformat.predicate.expressions import (
     conjunction,
     disjunction,
 )
-from tableformat.predicate.literals import NULL, Kind, Literal, decode_literal
+from colonnade.tableformat.predicate.literals import NULL, Kind, Literal, decode_literal
 
 Tree = Mapping[str, Any]
 

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from manifests.version import VERSION
-from spark_ext.planner import catalog, metadata, procedures, reads, removal, rows, writes
-from spark_ext.planner.outdated import Operation, unless_outdated
+from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.planner import catalog, metadata, procedures, reads, removal, rows, writes
+from colonnade.spark_ext.planner.outdated import Operation, unless_outdated
 
 PROTOCOL = 1
 

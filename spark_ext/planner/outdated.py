@@ -9,12 +9,17 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
-from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
-from manifests.log import Log
-from manifests.store import open_store
-from spark_ext.planner.transactions import TRANSACTIONS, is_state
-from spark_ext.planner.unsent import UNSENT
-from tableformat.write_job import WriteJob
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+)
+from colonnade.manifests.log import Log
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.unsent import UNSENT
+from colonnade.tableformat.write_job import WriteJob
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 

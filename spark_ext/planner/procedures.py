@@ -9,25 +9,37 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from manifests.checkpoint_writer import write_checkpoint
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.partition_layout import split_fields
-from spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
-from spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
-from spark_ext.planner.compaction import COMPACT_SCHEMA, PLAN_SCHEMA, compact, plan_compaction
-from spark_ext.planner.epochs import RESTORE_SCHEMA, TAGS_SCHEMA, restore, tag, tags, untag
-from spark_ext.planner.metadata import Row, plain_rows
-from spark_ext.planner.transaction_calls import (
+from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.partition_layout import split_fields
+from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
+from colonnade.spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
+from colonnade.spark_ext.planner.compaction import (
+    COMPACT_SCHEMA,
+    PLAN_SCHEMA,
+    compact,
+    plan_compaction,
+)
+from colonnade.spark_ext.planner.epochs import (
+    RESTORE_SCHEMA,
+    TAGS_SCHEMA,
+    restore,
+    tag,
+    tags,
+    untag,
+)
+from colonnade.spark_ext.planner.metadata import Row, plain_rows
+from colonnade.spark_ext.planner.transaction_calls import (
     COUNTS_SCHEMA,
     begin,
     commit,
     rollback,
     statement_counts,
 )
-from spark_ext.planner.transactions import TRANSACTIONS
-from tableformat.location import locate_existing
-from tableformat.table import ArrowTable
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.table import ArrowTable
 
 Args = Mapping[str, Any]
 

@@ -10,27 +10,27 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from manifests.bounds import Keep
-from manifests.change import TableRead
-from manifests.entries import SortField
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.statistics import decode_bound, encode_bound
-from manifests.store import open_store
-from spark_ext.options import parse_read_options
-from spark_ext.planner import aggregates
-from spark_ext.planner.filters import predicate_of, usable
-from spark_ext.planner.grouping import divide_by_partition, is_fair
-from spark_ext.planner.partitions import described_layout
-from spark_ext.planner.snapshots import SNAPSHOTS, Recent
-from spark_ext.planner.top_rows import Order, first_rows, top_rows
-from spark_ext.planner.transactions import TRANSACTIONS, is_state
-from spark_ext.types import declared_json, refuse_fine_times
-from tableformat.predicate.storage import domain_of
-from tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
-from tableformat.time_travel import timestamp_ms
+from colonnade.manifests.bounds import Keep
+from colonnade.manifests.change import TableRead
+from colonnade.manifests.entries import SortField
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.statistics import decode_bound, encode_bound
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.planner import aggregates
+from colonnade.spark_ext.planner.filters import predicate_of, usable
+from colonnade.spark_ext.planner.grouping import divide_by_partition, is_fair
+from colonnade.spark_ext.planner.partitions import described_layout
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS, Recent
+from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.types import declared_json, refuse_fine_times
+from colonnade.tableformat.predicate.storage import domain_of
+from colonnade.tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from colonnade.tableformat.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
 """Stored bytes of the columns read below which another task costs more than it saves."""

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from manifests.errors import CorruptionError, UnsupportedFormatError
-from manifests.store import LocalStore
-from spark_ext.planner.catalog import drop_table
-from tableformat.location import locate
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.store import LocalStore
+from colonnade.spark_ext.planner.catalog import drop_table
+from colonnade.tableformat.location import locate
 
 _OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
 """The names in the folder of a lone table (docs/spec/layout.md)."""

@@ -10,30 +10,30 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from manifests.change import TableRead
-from manifests.errors import InvalidInputError
-from manifests.ids import TableId
-from manifests.log import Log
-from manifests.operations import RowKind
-from manifests.snapshot import Snapshot, TableState
-from manifests.store import open_store
-from spark_ext.planner.filters import Tree, exact_predicate, predicate_of
-from spark_ext.planner.snapshots import SNAPSHOTS
-from spark_ext.planner.transactions import TRANSACTIONS, is_state
-from spark_ext.planner.unsent import UNSENT
-from tableformat.compaction.auto import compact_after
-from tableformat.keys import can_be_key
-from tableformat.scan_plan import rowset_filter
-from tableformat.selection import judge
-from tableformat.statements.delete import evaluate_delete
-from tableformat.statements.reported import (
+from colonnade.manifests.change import TableRead
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import RowKind
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.filters import Tree, exact_predicate, predicate_of
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.unsent import UNSENT
+from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.keys import can_be_key
+from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.selection import judge
+from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
     found_replacement,
     reported_statement,
 )
-from tableformat.statements.statement import Statement, is_done, make_change
-from tableformat.write_job import WriteJob, decode_entries
+from colonnade.tableformat.statements.statement import Statement, is_done, make_change
+from colonnade.tableformat.write_job import WriteJob, decode_entries
 
 
 def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:

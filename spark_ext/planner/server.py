@@ -20,11 +20,11 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from manifests.errors import ColonnadeError, InvalidInputError
-from manifests.version import VERSION
-from spark_ext.planner.operations import describe
-from spark_ext.planner.outdated import Operation
-from spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.planner.operations import describe
+from colonnade.spark_ext.planner.outdated import Operation
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 
 LOG_VARIABLE = "COLONNADE_PLANNER_LOG"
 _THREADS = 16

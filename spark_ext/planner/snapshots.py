@@ -11,13 +11,13 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from manifests.errors import NotFoundError
-from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
-from manifests.store import open_store
-from spark_ext.planner.transactions import TRANSACTIONS, is_state
-from tableformat.kept_epochs import tagged_epoch
-from tableformat.location import Location, locate_existing
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.tableformat.kept_epochs import tagged_epoch
+from colonnade.tableformat.location import Location, locate_existing
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")

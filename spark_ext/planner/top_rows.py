@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from manifests.entries import ColumnStatistics
-from manifests.schema import SchemaField
-from manifests.snapshot import LiveRowSet
-from manifests.statistics import decode_bound
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.statistics import decode_bound
 
 
 @dataclass(frozen=True, slots=True)

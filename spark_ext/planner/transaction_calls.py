@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from spark_ext.planner.metadata import Row
-from spark_ext.planner.transactions import TRANSACTIONS
-from tableformat.location import locate_existing
-from tableformat.statements.statement import COUNTED
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.planner.metadata import Row
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.statements.statement import COUNTED
+from colonnade.tableformat.write_settings import CommitSettings
 
 COUNTS_SCHEMA = ", ".join(f"{name} long" for name in COUNTED)
 

@@ -12,26 +12,26 @@ from typing import Any
 
 from pyspark.sql.types import StructType
 
-from manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from manifests.log import Log
-from manifests.snapshot import Snapshot
-from manifests.store import open_store
-from spark_ext.options import WriteOptions, parse_write_options, split_sort_key
-from spark_ext.planner.filters import replaced
-from spark_ext.planner.partitions import described_layout, layout_texts
-from spark_ext.planner.rows import commit_reports
-from spark_ext.planner.snapshots import SNAPSHOTS
-from spark_ext.planner.transactions import TRANSACTIONS, is_state
-from spark_ext.planner.unsent import UNSENT
-from spark_ext.types import from_spark
-from spark_ext.write_plan import TableDesign, plan_spark_write
-from tableformat.compaction.auto import compact_after
-from tableformat.location import Location, locate
-from tableformat.statements.reported import TaskReport
-from tableformat.statements.written import commit_written
-from tableformat.table_design import SORT_KEY
-from tableformat.write_job import WriteJob, decode_entries, take_lease
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.options import WriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.planner.filters import replaced
+from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
+from colonnade.spark_ext.planner.rows import commit_reports
+from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
+from colonnade.spark_ext.planner.unsent import UNSENT
+from colonnade.spark_ext.types import from_spark
+from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
+from colonnade.tableformat.compaction.auto import compact_after
+from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.statements.reported import TaskReport
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table_design import SORT_KEY
+from colonnade.tableformat.write_job import WriteJob, decode_entries, take_lease
+from colonnade.tableformat.write_settings import CommitSettings
 
 
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:

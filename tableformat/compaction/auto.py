@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 
-from manifests.compaction.policy import MIB, parse_policy
-from manifests.errors import ColonnadeError
-from manifests.ids import TableId
-from manifests.log import Log
-from manifests.snapshot import Snapshot, TableState
-from tableformat.compaction.execute import execute_plan
-from tableformat.compaction.optimize import Chosen, plan_table
-from tableformat.compaction.run import run_job
+from colonnade.manifests.compaction.policy import MIB, parse_policy
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.compaction.execute import execute_plan
+from colonnade.tableformat.compaction.optimize import Chosen, plan_table
+from colonnade.tableformat.compaction.run import run_job
 
 AUTO_BYTES = 32 * MIB
 """A group that a writer compacts has at most so many stored bytes, so that it waits a second."""

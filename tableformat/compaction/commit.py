@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from manifests.change import Change
-from manifests.log import Log
-from manifests.operations import Compaction, CompactionInput, CompactionOutput, Epoch
-from manifests.snapshot import Snapshot
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.lease import end_of_lease
+from colonnade.manifests.change import Change
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import Compaction, CompactionInput, CompactionOutput, Epoch
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.lease import end_of_lease
 
 OPERATION = "compact"
 """What history calls a compaction."""

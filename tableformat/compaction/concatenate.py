@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.compaction.picker import COPIED_ROWS
-from tableformat.compaction.inputs import Inputs, Source
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.stored_block import Stretch
-from tableformat.write_options import MIB
+from colonnade.manifests.compaction.picker import COPIED_ROWS
+from colonnade.tableformat.compaction.inputs import Inputs, Source
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.stored_block import Stretch
+from colonnade.tableformat.write_options import MIB
 
 _COPIED_BYTES = 8 * MIB
 """Stored bytes of all columns that make a stretch full, however few its rows are."""

@@ -10,18 +10,18 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
-from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.entries import Count
-from manifests.errors import ConflictError
-from manifests.log import Log
-from manifests.operations import Epoch
-from manifests.schema import Model
-from manifests.sizes import size_text
-from manifests.snapshot import Snapshot
-from tableformat.compaction.commit import commit_job
-from tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
-from tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
-from tableformat.stop import Stop
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
+from colonnade.manifests.entries import Count
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import Epoch
+from colonnade.manifests.schema import Model
+from colonnade.manifests.sizes import size_text
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
+from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
+from colonnade.tableformat.stop import Stop
 
 TRIES = 3
 """How often a group is run of which others take RowSets while it is."""

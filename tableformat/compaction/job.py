@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.entries import ColumnNumber, Count, OriginEntry, RowSetEntry, TableIdText
-from manifests.errors import ConflictError
-from manifests.ids import TableId, new_job_id, new_transaction_id
-from manifests.log import Log
-from manifests.operations import TransactionIdText
-from manifests.schema import Model
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from tableformat.write_job import Target, target_of
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
+from colonnade.manifests.entries import ColumnNumber, Count, OriginEntry, RowSetEntry, TableIdText
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import TransactionIdText
+from colonnade.manifests.schema import Model
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.write_job import Target, target_of
 
 
 class CompactionJob(Model):

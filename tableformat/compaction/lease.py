@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 
-from manifests.change import Change
-from manifests.errors import ColonnadeError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import Lease
-from manifests.snapshot import Snapshot
-from tableformat.compaction.job import CompactionJob
-from tableformat.write_options import MIB
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import Lease
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.tableformat.compaction.job import CompactionJob
+from colonnade.tableformat.write_options import MIB
 
 LEASED_BYTES = 256 * MIB
 """A job that reads so many stored bytes takes a lease: an epoch more costs it little."""

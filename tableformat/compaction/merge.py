@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.errors import CorruptionError
-from tableformat.compaction.inputs import WINDOW_BYTES, Inputs, Rows, Source
-from tableformat.compaction.job import CompactionJob
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.sort import sort_indices
+from colonnade.manifests.errors import CorruptionError
+from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, Inputs, Rows, Source
+from colonnade.tableformat.compaction.job import CompactionJob
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.sort import sort_indices
 
 
 def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:

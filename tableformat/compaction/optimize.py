@@ -6,21 +6,21 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from manifests.compaction.facts import facts_of
-from manifests.compaction.picker import plan_compaction, plan_order
-from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.compaction.policy import parse_policy
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.schema import type_text
-from manifests.snapshot import Snapshot, TableState
-from tableformat.column import Order, check_names, column_of
-from tableformat.compaction.execute import CompactionReport, Run, execute_plan
-from tableformat.compaction.run import run_job
-from tableformat.partition.text import key_text
-from tableformat.predicate import Predicate, Where, parse_predicate
-from tableformat.predicate.expressions import conjunction
-from tableformat.scan_plan import rowset_filter
+from colonnade.manifests.compaction.facts import facts_of
+from colonnade.manifests.compaction.picker import plan_compaction, plan_order
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
+from colonnade.manifests.compaction.policy import parse_policy
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.schema import type_text
+from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.tableformat.column import Order, check_names, column_of
+from colonnade.tableformat.compaction.execute import CompactionReport, Run, execute_plan
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.partition.text import key_text
+from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
+from colonnade.tableformat.predicate.expressions import conjunction
+from colonnade.tableformat.scan_plan import rowset_filter
 
 _THREADS = 4
 """At most so many jobs at once in one process, since each takes memory."""

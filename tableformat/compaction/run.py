@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from manifests.entries import OriginEntry, PartitionValues, RowSetEntry
-from manifests.rebase.origin import write_origin
-from manifests.store import ObjectStore, open_store
-from tableformat.compaction.concatenate import concatenate
-from tableformat.compaction.inputs import Inputs, Rows
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.merge import merge
-from tableformat.compaction.zorder import zorder
-from tableformat.partition.writer import PartitionedWriter
-from tableformat.read_back import check_kept, read_back
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
-from tableformat.stop import Stop
-from tableformat.task_writer import TaskWriter
-from tableformat.write_job import write_options
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.entries import OriginEntry, PartitionValues, RowSetEntry
+from colonnade.manifests.rebase.origin import write_origin
+from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.compaction.concatenate import concatenate
+from colonnade.tableformat.compaction.inputs import Inputs, Rows
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.merge import merge
+from colonnade.tableformat.compaction.zorder import zorder
+from colonnade.tableformat.partition.writer import PartitionedWriter
+from colonnade.tableformat.read_back import check_kept, read_back
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.task_writer import TaskWriter
+from colonnade.tableformat.write_job import write_options
+from colonnade.tableformat.write_settings import WriteSettings
 
 
 def run_job(

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.errors import StoreError
-from tableformat.column import Column, Order, column_of
-from tableformat.compaction.inputs import Inputs, Rows, Source
-from tableformat.encodings import narrowed
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_options import MIB
+from colonnade.manifests.errors import StoreError
+from colonnade.tableformat.column import Column, Order, column_of
+from colonnade.tableformat.compaction.inputs import Inputs, Rows, Source
+from colonnade.tableformat.encodings import narrowed
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.write_options import MIB
 
 BUCKET_BYTES = 32 * MIB
 """Stored bytes whose rows are sorted at once; decoded they take a few times as much."""

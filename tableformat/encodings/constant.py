@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from manifests.statistics import Bound
-from tableformat.encodings import narrowed
-from tableformat.encodings.encoded import Encoded
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat.encodings import narrowed
+from colonnade.tableformat.encodings.encoded import Encoded
 
 NAME = "constant"
 

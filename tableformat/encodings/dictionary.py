@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from tableformat.encodings.encoded import Encoded
+from colonnade.tableformat.encodings.encoded import Encoded
 
 NAME = "dictionary"
 

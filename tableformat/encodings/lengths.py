@@ -12,8 +12,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tableformat.encodings.encoded import Encoded
-from tableformat.encodings.integers import UNSIGNED, from_numpy, is_null, validity_of, values_of
+from colonnade.tableformat.encodings.encoded import Encoded
+from colonnade.tableformat.encodings.integers import (
+    UNSIGNED,
+    from_numpy,
+    is_null,
+    validity_of,
+    values_of,
+)
 
 NAME = "lengths"
 

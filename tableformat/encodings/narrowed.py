@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from tableformat.encodings.encoded import Encoded
-from tableformat.encodings.integers import (
+from colonnade.tableformat.encodings.encoded import Encoded
+from colonnade.tableformat.encodings.integers import (
     NATIVE,
     UNSIGNED,
     Integers,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from tableformat.encodings.encoded import Encoded
+from colonnade.tableformat.encodings.encoded import Encoded
 
 NAME = "plain"
 

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.entries import PartitionField, PartitionValues
-from manifests.schema import SchemaField, TableSchema
-from manifests.statistics import Bound, encode_bound
-from tableformat.partition.transforms import transform
+from colonnade.manifests.entries import PartitionField, PartitionValues
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.statistics import Bound, encode_bound
+from colonnade.tableformat.partition.transforms import transform
 
 Integers = NDArray[np.int64]
 

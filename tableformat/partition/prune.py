@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from manifests.entries import PartitionField, PartitionValues
-from manifests.partitions import PartitionKey
-from manifests.schema import TableSchema
-from manifests.snapshot import TableState
-from manifests.statistics import Bound
-from tableformat.partition.transforms import buckets_of
-from tableformat.predicate.bound import (
+from colonnade.manifests.entries import PartitionField, PartitionValues
+from colonnade.manifests.partitions import PartitionKey
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat.partition.transforms import buckets_of
+from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
     BoundCompare,
@@ -24,7 +24,7 @@ from tableformat.predicate.bound import (
     BoundOr,
     BoundPredicate,
 )
-from tableformat.predicate.expressions import Operator
+from colonnade.tableformat.predicate.expressions import Operator
 
 Test = Callable[[PartitionValues], bool]
 

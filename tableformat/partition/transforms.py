@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from manifests.entries import PartitionField
-from manifests.errors import InvalidInputError
-from manifests.partition_layout import VALUE_LIMIT
-from manifests.schema import SchemaField
-from manifests.statistics import Bound
-from tableformat.column import Order, column_of
-from tableformat.decimals import unscaled
-from tableformat.encodings import narrowed
-from tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
+from colonnade.manifests.entries import PartitionField
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.partition_layout import VALUE_LIMIT
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.statistics import Bound
+from colonnade.tableformat.column import Order, column_of
+from colonnade.tableformat.decimals import unscaled
+from colonnade.tableformat.encodings import narrowed
+from colonnade.tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
 
 Integers = NDArray[np.int64]
 

@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.entries import PartitionField, PartitionValues, RowSetEntry, SortField
-from manifests.schema import TableSchema
-from manifests.store import ObjectStore
-from tableformat.arrow_types import to_storage
-from tableformat.partition.divide import divide
-from tableformat.rowset_writer import RowSetWriter, pieces
-from tableformat.sort import sort_indices
-from tableformat.task_writer import TaskWriter
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.entries import PartitionField, PartitionValues, RowSetEntry, SortField
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import to_storage
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.rowset_writer import RowSetWriter, pieces
+from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.task_writer import TaskWriter
+from colonnade.tableformat.write_options import WriteOptions
 
 Rows = NDArray[np.int64]
 

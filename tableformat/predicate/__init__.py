@@ -5,14 +5,14 @@ parse_predicate, col -> Predicate --bind--> BoundPredicate -> prune      (bounds
                          to_json, from_json
 """
 
-from tableformat.predicate.bind import bind
-from tableformat.predicate.bound import BoundPredicate, complement
-from tableformat.predicate.builder import ColumnBuilder, col
-from tableformat.predicate.evaluate import evaluate
-from tableformat.predicate.expressions import Predicate
-from tableformat.predicate.json_form import from_json, to_json
-from tableformat.predicate.prune import prune
-from tableformat.predicate.sql import Where, parse_predicate
+from colonnade.tableformat.predicate.bind import bind
+from colonnade.tableformat.predicate.bound import BoundPredicate, complement
+from colonnade.tableformat.predicate.builder import ColumnBuilder, col
+from colonnade.tableformat.predicate.evaluate import evaluate
+from colonnade.tableformat.predicate.expressions import Predicate
+from colonnade.tableformat.predicate.json_form import from_json, to_json
+from colonnade.tableformat.predicate.prune import prune
+from colonnade.tableformat.predicate.sql import Where, parse_predicate
 
 __all__ = [
     "BoundPredicate",

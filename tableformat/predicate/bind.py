@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.schema import SchemaField, StructType, TableSchema
-from tableformat.predicate.bound import (
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.schema import SchemaField, StructType, TableSchema
+from colonnade.tableformat.predicate.bound import (
     BoundColumn,
     BoundCompare,
     BoundCompareColumns,
@@ -27,7 +27,7 @@ from tableformat.predicate.bound import (
     any_of,
     negate,
 )
-from tableformat.predicate.expressions import (
+from colonnade.tableformat.predicate.expressions import (
     And,
     Column,
     Compare,
@@ -42,9 +42,9 @@ from tableformat.predicate.expressions import (
     Predicate,
     StartsWith,
 )
-from tableformat.predicate.like import parse_like
-from tableformat.predicate.literals import Kind, Literal
-from tableformat.predicate.storage import (
+from colonnade.tableformat.predicate.like import parse_like
+from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.predicate.storage import (
     Domain,
     as_double,
     domain_of,
@@ -53,7 +53,7 @@ from tableformat.predicate.storage import (
     order,
     read_text,
 )
-from tableformat.text_form import fit_text
+from colonnade.tableformat.text_form import fit_text
 
 _HOLDS: dict[Operator, Callable[[int], bool]] = {
     Operator.EQUAL: lambda sign: sign == 0,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from tableformat.predicate.expressions import Operator
+from colonnade.tableformat.predicate.expressions import Operator
 
 StorageValue = bool | int | float | str | bytes
 

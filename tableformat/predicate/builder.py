@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from manifests.errors import InvalidInputError
-from tableformat.predicate.expressions import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.predicate.expressions import (
     FALSE,
     Column,
     Compare,
@@ -21,7 +21,7 @@ from tableformat.predicate.expressions import (
     disjunction,
     refuse_truth_value,
 )
-from tableformat.predicate.literals import Kind, make_literal
+from colonnade.tableformat.predicate.literals import Kind, make_literal
 
 _NAME = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 

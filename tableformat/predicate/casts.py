@@ -8,11 +8,11 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 
 import numpy as np
 
-from manifests.errors import InvalidInputError
-from manifests.schema import decimal_digits
-from tableformat.predicate.literals import Kind, Literal
-from tableformat.predicate.storage import domain_of, parse_local_timestamp
-from tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import decimal_digits
+from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.predicate.storage import domain_of, parse_local_timestamp
+from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
 
 _NUMERIC = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE))
 _INTEGER_TEXT = re.compile(r"[+-]?\d+", re.ASCII)

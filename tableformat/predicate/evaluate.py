@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from manifests.errors import InvalidInputError
-from tableformat.decimals import from_unscaled
-from tableformat.predicate.bound import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.decimals import from_unscaled
+from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
     BoundCompare,
@@ -30,7 +30,7 @@ from tableformat.predicate.bound import (
     BoundStartsWith,
     StorageValue,
 )
-from tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
+from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
 
 _COMPARE = {
     Operator.EQUAL: pc.equal,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NoReturn
 
-from tableformat.predicate.literals import Literal
+from colonnade.tableformat.predicate.literals import Literal
 
 
 class Operator(str, Enum):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from manifests.errors import InvalidInputError
-from tableformat.predicate.literals import Kind, Literal
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.predicate.literals import Kind, Literal
 
 _MONTHS = {"YEAR": 12, "MONTH": 1}
 _MICROSECONDS = {

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from tableformat.predicate.expressions import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.predicate.expressions import (
     And,
     Column,
     Compare,
@@ -33,7 +33,7 @@ from tableformat.predicate.expressions import (
     Predicate,
     StartsWith,
 )
-from tableformat.predicate.literals import Literal, decode_literal, encode_literal
+from colonnade.tableformat.predicate.literals import Literal, decode_literal, encode_literal
 
 Json = Any
 

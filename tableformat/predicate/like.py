@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 _WILDCARDS = {"%": ".*", "_": "."}
 

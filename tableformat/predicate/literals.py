@@ -16,7 +16,7 @@ from enum import Enum
 
 import numpy as np
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 MAX_DIGITS = 38
 _EPOCH_DAY = dt.date(1970, 1, 1).toordinal()

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from manifests.bounds import Bounds, BoundsTable
-from tableformat.predicate.bound import (
+from colonnade.manifests.bounds import Bounds, BoundsTable
+from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
     BoundCompare,
@@ -31,7 +31,7 @@ from tableformat.predicate.bound import (
     BoundStartsWith,
     StorageValue,
 )
-from tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
+from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
 
 Mask = NDArray[np.bool_]
 Values = NDArray[Any]  # numbers, or objects that numpy compares one by one

@@ -13,10 +13,10 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from manifests.errors import InvalidInputError
-from tableformat.predicate.builder import ColumnBuilder, as_predicate
-from tableformat.predicate.casts import cast_literal
-from tableformat.predicate.expressions import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
+from colonnade.tableformat.predicate.casts import cast_literal
+from colonnade.tableformat.predicate.expressions import (
     Column,
     Compare,
     Constant,
@@ -31,14 +31,14 @@ from tableformat.predicate.expressions import (
     conjunction,
     disjunction,
 )
-from tableformat.predicate.intervals import (
+from colonnade.tableformat.predicate.intervals import (
     add_intervals,
     parse_interval,
     parse_interval_pairs,
     parse_interval_span,
 )
-from tableformat.predicate.literals import NULL, Kind, Literal, make_literal
-from tableformat.predicate.storage import negative
+from colonnade.tableformat.predicate.literals import NULL, Kind, Literal, make_literal
+from colonnade.tableformat.predicate.storage import negative
 
 Where = str | Predicate | ColumnBuilder
 """What a condition may be given as: SQL text, or what `col` builds."""

@@ -17,10 +17,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from manifests.errors import InvalidInputError
-from manifests.schema import decimal_digits
-from tableformat.predicate.literals import Kind, Literal
-from tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import decimal_digits
+from colonnade.tableformat.predicate.literals import Kind, Literal
+from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
 
 _NUMBERS = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE))
 _INSTANTS = {Kind.DATE: DAY_US, Kind.TIMESTAMP: 1, Kind.TIMESTAMP_NTZ: 1}  # in microseconds

@@ -9,7 +9,7 @@ import datetime as dt
 import re
 import zoneinfo
 
-from manifests.errors import InvalidInputError
+from colonnade.manifests.errors import InvalidInputError
 
 DAY_US = 86_400_000_000
 

@@ -5,10 +5,10 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from manifests.checkpoint_writer import point_hint, store_snapshot
-from manifests.log import Log
-from manifests.names import HINT
-from manifests.snapshot import Snapshot
+from colonnade.manifests.checkpoint_writer import point_hint, store_snapshot
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import HINT
+from colonnade.manifests.snapshot import Snapshot
 
 
 def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Snapshot:

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.deletion_vector import read_deletion_vector
-from manifests.errors import CorruptionError
-from manifests.schema import SchemaField
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore
-from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import cut_rows
+from colonnade.manifests.deletion_vector import read_deletion_vector
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.scan_plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)

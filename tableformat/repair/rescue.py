@@ -8,10 +8,10 @@ from contextlib import suppress
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from manifests.errors import AlreadyExistsError, StoreError
-from manifests.snapshot import LiveRowSet, TableState
-from tableformat.arrow_types import arrow_schema
-from tableformat.repair.reading import ReadableStretch
+from colonnade.manifests.errors import AlreadyExistsError, StoreError
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.repair.reading import ReadableStretch
 
 ROWSET, ROW, LOST, CERTAIN = "_rowset", "_row", "_lost_columns", "_certain"
 """Columns beside the table's: where a row was, which of its columns cannot be read, and whether it

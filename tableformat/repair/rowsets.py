@@ -17,22 +17,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.bounds import BoundsTable
-from manifests.change import Change, TableRead
-from manifests.entries import RowSetEntry
-from manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from manifests.ids import new_job_id, new_transaction_id
-from manifests.log import Log
-from manifests.operations import AddRowSet, DropRowSet
-from manifests.rebase.targets import id_ranges
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from tableformat.arrow_types import arrow_schema
-from tableformat.read_back import check_rows, read_back
-from tableformat.repair.reading import DamagedRowSet, ReadableStretch
-from tableformat.repair.rescue import Rescue
-from tableformat.verify.run import find_damage
-from tableformat.write_job import open_writer, stamped, target_of
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.bounds import BoundsTable
+from colonnade.manifests.change import Change, TableRead
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import AddRowSet, DropRowSet
+from colonnade.manifests.rebase.targets import id_ranges
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.read_back import check_rows, read_back
+from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
+from colonnade.tableformat.repair.rescue import Rescue
+from colonnade.tableformat.verify.run import find_damage
+from colonnade.tableformat.write_job import open_writer, stamped, target_of
+from colonnade.tableformat.write_settings import WriteSettings
 
 
 @dataclass(frozen=True, slots=True)

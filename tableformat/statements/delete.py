@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from manifests.change import RowsGone, TableRead
-from manifests.log import Log
-from manifests.snapshot import TableState
-from tableformat.predicate import Predicate, bind
-from tableformat.scan_plan import rowset_filter
-from tableformat.selection import select_rows
-from tableformat.statements.statement import Statement, row_statement
+from colonnade.manifests.change import RowsGone, TableRead
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import TableState
+from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.selection import select_rows
+from colonnade.tableformat.statements.statement import Statement, row_statement
 
 
 def evaluate_delete(

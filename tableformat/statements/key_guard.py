@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from manifests.change import KeyGuard
-from manifests.entries import RowSetEntry
-from manifests.snapshot import TableState
-from manifests.store import ObjectStore
-from tableformat.keys import KeySet
-from tableformat.rowset_reader import RowSetReader
+from colonnade.manifests.change import KeyGuard
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.keys import KeySet
+from colonnade.tableformat.rowset_reader import RowSetReader
 
 
 def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.log import Log
-from manifests.snapshot import TableState
-from tableformat.arrow_scan import batches_of
-from tableformat.assignments import parse_assignments
-from tableformat.predicate import Where, parse_predicate
-from tableformat.statements.delete import evaluate_delete
-from tableformat.statements.statement import RowCounts, Statement
-from tableformat.statements.update import evaluate_update
-from tableformat.statements.upsert import evaluate_upsert
-from tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import TableState
+from colonnade.tableformat.arrow_scan import batches_of
+from colonnade.tableformat.assignments import parse_assignments
+from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.statement import RowCounts, Statement
+from colonnade.tableformat.statements.update import evaluate_update
+from colonnade.tableformat.statements.upsert import evaluate_upsert
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings, check_settings
 
 Evaluate = Callable[[Log, TableState, str], Statement]
 """Evaluates a statement on a table; objects that it writes begin with the job's id."""

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from manifests.entries import RowSetEntry
-from manifests.errors import InvalidInputError
-from manifests.log import Log
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from tableformat.conform import conform_batches
-from tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
-from tableformat.selection import select_rows
-from tableformat.statements.delete import find_rows
-from tableformat.statements.statement import Statement, row_statement, write_batches
-from tableformat.write_job import WriteJob
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.conform import conform_batches
+from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
+from colonnade.tableformat.selection import select_rows
+from colonnade.tableformat.statements.delete import find_rows
+from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.write_job import WriteJob
+from colonnade.tableformat.write_settings import WriteSettings
 
 
 def evaluate_replace(

@@ -12,21 +12,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.bounds import BoundsTable, Keep
-from manifests.change import RowsGone, TableRead
-from manifests.entries import PartitionValues, RowSetEntry
-from manifests.log import Log
-from manifests.partitions import partition_of
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore
-from tableformat.arrow_types import to_storage
-from tableformat.conform import conform_batches
-from tableformat.partition.divide import divide
-from tableformat.rowset_reader import RowSetReader
-from tableformat.selection import gone_rows
-from tableformat.statements.statement import Statement, row_statement, write_batches
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.change import RowsGone, TableRead
+from colonnade.manifests.entries import PartitionValues, RowSetEntry
+from colonnade.manifests.log import Log
+from colonnade.manifests.partitions import partition_of
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import to_storage
+from colonnade.tableformat.conform import conform_batches
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.selection import gone_rows
+from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.write_settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
 """What history calls it."""

@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator
 from pyroaring import BitMap, FrozenBitMap
 
-from manifests.change import KeyGuard, TableRead
-from manifests.entries import Count, RowSetEntry, RowSetNumber
-from manifests.log import Log
-from manifests.operations import RowKind
-from manifests.schema import Model, TableSchema
-from manifests.snapshot import TableState
-from manifests.store import ObjectStore
-from tableformat.arrow_types import arrow_schema
-from tableformat.keys import KeySet, key_columns
-from tableformat.rowset_reader import RowSetReader
-from tableformat.statements.key_guard import guard_any, guard_keys
-from tableformat.statements.row_numbers import first_numbers, numbers_between
-from tableformat.statements.statement import Statement, row_statement, rows_gone
+from colonnade.manifests.change import KeyGuard, TableRead
+from colonnade.manifests.entries import Count, RowSetEntry, RowSetNumber
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import RowKind
+from colonnade.manifests.schema import Model, TableSchema
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.keys import KeySet, key_columns
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
+from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
+from colonnade.tableformat.statements.statement import Statement, row_statement, rows_gone
 
 
 def decode_rows(text: object) -> FrozenBitMap:

@@ -13,27 +13,27 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from manifests.change import RowsGone, TableRead
-from manifests.codec import EPOCH_LIMIT
-from manifests.limits import LIMITS
-from manifests.log import Log
-from manifests.operations import ReplaceColumn
-from manifests.replacement import replaceable
-from manifests.schema import TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore
-from tableformat.arrow_types import to_storage
-from tableformat.assignments import Assignments
-from tableformat.column_segments import ColumnSegments
-from tableformat.predicate import Predicate, bind
-from tableformat.replacement import Place, with_values, write_replacement
-from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import rowset_filter
-from tableformat.selection import Selection, read_selected, select_rows, selected_numbers
-from tableformat.statements.statement import Statement, row_statement, write_batches
-from tableformat.write_job import Target, target_of, write_options
-from tableformat.write_options import WriteOptions
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.change import RowsGone, TableRead
+from colonnade.manifests.codec import EPOCH_LIMIT
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import ReplaceColumn
+from colonnade.manifests.replacement import replaceable
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.arrow_types import to_storage
+from colonnade.tableformat.assignments import Assignments
+from colonnade.tableformat.column_segments import ColumnSegments
+from colonnade.tableformat.predicate import Predicate, bind
+from colonnade.tableformat.replacement import Place, with_values, write_replacement
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.selection import Selection, read_selected, select_rows, selected_numbers
+from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
+from colonnade.tableformat.write_job import Target, target_of, write_options
+from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.write_settings import WriteSettings
 
 IN_PLACE_BYTES = 16_384
 """What a replacement must save: its footer and operation, and one more file for readers to open."""

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from manifests.entries import (
+from colonnade.manifests.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
@@ -26,20 +26,20 @@ from manifests.entries import (
     RowSetEntry,
     RowSetNumber,
 )
-from manifests.errors import ConflictError
-from manifests.operations import ReplaceColumn
-from manifests.schema import Model, TableSchema
-from manifests.snapshot import LiveRowSet
-from manifests.store import ObjectStore, open_store
-from tableformat.arrow_types import to_storage
-from tableformat.conform import conform
-from tableformat.replacement import Place, with_values, write_replacement
-from tableformat.rowset_reader import RowSetReader
-from tableformat.scan_plan import cut_rows
-from tableformat.selection import read_numbered
-from tableformat.statements.reported import encode_rows
-from tableformat.statements.update import replacement_options
-from tableformat.write_job import WriteJob, write_rows
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.operations import ReplaceColumn
+from colonnade.manifests.schema import Model, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.arrow_types import to_storage
+from colonnade.tableformat.conform import conform
+from colonnade.tableformat.replacement import Place, with_values, write_replacement
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.scan_plan import cut_rows
+from colonnade.tableformat.selection import read_numbered
+from colonnade.tableformat.statements.reported import encode_rows
+from colonnade.tableformat.statements.update import replacement_options
+from colonnade.tableformat.write_job import WriteJob, write_rows
 
 ROWSET, ROW = "_rowset", "_row"
 

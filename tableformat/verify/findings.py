@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from manifests.errors import ColonnadeError, StoreError, UnsupportedFormatError
+from colonnade.manifests.errors import ColonnadeError, StoreError, UnsupportedFormatError
 
 Kind = Literal["damage", "cache", "understated", "newer", "unread"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from manifests.entries import Count, PartitionField, SortField
-from manifests.schema import Model, TableSchema
-from manifests.snapshot import LiveRowSet, TableState
-from manifests.store import ObjectStore, open_store
-from tableformat.verify.findings import Finding
+from colonnade.manifests.entries import Count, PartitionField, SortField
+from colonnade.manifests.schema import Model, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.verify.findings import Finding
 
 
 class Unit(NamedTuple):

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from manifests.checkpoint import CheckpointRef, Root
-from manifests.checkpoint_reader import read_hint, read_segment, read_state
-from manifests.entry_table import EntryTable
-from manifests.errors import ColonnadeError, CorruptionError, StoreError
-from manifests.fold import apply_epoch
-from manifests.ids import TableId
-from manifests.log_reader import LogReader
-from manifests.names import (
+from colonnade.manifests.checkpoint import CheckpointRef, Root
+from colonnade.manifests.checkpoint_reader import read_hint, read_segment, read_state
+from colonnade.manifests.entry_table import EntryTable
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
+from colonnade.manifests.fold import apply_epoch
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import (
     HINT,
     MANIFEST,
     checkpoint_name,
@@ -25,14 +25,14 @@ from manifests.names import (
     packed_name,
     rowset_folder,
 )
-from manifests.operations import Stub
-from manifests.replacement import stored_parts
-from manifests.slots import FAR, check_end, read_slot
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from manifests.vacuum.floor import read_anchor
-from manifests.vacuum.objects import describe
-from tableformat.verify.findings import Finding, Kind, kind_of
-from tableformat.verify.job import Unit
+from colonnade.manifests.operations import Stub
+from colonnade.manifests.replacement import stored_parts
+from colonnade.manifests.slots import FAR, check_end, read_slot
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.objects import describe
+from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
+from colonnade.tableformat.verify.job import Unit
 
 
 @dataclass(slots=True)

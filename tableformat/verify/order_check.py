@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from manifests.entries import SortField
-from manifests.schema import TableSchema
-from tableformat.rowset_reader import RowSetReader
-from tableformat.sort import sort_indices
+from colonnade.manifests.entries import SortField
+from colonnade.manifests.schema import TableSchema
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.sort import sort_indices
 
 
 def first_unsorted(

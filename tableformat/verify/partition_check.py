@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from manifests.entries import PartitionField, PartitionValues
-from manifests.schema import TableSchema
-from tableformat.partition.divide import divide
-from tableformat.rowset_reader import RowSetReader
+from colonnade.manifests.entries import PartitionField, PartitionValues
+from colonnade.manifests.schema import TableSchema
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.rowset_reader import RowSetReader
 
 
 def first_astray(

@@ -14,33 +14,33 @@ import numpy as np
 import pyarrow as pa
 from google_crc32c import value as crc32c
 
-from manifests.deletion_vector import read_deletion_vector
-from manifests.entries import ColumnStatistics, PartitionValues
-from manifests.errors import (
+from colonnade.manifests.deletion_vector import read_deletion_vector
+from colonnade.manifests.entries import ColumnStatistics, PartitionValues
+from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
-from manifests.names import deletion_vector_name, footer_name
-from manifests.replacement import stored_parts
-from manifests.snapshot import LiveRowSet
-from manifests.statistics import LOG_BOUND_LENGTH
-from manifests.store import ObjectStore
-from tableformat.block import BlockEntry, understated
-from tableformat.block_statistics import contradiction, from_log, shorten
-from tableformat.column import Column, Order, column_of
-from tableformat.footer import Footer, Segment, entry_of
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_source import RowSetSource
-from tableformat.sparse_index import SparseIndex, decode_index, index_of_one
-from tableformat.stop import Stop
-from tableformat.verify.block_check import check_block, check_bytes
-from tableformat.verify.findings import Finding, Kind, kind_of
-from tableformat.verify.job import VerifyJob, VerifyOutcome
-from tableformat.verify.order_check import first_unsorted
-from tableformat.verify.partition_check import first_astray
+from colonnade.manifests.names import deletion_vector_name, footer_name
+from colonnade.manifests.replacement import stored_parts
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.block import BlockEntry, understated
+from colonnade.tableformat.block_statistics import contradiction, from_log, shorten
+from colonnade.tableformat.column import Column, Order, column_of
+from colonnade.tableformat.footer import Footer, Segment, entry_of
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.verify.block_check import check_block, check_bytes
+from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
+from colonnade.tableformat.verify.order_check import first_unsorted
+from colonnade.tableformat.verify.partition_check import first_astray
 
 WINDOW_BYTES = 2**21
 """About so many stored bytes are read at once: what a processor's cache still holds."""

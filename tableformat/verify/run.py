@@ -13,17 +13,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from manifests.errors import ColonnadeError, InvalidInputError
-from manifests.log import Log
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from manifests.store import ObjectStore
-from manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
-from tableformat.location import StorageOptions, find_store
-from tableformat.stop import Stop
-from tableformat.verify.findings import DEPTHS, Finding, VerifyReport
-from tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
-from tableformat.verify.log_check import LogCheck, check_files
-from tableformat.verify.rowset_check import check_job
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
+from colonnade.tableformat.location import StorageOptions, find_store
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
+from colonnade.tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
+from colonnade.tableformat.verify.log_check import LogCheck, check_files
+from colonnade.tableformat.verify.rowset_check import check_job
 
 Progress = Callable[[int, int], None]
 """Told the stored bytes of the RowSets that are done, and of all."""

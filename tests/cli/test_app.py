@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import colonnade
+import colonnade.manifests.errors as errors
 import colonnade_command
-import manifests.errors as errors
 from colonnade.cli import (
     doctor,
     epochs,
@@ -34,12 +34,12 @@ from colonnade.cli.app import COMMANDS, app, guarded
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.output import fitted_widths
 from colonnade.maintain.round import Round
-from manifests.compaction.plan import CompactionPlan
-from manifests.vacuum.result import VacuumResult
-from tableformat.compaction.execute import CompactionReport
-from tableformat.history import HistoryEntry
-from tableformat.repair.rowsets import RepairResult
-from tableformat.verify.findings import VerifyReport
+from colonnade.manifests.compaction.plan import CompactionPlan
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.history import HistoryEntry
+from colonnade.tableformat.repair.rowsets import RepairResult
+from colonnade.tableformat.verify.findings import VerifyReport
 from tests.cli.runner import SCHEMA, Run
 
 ROOT = Path(__file__).parents[2]

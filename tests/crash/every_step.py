@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from itertools import count
 
-from manifests.errors import ColonnadeError, CommitUnknownError
-from manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.errors import ColonnadeError, CommitUnknownError
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.faults import Fault, FaultyStore, Stopped
 
 

@@ -12,16 +12,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from manifests.errors import ColonnadeError
-from manifests.log import Log
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tableformat import write_job
-from tableformat.arrow_types import as_table_schema
-from tableformat.location import Location
-from tableformat.table import ArrowTable
-from tableformat.table_design import new_table
-from tableformat.write_job import commit_write, plan_write, write_options, write_rows
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.log import Log
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.tableformat import write_job
+from colonnade.tableformat.arrow_types import as_table_schema
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import commit_write, plan_write, write_options, write_rows
+from colonnade.tableformat.write_options import WriteOptions
 from tests.crash.every_step import check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from manifests.limits import Limits
-from manifests.log import Log, create_database
-from manifests.store import MemoryStore, ObjectStore
-from tableformat.database import Database
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.tableformat.database import Database
 from tests.crash.every_step import check_every_step
 from tests.faults import Fault
 

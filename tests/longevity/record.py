@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
 
 
 @dataclass(frozen=True)

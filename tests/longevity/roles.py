@@ -21,8 +21,13 @@ import pyarrow.compute as pc
 
 import colonnade
 from colonnade.maintain.round import run_round
-from manifests.errors import CommitUnknownError, ConflictError, CorruptionError, NotFoundError
-from tableformat.arrow_types import arrow_schema
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+)
+from colonnade.tableformat.arrow_types import arrow_schema
 from tests.large_tables import NESTED, TableMaker, feed
 from tests.longevity.record import Record, Step, read_steps
 

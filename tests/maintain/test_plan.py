@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from colonnade.maintain.plan import CHECKPOINT_TAIL, Distance, checkpoint_due, distance, most_first
-from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.compaction.policy import CompactionPolicy
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
+from colonnade.manifests.compaction.policy import CompactionPolicy
 
 
 def plan_of(name: str, *sizes: int, waiting: tuple[int, ...] = ()) -> CompactionPlan:

@@ -5,11 +5,17 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from manifests.conflicts import rows_fit
-from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
-from manifests.operations import AlterSchema, Operation, RenameTable, SetComment, SetProperties
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from manifests.store import MemoryStore
+from colonnade.manifests.conflicts import rows_fit
+from colonnade.manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError
+from colonnade.manifests.operations import (
+    AlterSchema,
+    Operation,
+    RenameTable,
+    SetComment,
+    SetProperties,
+)
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
     SCHEMA,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.bloom_columns import bloom_columns, check_bloom_columns, follow_columns
-from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, SchemaField, TableSchema
+from colonnade.manifests.bloom_columns import bloom_columns, check_bloom_columns, follow_columns
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import ArrayType, SchemaField, TableSchema
 
 ON = "bloom-filter-enabled.column."
 

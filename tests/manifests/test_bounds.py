@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.bounds import bounds_table
-from manifests.checkpoint_writer import write_segment
-from manifests.entries import ColumnStatistics
-from manifests.entry_block import block_of
-from manifests.errors import CorruptionError
-from manifests.ids import new_job_id
-from manifests.operations import AddRowSets
-from manifests.schema import MapType, SchemaField, StructType, TableSchema
-from manifests.snapshot import LiveRowSet
-from manifests.statistics_block import StatisticsBlock
-from manifests.store import MemoryStore
+from colonnade.manifests.bounds import bounds_table
+from colonnade.manifests.checkpoint_writer import write_segment
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.entry_block import block_of
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.operations import AddRowSets
+from colonnade.manifests.schema import MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.statistics_block import StatisticsBlock
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
     append,

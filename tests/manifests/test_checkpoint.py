@@ -7,18 +7,18 @@ from itertools import pairwise
 
 import pytest
 
-from manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
-from manifests.checkpoint_reader import read_root, read_segment
-from manifests.checkpoint_writer import write_checkpoint
-from manifests.codec import byte_check, decode_model, encode_model, seal, unseal
-from manifests.entries import ByteCheck, SegmentEntry
-from manifests.errors import CorruptionError
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log
-from manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
-from manifests.operations import DropRowSet
-from manifests.snapshot import SegmentRef, Snapshot
-from manifests.store import MemoryStore
+from colonnade.manifests.checkpoint import CheckpointRef, Hint, plan_earlier, plan_merge
+from colonnade.manifests.checkpoint_reader import read_root, read_segment
+from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.codec import byte_check, decode_model, encode_model, seal, unseal
+from colonnade.manifests.entries import ByteCheck, SegmentEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
+from colonnade.manifests.operations import DropRowSet
+from colonnade.manifests.snapshot import SegmentRef, Snapshot
+from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
 from tests.log_samples import (
     ORDERS,

@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from manifests import clock, dating
-from manifests.clock import DAY_MS
-from manifests.dating import OWN_CLOCK
-from manifests.errors import NotFoundError
-from manifests.log import Log, create_database
-from manifests.log_reader import LogReader
-from manifests.names import epoch_name
-from manifests.operations import Epoch, Pin
-from manifests.slots import read_slot
-from manifests.snapshot import Snapshot
-from manifests.store import LocalStore, MemoryStore
-from manifests.vacuum.result import VacuumResult
-from manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests import clock, dating
+from colonnade.manifests.clock import DAY_MS
+from colonnade.manifests.dating import OWN_CLOCK
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.operations import Epoch, Pin
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import LocalStore, MemoryStore
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import append, change, table
 
 HOUR_MS = DAY_MS // 24

@@ -6,13 +6,20 @@ import json
 
 import pytest
 
-from manifests.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model, seal, unseal
-from manifests.entries import ByteCheck
-from manifests.errors import CorruptionError, UnsupportedFormatError
-from manifests.limits import LIMITS
-from manifests.names import epoch_name
-from manifests.operations import Anchor, Epoch, Stub
-from manifests.store import MemoryStore
+from colonnade.manifests.codec import (
+    EPOCH_LIMIT,
+    decode_model,
+    decode_slot,
+    encode_model,
+    seal,
+    unseal,
+)
+from colonnade.manifests.entries import ByteCheck
+from colonnade.manifests.errors import CorruptionError, UnsupportedFormatError
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.operations import Anchor, Epoch, Stub
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import append, entry, make_log, with_orders
 
 

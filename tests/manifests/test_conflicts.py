@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from manifests.change import Change
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     UnsupportedFormatError,
 )
-from manifests.operations import CreateDatabase, EnableFeatures
-from manifests.store import MemoryStore
+from colonnade.manifests.operations import CreateDatabase, EnableFeatures
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     TRIPS,
     append,

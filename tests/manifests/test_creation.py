@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import AlreadyExistsError, InvalidInputError
-from manifests.log import create_database
-from manifests.store import LocalStore
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.log import create_database
+from colonnade.manifests.store import LocalStore
 
 
 def test_databases_do_not_nest_through_links(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.codec import byte_check
-from manifests.deletion_vector import (
+from colonnade.manifests.codec import byte_check
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     decode_deletion_vector,
     encode_deletion_vector,
@@ -17,8 +17,8 @@ from manifests.deletion_vector import (
     read_deletion_vector,
     write_deletion_vector,
 )
-from manifests.errors import CorruptionError, InvalidInputError
-from manifests.store import MemoryStore
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.store import MemoryStore
 
 JOB = "0123456789abcdef"
 ROWS = st.frozensets(st.one_of(st.integers(0, 300), st.integers(65_400, 65_700)), min_size=1)

@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 from pyroaring import BitMap
 
-from manifests.change import Change, KeyGuard, RowsGone, TableRead
-from manifests.entries import RowSetEntry
-from manifests.errors import ConflictError, InvalidInputError
-from manifests.ids import new_transaction_id
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log
-from manifests.operations import AddRowSet, SetProperties, Txn
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore
+from colonnade.manifests.change import Change, KeyGuard, RowsGone, TableRead
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import AddRowSet, SetProperties, Txn
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
     TRIPS,

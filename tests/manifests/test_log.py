@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.entries import ByteCheck
-from manifests.errors import (
+from colonnade.manifests.entries import ByteCheck
+from colonnade.manifests.errors import (
     ConflictError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.limits import Limits
-from manifests.log import Log
-from manifests.names import CHECKPOINTS, epoch_name
-from manifests.operations import AddRowSet, AddRowSets, Anchor
-from manifests.store import LocalStore, MemoryStore, PutOutcome
-from manifests.store.base import Data
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import CHECKPOINTS, epoch_name
+from colonnade.manifests.operations import AddRowSet, AddRowSets, Anchor
+from colonnade.manifests.store import LocalStore, MemoryStore, PutOutcome
+from colonnade.manifests.store.base import Data
 from tests.faults import FaultyStore
 from tests.log_samples import (
     ORDERS,

@@ -7,20 +7,20 @@ from contextlib import suppress
 
 import pytest
 
-from manifests.change import Change
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
     CommitUnknownError,
     NotFoundError,
     StoreError,
 )
-from manifests.limits import Limits
-from manifests.log import Log
-from manifests.names import epoch_name
-from manifests.operations import AddRowSet
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.operations import AddRowSet
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import (
     ORDERS,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.errors import CorruptionError, NotFoundError
-from manifests.names import CHECKPOINTS, HINT, epoch_name
-from manifests.slots import FAR, check_end
-from manifests.store import MemoryStore
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.names import CHECKPOINTS, HINT, epoch_name
+from colonnade.manifests.slots import FAR, check_end
+from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
 from tests.log_samples import (
     append,

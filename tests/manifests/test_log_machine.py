@@ -15,12 +15,12 @@ from hypothesis.stateful import (
     rule,
 )
 
-from manifests.errors import ConflictError
-from manifests.ids import TableId
-from manifests.limits import Limits
-from manifests.operations import AddDeletionVector, AddRowSet, DropRowSet
-from manifests.snapshot import LiveRowSet, Snapshot
-from manifests.store import MemoryStore
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.operations import AddDeletionVector, AddRowSet, DropRowSet
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     ORDERS,
     TRIPS,

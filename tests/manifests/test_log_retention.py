@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from manifests.checkpoint import Hint
-from manifests.codec import decode_model, encode_model
-from manifests.errors import (
+from colonnade.manifests.checkpoint import Hint
+from colonnade.manifests.codec import decode_model, encode_model
+from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
     NotFoundError,
 )
-from manifests.names import HINT, checkpoint_name, epoch_name
-from manifests.operations import Anchor, Stub
-from manifests.store import MemoryStore
+from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.operations import Anchor, Stub
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
     TRIPS,
     append,

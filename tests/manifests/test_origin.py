@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import FrozenBitMap
 
-from manifests.errors import CorruptionError
-from manifests.operations import Compaction, CompactionInput, CompactionOutput
-from manifests.rebase import compaction as rebase_compaction
-from manifests.rebase.origin import row_map
-from manifests.store import MemoryStore
-from manifests.store.base import Data, PutOutcome
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.operations import Compaction, CompactionInput, CompactionOutput
+from colonnade.manifests.rebase import compaction as rebase_compaction
+from colonnade.manifests.rebase.origin import row_map
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store.base import Data, PutOutcome
 from tests.log_samples import ORDERS, entry
 from tests.row_world import World
 

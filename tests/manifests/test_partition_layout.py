@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.entries import PartitionField, RowSetEntry
-from manifests.errors import (
+from colonnade.manifests.entries import PartitionField, RowSetEntry
+from colonnade.manifests.errors import (
     ColonnadeError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from manifests.log import Log
-from manifests.operations import AlterSchema, CreateTable, Operation, Restore, SetPartitionLayout
-from manifests.partition_layout import PARTITIONS, field_text, parse_layout, split_fields
-from manifests.schema import SchemaField, StructType, TableSchema
-from manifests.snapshot import Snapshot
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import (
+    AlterSchema,
+    CreateTable,
+    Operation,
+    Restore,
+    SetPartitionLayout,
+)
+from colonnade.manifests.partition_layout import PARTITIONS, field_text, parse_layout, split_fields
+from colonnade.manifests.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.snapshot import Snapshot
 from tests.log_samples import (
     ORDERS,
     SCHEMA,
@@ -137,10 +143,10 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
 ) -> None:
     log = make_log()
     head = begun(log)
-    monkeypatch.setattr("manifests.conflicts.WRITER_FEATURES", frozenset())
+    monkeypatch.setattr("colonnade.manifests.conflicts.WRITER_FEATURES", frozenset())
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.commit(append(partitioned("i:1")), head)
-    monkeypatch.setattr("manifests.fold.READER_FEATURES", frozenset())
+    monkeypatch.setattr("colonnade.manifests.fold.READER_FEATURES", frozenset())
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.read_head()
 

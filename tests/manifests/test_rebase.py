@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from manifests.errors import ConflictError
-from manifests.names import origin_name
-from manifests.snapshot import Snapshot
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.names import origin_name
+from colonnade.manifests.snapshot import Snapshot
 from tests.log_samples import ORDERS
 from tests.row_world import Statement, World, random_statement
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from manifests import removed_folder
-from manifests.dropping import drop_database
-from manifests.errors import StoreError
-from manifests.log import Log, create_database
-from manifests.removed_folder import move_away
-from manifests.store import LocalStore
+from colonnade.manifests import removed_folder
+from colonnade.manifests.dropping import drop_database
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.removed_folder import move_away
+from colonnade.manifests.store import LocalStore
 
 
 def _meanwhile(monkeypatch: pytest.MonkeyPatch, what: object) -> None:
@@ -57,7 +57,7 @@ def test_the_next_drop_removes_what_killed_ones_have_left(tmp_path: Path) -> Non
         create_database(LocalStore(tmp_path / name), lone_table=False)
     ended = Log(LocalStore(tmp_path / "_moved-0123456789abcdef"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("manifests.dropping.move_away", lambda store: None)
+        patch.setattr("colonnade.manifests.dropping.move_away", lambda store: None)
         drop_database(ended, cascade=True)
     assert ended.is_dropped()
     (tmp_path / "_dropped-0123456789abcdee").mkdir()

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from manifests.errors import InvalidInputError
-from manifests.operations import CreateTable
-from manifests.schema import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.operations import CreateTable
+from colonnade.manifests.schema import (
     METADATA_LIMIT,
     NESTING_LIMIT,
     ArrayType,
@@ -19,7 +19,7 @@ from manifests.schema import (
     TableSchema,
     check_schema,
 )
-from manifests.store import MemoryStore
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, change, database, make_log, replay
 
 KEY = SchemaField(id=1, name="key", type="int", nullable=False)

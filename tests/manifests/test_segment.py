@@ -10,22 +10,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.bounds import BoundsTable
-from manifests.codec import byte_check, seal, unseal
-from manifests.entries import ColumnStatistics, PartitionField, SortField
-from manifests.entry_block import AddedEntries, block_of, concat_blocks
-from manifests.errors import CorruptionError
-from manifests.limits import LIMITS
-from manifests.partitions import PartitionKey
-from manifests.schema import SchemaField, TableSchema
-from manifests.segment import (
+from colonnade.manifests.bounds import BoundsTable
+from colonnade.manifests.codec import byte_check, seal, unseal
+from colonnade.manifests.entries import ColumnStatistics, PartitionField, SortField
+from colonnade.manifests.entry_block import AddedEntries, block_of, concat_blocks
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.partitions import PartitionKey
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.segment import (
     decode_segment,
     describe_segment,
     encode_segment,
     split_block,
 )
-from manifests.snapshot import LiveRowSet, SegmentRef
-from manifests.statistics import decode_bound, encode_bound
+from colonnade.manifests.snapshot import LiveRowSet, SegmentRef
+from colonnade.manifests.statistics import decode_bound, encode_bound
 from tests.log_samples import ORDERS, entry, table_state, vector
 
 INT64 = st.integers(-(2**63), 2**63 - 1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from manifests.sizes import parse_size, size_text
+from colonnade.manifests.sizes import parse_size, size_text
 
 
 def test_sizes_are_read_with_their_units() -> None:

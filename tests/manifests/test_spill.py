@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from manifests.change import Change
-from manifests.entries import ColumnStatistics, RowSetEntry
-from manifests.limits import LIMITS
-from manifests.operations import AddRowSet, AddRowSets
-from manifests.spill import spill
-from manifests.store import MemoryStore
+from colonnade.manifests.change import Change
+from colonnade.manifests.entries import ColumnStatistics, RowSetEntry
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.operations import AddRowSet, AddRowSets
+from colonnade.manifests.spill import spill
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, TRIPS, append, change, entry
 
 

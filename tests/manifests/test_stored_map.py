@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
-from manifests.ids import new_job_id, new_object_id
-from manifests.names import checkpoint_name
-from manifests.paged_map import MapRef, PageTable, decode_table, encode_table
-from manifests.store import MemoryStore
-from manifests.stored_map import StoredMap, write_map
-from manifests.vectors import IntegerVector
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.ids import new_job_id, new_object_id
+from colonnade.manifests.names import checkpoint_name
+from colonnade.manifests.paged_map import MapRef, PageTable, decode_table, encode_table
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.stored_map import StoredMap, write_map
+from colonnade.manifests.vectors import IntegerVector
 from tests.faults import FaultyStore
 
 KEYS = st.text(min_size=1, max_size=8)

@@ -6,18 +6,23 @@ import random
 
 import pytest
 
-from manifests.checkpoint import Hint
-from manifests.checkpoint_reader import read_hint
-from manifests.codec import decode_model
-from manifests.errors import AlreadyExistsError, ConflictError, InvalidInputError, NotFoundError
-from manifests.ids import TableId, new_table_id
-from manifests.limits import Limits
-from manifests.log import Log
-from manifests.names import HINT, checkpoint_name
-from manifests.operations import DropTable, Operation, RenameTable, SetComment
-from manifests.snapshot import Snapshot, TableMap
-from manifests.store import MemoryStore
-from manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
+from colonnade.manifests.checkpoint import Hint
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.codec import decode_model
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import TableId, new_table_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import HINT, checkpoint_name
+from colonnade.manifests.operations import DropTable, Operation, RenameTable, SetComment
+from colonnade.manifests.snapshot import Snapshot, TableMap
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
 from tests.faults import FaultyStore
 from tests.log_samples import append, change, contents, database, entry, make_log, replay, table
 

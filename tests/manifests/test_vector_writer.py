@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pyroaring import FrozenBitMap
 
-from manifests.change import Change, RowsGone
-from manifests.ids import new_transaction_id
-from manifests.limits import LIMITS, Limits
-from manifests.names import deletion_vector_name
-from manifests.operations import AddDeletionVector
-from manifests.rebase.vector_writer import VectorWriter
-from manifests.store import MemoryStore
+from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.names import deletion_vector_name
+from colonnade.manifests.operations import AddDeletionVector
+from colonnade.manifests.rebase.vector_writer import VectorWriter
+from colonnade.manifests.store import MemoryStore
 from tests.log_samples import ORDERS, append, delete, entry, live, make_log, vector, with_orders
 
 JOB = "0123456789abcdef"

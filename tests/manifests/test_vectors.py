@@ -6,7 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.vectors import decode_floats, decode_integers, encode_floats, encode_integers
+from colonnade.manifests.vectors import (
+    decode_floats,
+    decode_integers,
+    encode_floats,
+    encode_integers,
+)
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

@@ -33,7 +33,7 @@ install_unlocked() { # the core without pyspark, then pyspark with it; both away
     # A copy, since setuptools leaves its build folder beside what it builds.
     rm -rf -- "$folder" && "$base_python" -m venv "$folder" && mkdir "$copy" &&
         cp -r pyproject.toml README.md colonnade_command.py pyspark_colonnade.py "$copy" &&
-        cp -r manifests tableformat spark_ext colonnade "$copy" &&
+        cp -a manifests tableformat spark_ext colonnade "$copy" &&
         "$folder/bin/python" -m pip install "$copy" &&
         "$folder/bin/python" -I -c '
 import importlib.util, sys, colonnade, pyarrow as pa

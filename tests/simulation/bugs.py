@@ -16,44 +16,44 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-import manifests.log
-import manifests.sending
-from manifests import checkpoint_writer, codec, conflicts, epoch_times
-from manifests.bounds import BoundsTable, Keep
-from manifests.change import Change
-from manifests.checkpoint_writer import _rewritten
-from manifests.codec import encode_epoch
-from manifests.compaction.facts import RowSetFacts
-from manifests.conflicts import check_head
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import ColumnStatistics, PartitionValues
-from manifests.entry_block import EntryBlock
-from manifests.errors import StoreError
-from manifests.fold import apply_epoch
-from manifests.limits import Limits
-from manifests.log import Log
-from manifests.log_reader import LogReader
-from manifests.names import epoch_name
-from manifests.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
-from manifests.partitions import PartitionKey
-from manifests.rebase import carried, reads, vector_writer
-from manifests.rebase.carried import Carried
-from manifests.rebase.compaction import OwnCompaction
-from manifests.rebase.origin import RowMap
-from manifests.rebase.reads import check_reads
-from manifests.rebase.targets import Taken, Target
-from manifests.rowsets_fold import RowSetsFold
-from manifests.sending import Sending
-from manifests.slots import read_slot
-from manifests.snapshot import LiveRowSet, Snapshot, TableState
-from manifests.store import ObjectStore, PutOutcome
-from manifests.vacuum import run
-from manifests.vacuum.floor import cached_objects
-from manifests.vacuum.references import read_state_objects
-from manifests.vacuum.removal import remove
-from tableformat import restore, rowset_output
-from tableformat.rowset_output import _for_log
-from tableformat.statements import replace_partitions
+import colonnade.manifests.log
+import colonnade.manifests.sending
+from colonnade.manifests import checkpoint_writer, codec, conflicts, epoch_times
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.change import Change
+from colonnade.manifests.checkpoint_writer import _rewritten
+from colonnade.manifests.codec import encode_epoch
+from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.conflicts import check_head
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.entries import ColumnStatistics, PartitionValues
+from colonnade.manifests.entry_block import EntryBlock
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.fold import apply_epoch
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
+from colonnade.manifests.partitions import PartitionKey
+from colonnade.manifests.rebase import carried, reads, vector_writer
+from colonnade.manifests.rebase.carried import Carried
+from colonnade.manifests.rebase.compaction import OwnCompaction
+from colonnade.manifests.rebase.origin import RowMap
+from colonnade.manifests.rebase.reads import check_reads
+from colonnade.manifests.rebase.targets import Taken, Target
+from colonnade.manifests.rowsets_fold import RowSetsFold
+from colonnade.manifests.sending import Sending
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.store import ObjectStore, PutOutcome
+from colonnade.manifests.vacuum import run
+from colonnade.manifests.vacuum.floor import cached_objects
+from colonnade.manifests.vacuum.references import read_state_objects
+from colonnade.manifests.vacuum.removal import remove
+from colonnade.tableformat import restore, rowset_output
+from colonnade.tableformat.rowset_output import _for_log
+from colonnade.tableformat.statements import replace_partitions
 from tests.faults import Fault
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.every import ACTORS
@@ -85,7 +85,7 @@ def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
         assert found is not None
         return found
 
-    return lambda: patch.object(manifests.sending, "take_slot", take)
+    return lambda: patch.object(colonnade.manifests.sending, "take_slot", take)
 
 
 def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
@@ -324,7 +324,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "an epoch is not the expected one",
-        lambda: patch.object(manifests.log, "check_head", _check_head),
+        lambda: patch.object(colonnade.manifests.log, "check_head", _check_head),
     ),
     Bug(
         "a compaction forgets what went meanwhile",
@@ -426,7 +426,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a slot that is taken is waited for",
-        lambda: patch.object(manifests.sending, "take_slot", _wait_for_slot),
+        lambda: patch.object(colonnade.manifests.sending, "take_slot", _wait_for_slot),
     ),
     Bug(
         "a date is believed whatever it says",

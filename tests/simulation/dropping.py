@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from manifests.codec import decode_slot
-from manifests.dropping import drop_database
-from manifests.errors import ColonnadeError
-from manifests.log import Log, create_database
-from manifests.names import MANIFEST, epoch_name, epoch_number
-from manifests.operations import CreateDatabase, DropDatabase, Epoch
-from manifests.snapshot import Snapshot
-from manifests.store import LocalStore, PutOutcome
-from manifests.store.base import Data, ObjectInfo
+from colonnade.manifests.codec import decode_slot
+from colonnade.manifests.dropping import drop_database
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import MANIFEST, epoch_name, epoch_number
+from colonnade.manifests.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import LocalStore, PutOutcome
+from colonnade.manifests.store.base import Data, ObjectInfo
 from tests.faults import Stopped
 from tests.log_samples import change, table
 from tests.simulation.turns import Turns
@@ -114,7 +114,7 @@ class Dropping:
             real(path, **how)
 
         real = shutil.rmtree
-        with patch("manifests.removed_folder.shutil.rmtree", remove):
+        with patch("colonnade.manifests.removed_folder.shutil.rmtree", remove):
             yield
 
     def _process(self) -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from manifests.codec import decode_slot
-from manifests.entries import PartitionField
-from manifests.errors import ColonnadeError
-from manifests.operations import (
+from colonnade.manifests.codec import decode_slot
+from colonnade.manifests.entries import PartitionField
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.operations import (
     Anchor,
     CreateTable,
     Epoch,

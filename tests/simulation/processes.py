@@ -19,11 +19,11 @@ from itertools import count
 from pathlib import Path
 
 import colonnade
-from manifests.errors import ColonnadeError
-from manifests.log import Log
-from manifests.names import epoch_name
-from manifests.store import LocalStore
-from tableformat.database import Database
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.database import Database
 from tests.simulation.chance import SHARED_ROWS, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step, parse_intent, plain

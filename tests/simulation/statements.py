@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade import ArrowTable
-from tableformat.arrow_types import arrow_schema
-from tableformat.database import Database
-from tableformat.transaction import Transaction, TransactionTable
-from tableformat.write_settings import CommitSettings
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.transaction import Transaction, TransactionTable
+from colonnade.tableformat.write_settings import CommitSettings
 from tests.large_tables import NESTED, TableMaker
 from tests.strategies import identical
 

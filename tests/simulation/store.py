@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from manifests.names import epoch_name
-from manifests.store import MemoryStore, PutOutcome
-from manifests.store.base import Data
-from manifests.store.transient import retried
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.store import MemoryStore, PutOutcome
+from colonnade.manifests.store.base import Data
+from colonnade.manifests.store.transient import retried
 from tests.faults import Fault, FaultyStore, applies
 
 T = TypeVar("T")

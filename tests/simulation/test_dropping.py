@@ -9,8 +9,8 @@ from unittest.mock import patch
 
 import pytest
 
-from manifests import creation, removed_folder
-from manifests.store import LocalStore
+from colonnade.manifests import creation, removed_folder
+from colonnade.manifests.store import LocalStore
 from tests.simulation.dropping import simulate_dropping
 
 RUNS = 40

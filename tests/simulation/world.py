@@ -15,16 +15,16 @@ from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
-from manifests.errors import ColonnadeError, CorruptionError, NotFoundError
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log, create_database
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat import write_job
-from tableformat.compaction import execute
-from tableformat.database import Database
-from tableformat.statements import update
-from tableformat.write_job import write_options
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat import write_job
+from colonnade.tableformat.compaction import execute
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.write_job import write_options
+from colonnade.tableformat.write_options import WriteOptions
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step

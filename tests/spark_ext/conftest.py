@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import colonnade
-from spark_ext.java.build import build
+from colonnade.spark_ext.java.build import build
 
 ROOT = Path(__file__).parent.parent.parent
 

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import colonnade
-from spark_ext.session import PYTHON
+from colonnade.spark_ext.session import PYTHON
 
 SECONDS = "spark.colonnade.planner.startSeconds"
 
@@ -166,7 +166,10 @@ def walk(spark: SparkSession, kind: str, folder: Path, seen: dict[str, Any]) -> 
         ),
         "seconds": problem(spark, sys.executable, seconds="soon"),
         "chatty": problem(
-            spark, script(folder, f"echo 'Welcome!'; exec {sys.executable} -m spark_ext.planner")
+            spark,
+            script(
+                folder, f"echo 'Welcome!'; exec {sys.executable} -m colonnade.spark_ext.planner"
+            ),
         ),
     }
     with settings(spark, python=str(folder / "no-such-python")):

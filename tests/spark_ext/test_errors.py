@@ -8,8 +8,8 @@ import os
 import pytest
 from pyspark.util import handle_worker_exception
 
-from manifests.errors import ConflictError, StoreError
-from spark_ext.errors import SparkColonnadeError, one_sentence
+from colonnade.manifests.errors import ConflictError, StoreError
+from colonnade.spark_ext.errors import SparkColonnadeError, one_sentence
 
 
 @pytest.fixture(autouse=True)

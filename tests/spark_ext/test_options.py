@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from manifests.errors import InvalidInputError
-from spark_ext.options import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.options import (
     ReadOptions,
     WriteOptions,
     epoch_or_tag,
     parse_read_options,
     parse_write_options,
 )
-from tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
 
 
 def read(**options: str) -> ReadOptions:

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from manifests.errors import NotFoundError
-from manifests.version import VERSION
-from spark_ext.planner.server import Server, answer
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.version import VERSION
+from colonnade.spark_ext.planner.server import Server, answer
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parent.parent.parent
 def planner() -> Iterator[subprocess.Popen[str]]:
     """A planner that just said hello."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "spark_ext.planner"],
+        [sys.executable, "-m", "colonnade.spark_ext.planner"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -144,7 +144,7 @@ def test_a_bug_is_one_sentence_that_names_the_log_with_the_traceback(
 def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
     program = (
         "import os, sys\n"
-        "from spark_ext.planner.server import Server, claim_standard_streams\n"
+        "from colonnade.spark_ext.planner.server import Server, claim_standard_streams\n"
         "requests, replies = claim_standard_streams()\n"
         "def loud(args):\n"
         "    print('from python'); os.write(1, b'from below'); return {'in': sys.stdin.read()}\n"
@@ -165,7 +165,7 @@ def test_what_an_operation_prints_cannot_corrupt_the_replies() -> None:
 
 
 def test_it_ends_when_nobody_asks_for_long() -> None:
-    program = "from spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
+    program = "from colonnade.spark_ext.planner.__main__ import main; main(idle_seconds_max=0.3)"
     with subprocess.Popen(
         [sys.executable, "-c", program],
         stdin=subprocess.PIPE,

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.names import epoch_name
-from spark_ext.options import parse_read_options
-from spark_ext.reader import pin_read, plan_shares
+from colonnade.manifests.names import epoch_name
+from colonnade.spark_ext.options import parse_read_options
+from colonnade.spark_ext.reader import pin_read, plan_shares
 
 
 @pytest.mark.parametrize("place", ["alone", "db/t"])

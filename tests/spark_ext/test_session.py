@@ -16,11 +16,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 import colonnade
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.version import VERSION
-from spark_ext import session
-from spark_ext.java.build import build, hash_in
-from spark_ext.supported import is_supported
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.version import VERSION
+from colonnade.spark_ext import session
+from colonnade.spark_ext.java.build import build, hash_in
+from colonnade.spark_ext.supported import is_supported
 
 ROAD = Path(__file__).with_name("session_road.py")
 

@@ -10,8 +10,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import colonnade
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from spark_ext.types import MAX_TIME_DIGITS
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.spark_ext.types import MAX_TIME_DIGITS
 from tests.spark_ext.frames import load, save
 from tests.strategies import PRIMITIVES, identical, make_batch
 

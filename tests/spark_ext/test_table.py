@@ -14,7 +14,7 @@ from pyspark.sql.types import DecimalType, LongType, StructField, StructType, Va
 
 import colonnade
 from colonnade import Database, InvalidInputError, Table
-from spark_ext import optimize
+from colonnade.spark_ext import optimize
 
 pytestmark = pytest.mark.spark
 

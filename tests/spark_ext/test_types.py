@@ -9,9 +9,16 @@ from hypothesis import given
 from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from manifests.errors import InvalidInputError
-from manifests.schema import ArrayType, DataType, SchemaField, TableSchema, type_text, walk
-from spark_ext.types import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import (
+    ArrayType,
+    DataType,
+    SchemaField,
+    TableSchema,
+    type_text,
+    walk,
+)
+from colonnade.spark_ext.types import (
     CHAR_KEY,
     declared_json,
     from_spark,
@@ -20,7 +27,7 @@ from spark_ext.types import (
     same_values,
     to_spark,
 )
-from tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.arrow_types import arrow_schema
 from tests.strategies import PRIMITIVES, schemas
 
 CASES = [
@@ -205,7 +212,7 @@ def test_batches_of_a_table_are_what_spark_expects_of_its_schema(schema: TableSc
 def test_what_this_pyspark_cannot_carry_is_refused_naming_column_and_type(
     monkeypatch: pytest.MonkeyPatch, digits: int, data_type: str, refused: bool, nested: bool
 ) -> None:
-    monkeypatch.setattr("spark_ext.types.MAX_TIME_DIGITS", digits)
+    monkeypatch.setattr("colonnade.spark_ext.types.MAX_TIME_DIGITS", digits)
     inner = SchemaField(name="element", type=data_type)
     schema = stored(ArrayType(element=inner) if nested else data_type)
     if not refused:

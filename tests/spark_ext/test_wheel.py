@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from manifests.version import VERSION
+from colonnade.manifests.version import VERSION
 
 ROOT = Path(__file__).parent.parent.parent
 TREE = ["colonnade", "manifests", "spark_ext", "tableformat"]
@@ -26,7 +26,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         pytest.skip("setuptools 77 or newer builds the wheel; the set-up installs it")
     copy = tmp_path_factory.mktemp("tree")
     for name in TREE:
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
     for name in FILES:
         shutil.copy(ROOT / name, copy)
     program = "from spark_ext.java.wheel import *; assert not get_requires_for_build_wheel(); "
@@ -40,8 +41,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 def test_the_jar_is_in_the_wheel_and_its_sources_are_not(wheel: zipfile.ZipFile) -> None:
     names = wheel.namelist()
     jar = ROOT / "spark_ext" / "colonnade-spark.jar"
-    assert wheel.read("spark_ext/colonnade-spark.jar") == jar.read_bytes()
-    assert not [name for name in names if name.startswith("spark_ext/java/")]
+    assert wheel.read("colonnade/spark_ext/colonnade-spark.jar") == jar.read_bytes()
+    assert not [name for name in names if name.startswith("colonnade/spark_ext/java/")]
 
 
 def test_the_page_of_the_report_and_the_command_are_in_the_wheel(wheel: zipfile.ZipFile) -> None:
@@ -52,9 +53,16 @@ def test_the_page_of_the_report_and_the_command_are_in_the_wheel(wheel: zipfile.
 
 def test_every_module_is_in_the_wheel(wheel: zipfile.ZipFile) -> None:
     modules = {
-        path.relative_to(ROOT).as_posix()
+        ("" if name == "colonnade" else "colonnade/") + path.relative_to(ROOT).as_posix()
         for name in TREE
         for path in (ROOT / name).rglob("*.py")
         if "java" not in path.parts
     }
     assert {*modules, *MODULES} <= set(wheel.namelist())
+
+
+def test_the_wheel_takes_no_other_name_at_the_top_of_an_environment(
+    wheel: zipfile.ZipFile,
+) -> None:
+    tops = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"colonnade", *MODULES}

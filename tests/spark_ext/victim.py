@@ -22,11 +22,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 from pyspark.sql.datasource import WriterCommitMessage
 
-from manifests.names import epoch_name
-from manifests.store import LocalStore, PutOutcome
-from spark_ext.options import parse_write_options
-from spark_ext.source import ColonnadeDataSource
-from spark_ext.writer import ColonnadeWriter, plan_python_write
+from colonnade.manifests.names import epoch_name
+from colonnade.manifests.store import LocalStore, PutOutcome
+from colonnade.spark_ext.options import parse_write_options
+from colonnade.spark_ext.source import ColonnadeDataSource
+from colonnade.spark_ext.writer import ColonnadeWriter, plan_python_write
 
 
 class HaltingWriter(ColonnadeWriter):

@@ -15,16 +15,21 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from manifests.change import Change
-from manifests.entries import ByteCheck, ColumnStatistics, DeletionVectorEntry, RowSetEntry
-from manifests.ids import new_transaction_id
-from manifests.limits import Limits
-from manifests.log import Log, create_database
-from manifests.log_reader import LogReader
-from manifests.operations import AddDeletionVector, AddRowSet, Operation
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from manifests.snapshot import LiveRowSet, Snapshot
-from manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.manifests.change import Change
+from colonnade.manifests.entries import (
+    ByteCheck,
+    ColumnStatistics,
+    DeletionVectorEntry,
+    RowSetEntry,
+)
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.operations import AddDeletionVector, AddRowSet, Operation
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = "0123456789abcdef"
 TRIPS = "fedcba9876543210"
@@ -72,7 +77,7 @@ def counted_ids() -> Iterator[None]:
     def token_hex(size: int) -> str:
         return f"{next(numbers):0{2 * size}x}"
 
-    with patch("manifests.ids.secrets.token_hex", token_hex):
+    with patch("colonnade.manifests.ids.secrets.token_hex", token_hex):
         yield
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from manifests.errors import NotFoundError
-from manifests.log_reader import LogReader
-from manifests.operations import CreateTable, DropDatabase
-from manifests.store import ObjectStore
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.operations import CreateTable, DropDatabase
+from colonnade.manifests.store import ObjectStore
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.change import Change
-from manifests.checkpoint_reader import read_hint
-from manifests.codec import encode_model
-from manifests.entries import ColumnStatistics, SortField
-from manifests.errors import NotFoundError, UnsupportedFormatError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.log_reader import LogReader
-from manifests.names import HINT, epoch_name
-from manifests.operations import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.codec import encode_model
+from colonnade.manifests.entries import ColumnStatistics, SortField
+from colonnade.manifests.errors import NotFoundError, UnsupportedFormatError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import HINT, epoch_name
+from colonnade.manifests.operations import (
     Anchor,
     CreateTable,
     DropRowSet,
@@ -26,7 +26,7 @@ from manifests.operations import (
     Operation,
     Stub,
 )
-from manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

@@ -12,13 +12,18 @@ from typing import Any
 import pytest
 from pyroaring import FrozenBitMap
 
-from manifests.change import Change
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import ByteCheck, ColumnStatistics, DeletionVectorEntry, Replacement
-from manifests.errors import InvalidInputError
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.entries import (
+    ByteCheck,
+    ColumnStatistics,
+    DeletionVectorEntry,
+    Replacement,
+)
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import (
     AddRowSet,
     CreateTable,
     DropRowSet,
@@ -26,9 +31,9 @@ from manifests.operations import (
     ReplaceColumn,
     Restore,
 )
-from manifests.replacement import REPLACE_COLUMN
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.replacement import REPLACE_COLUMN
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
     JOB,
     ORDERS,

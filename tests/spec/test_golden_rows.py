@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from pyroaring import BitMap
 
-from manifests.change import Change, RowsGone
-from manifests.ids import new_transaction_id
-from manifests.log import Log
-from manifests.operations import (
+from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import (
     AddRowSet,
     Compaction,
     CompactionInput,
@@ -25,9 +25,9 @@ from manifests.operations import (
     RowKind,
     Txn,
 )
-from manifests.rebase.origin import write_origin
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore
+from colonnade.manifests.rebase.origin import write_origin
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
 from tests.spec.golden_logs import (
     JOB,
     ORDERS,

@@ -16,22 +16,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from manifests.deletion_vector import (
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     read_deletion_vector,
 )
-from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.ids import ObjectId
-from manifests.schema import ArrayType, SchemaField, TableSchema
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tableformat.arrow_types import arrow_schema
-from tableformat.block import ENCODINGS
-from tableformat.bloom_filter import hash_rows, members
-from tableformat.column import column_of
-from tableformat.column_segments import ColumnSegments
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.ids import ObjectId
+from colonnade.manifests.schema import ArrayType, SchemaField, TableSchema
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.block import ENCODINGS
+from colonnade.tableformat.bloom_filter import hash_rows, members
+from colonnade.tableformat.column import column_of
+from colonnade.tableformat.column_segments import ColumnSegments
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.strategies import identical
 
 GOLDEN = Path(__file__).parent / "golden"

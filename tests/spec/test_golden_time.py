@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from manifests.operations import (
+from colonnade.manifests.operations import (
     AddRowSet,
     AlterSchema,
     CreateTable,
@@ -21,8 +21,8 @@ from manifests.operations import (
     Unpin,
     Untag,
 )
-from manifests.schema import TableSchema
-from manifests.snapshot import Snapshot
+from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

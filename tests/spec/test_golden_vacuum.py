@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from manifests.errors import NotFoundError
-from manifests.log import Log
-from manifests.operations import CreateTable, DropRowSet, Lease, Pin, Tag
-from manifests.store import ObjectStore
-from manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.log import Log
+from colonnade.manifests.operations import CreateTable, DropRowSet, Lease, Pin, Tag
+from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

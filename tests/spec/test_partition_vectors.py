@@ -15,13 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.entries import PartitionField
-from manifests.partition_layout import check_layout
-from manifests.schema import SchemaField, TableSchema
-from manifests.statistics import decode_bound, encode_bound
-from tableformat.arrow_types import storage_type
-from tableformat.partition.divide import divide
-from tableformat.partition.transforms import buckets_of
+from colonnade.manifests.entries import PartitionField
+from colonnade.manifests.partition_layout import check_layout
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.statistics import decode_bound, encode_bound
+from colonnade.tableformat.arrow_types import storage_type
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.partition.transforms import buckets_of
 
 FILE = Path(__file__).parent / "partition_vectors.json"
 

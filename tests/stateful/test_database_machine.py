@@ -12,10 +12,15 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from manifests.errors import AlreadyExistsError, ColonnadeError, CorruptionError, NotFoundError
-from manifests.log import Log, create_database
-from manifests.names import CHECKPOINTS, HINT
-from tableformat.database import Database
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ColonnadeError,
+    CorruptionError,
+    NotFoundError,
+)
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import CHECKPOINTS, HINT
+from colonnade.tableformat.database import Database
 from tests.simulation.chance import random_rows, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step

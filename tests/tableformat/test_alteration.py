@@ -11,19 +11,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ColonnadeError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.ids import TableId
-from manifests.log import Log, create_database
-from manifests.operations import CreateTable
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from manifests.store import MemoryStore
-from tableformat.alteration import (
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.operations import CreateTable
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.alteration import (
     AddColumn,
     Alteration,
     AlterProperties,
@@ -34,11 +34,11 @@ from tableformat.alteration import (
     MoveColumn,
     RenameColumn,
 )
-from tableformat.location import Location, locate_existing
-from tableformat.restore import restore_database
-from tableformat.table import ArrowTable
-from tableformat.table_design import new_table
-from tableformat.write_job import commit_write, plan_write, write_rows
+from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.restore import restore_database
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import commit_write, plan_write, write_rows
 
 STRUCT = StructType(
     fields=(SchemaField(name="x", type="int", nullable=False), SchemaField(name="y", type="int"))

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.errors import CorruptionError, InvalidInputError
-from manifests.schema import ArrayType, SchemaField, TableSchema, assign_ids, walk
-from tableformat.arrow_types import (
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.schema import ArrayType, SchemaField, TableSchema, assign_ids, walk
+from colonnade.tableformat.arrow_types import (
     arrow_schema,
     from_storage,
     relabel,

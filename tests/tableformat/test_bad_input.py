@@ -14,7 +14,7 @@ import pytest
 
 import colonnade
 from colonnade import InvalidInputError, SchemaField, TableSchema
-from tableformat.alteration import AddColumn
+from colonnade.tableformat.alteration import AddColumn
 
 col: Any = colonnade.col
 field: Any = SchemaField

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.codec import crc32c
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, StructType
-from tableformat import ipc_stream
-from tableformat.arrow_types import from_storage, to_storage
-from tableformat.block import MANY_ROWS_LIMIT, BlockEntry, decode_block, encode_block
-from tableformat.block_statistics import Statistics, merge, shorten
-from tableformat.column import Column, Order, column_of
+from colonnade.manifests.codec import crc32c
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, StructType
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.arrow_types import from_storage, to_storage
+from colonnade.tableformat.block import MANY_ROWS_LIMIT, BlockEntry, decode_block, encode_block
+from colonnade.tableformat.block_statistics import Statistics, merge, shorten
+from colonnade.tableformat.column import Column, Order, column_of
 from tests.strategies import batches, identical, schemas
 
 COUNT = 20_000

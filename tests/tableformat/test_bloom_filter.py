@@ -16,21 +16,21 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from xxhash import xxh64_intdigest
 
-from manifests.bloom_columns import bloom_columns
-from manifests.bounds import BoundsTable, Keep
-from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError
-from manifests.names import index_name
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import MemoryStore
-from tableformat import filter_pruning
-from tableformat.arrow_types import arrow_schema
-from tableformat.bloom_filter import encode_filter, hash_rows, hash_values, members
-from tableformat.column import Column, column_of
-from tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_source import RowSetSource
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.bloom_columns import bloom_columns
+from colonnade.manifests.bounds import BoundsTable, Keep
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.names import index_name
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat import filter_pruning
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.bloom_filter import encode_filter, hash_rows, hash_values, members
+from colonnade.tableformat.column import Column, column_of
+from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.strategies import PRIMITIVES, identical, make_batch
 from tests.tableformat.predicate.oracle import TYPES, random_predicate, random_value
 

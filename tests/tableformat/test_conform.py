@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.errors import InvalidInputError
-from manifests.schema import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -25,9 +25,14 @@ from manifests.schema import (
     TableSchema,
     assign_ids,
 )
-from tableformat.arrow_types import arrow_schema, map_entries, schema_from_arrow, to_storage
-from tableformat.conform import conform
-from tableformat.text_form import has_lengths
+from colonnade.tableformat.arrow_types import (
+    arrow_schema,
+    map_entries,
+    schema_from_arrow,
+    to_storage,
+)
+from colonnade.tableformat.conform import conform
+from colonnade.tableformat.text_form import has_lengths
 from tests.strategies import batches, identical, schemas
 
 

@@ -13,11 +13,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from manifests.log import Log, create_database
-from manifests.store import MemoryStore
-from tableformat.database import Database
-from tableformat.statements import update
-from tableformat.table import ArrowTable
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.table import ArrowTable
 
 COLUMNS: dict[str, tuple[str, pa.DataType, tuple[Any, ...]]] = {
     "k": ("BIGINT", pa.int64(), (0, 1, 2, 3, -1, 2**62)),

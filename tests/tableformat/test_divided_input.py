@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from manifests.errors import InvalidInputError
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
-from tableformat.conform import conform, conform_batches
-from tableformat.plain_size import largest_part
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.conform import conform, conform_batches
+from colonnade.tableformat.plain_size import largest_part
 from tests.compaction_tables import new
 from tests.large_tables import TableMaker
 from tests.strategies import identical

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from tableformat.erase import erase
+from colonnade.tableformat.erase import erase
 
 MARK = "ann-7c1e9f"
 """A text that no compression divides."""

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from manifests.compaction.plan import GroupKind
-from manifests.schema import SchemaField, StructType
-from tableformat import rowset_output
-from tableformat.alteration import AddColumn
-from tableformat.block import BlockEntry, encode_block
-from tableformat.column import Column
-from tableformat.compaction.commit import commit_job
-from tableformat.compaction.run import run_job
-from tableformat.table import ArrowTable
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.schema import SchemaField, StructType
+from colonnade.tableformat import rowset_output
+from colonnade.tableformat.alteration import AddColumn
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.table import ArrowTable
 from tests.compaction_tables import jobs, new
 from tests.large_tables import TableMaker, same_rows
 

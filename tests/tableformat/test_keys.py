@@ -9,9 +9,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from manifests.log import Log, create_database
-from manifests.store import MemoryStore
-from tableformat.database import Database
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.database import Database
 
 NOON = datetime(2020, 1, 1, 12)
 KEYS: dict[pa.DataType, list[Any]] = {
@@ -34,7 +34,7 @@ KEYS: dict[pa.DataType, list[Any]] = {
 def test_rows_are_found_by_a_key(
     kind: pa.DataType, listed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tableformat.keys._LISTED_KEYS", listed)
+    monkeypatch.setattr("colonnade.tableformat.keys._LISTED_KEYS", listed)
     store = MemoryStore()
     base = create_database(store, lone_table=False)
     table = Database(store, Log(store), base).create_table(

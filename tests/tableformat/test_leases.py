@@ -13,16 +13,16 @@ import pytest
 
 import colonnade
 from colonnade import CommitSettings, WriteSettings
-from manifests.checkpoint_writer import write_checkpoint
-from manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from tableformat.predicate import parse_predicate
-from tableformat.selection import select_rows
-from tableformat.statements import update
-from tableformat.statements.statement import make_change
-from tableformat.statements.written import commit_written
-from tableformat.transaction import Transaction
-from tableformat.write_job import WriteMode, plan_write, take_lease, write_options
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.selection import select_rows
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.transaction import Transaction
+from colonnade.tableformat.write_job import WriteMode, plan_write, take_lease, write_options
+from colonnade.tableformat.write_options import WriteOptions
 
 SCHEMA = pa.schema([("id", pa.int64())])
 
@@ -167,7 +167,7 @@ def test_what_retention_overtakes_is_refused_or_runs_again(
             retire()
         return select_rows(*arguments)
 
-    monkeypatch.setattr("tableformat.statements.update.select_rows", select)
+    monkeypatch.setattr("colonnade.tableformat.statements.update.select_rows", select)
     assert table.update({"id": 7}, "id = 2").rows_updated == 1
     assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 7]
 
@@ -216,7 +216,7 @@ def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
         planned.append(True)
         return make_change(*arguments)
 
-    monkeypatch.setattr("tableformat.table.make_change", plan)
+    monkeypatch.setattr("colonnade.tableformat.table.make_change", plan)
     assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
     assert len(planned) == 2
     assert table.scan(where="id = -1").to_arrow().num_rows == 50

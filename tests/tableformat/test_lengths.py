@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.codec import crc32c
-from manifests.schema import SchemaField
-from tableformat import ipc_stream
-from tableformat.block import BlockEntry, decode_block, encode_block
-from tableformat.block_statistics import Statistics
-from tableformat.column import Column, column_of
-from tableformat.encodings import lengths
+from colonnade.manifests.codec import crc32c
+from colonnade.manifests.schema import SchemaField
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.block import BlockEntry, decode_block, encode_block
+from colonnade.tableformat.block_statistics import Statistics
+from colonnade.tableformat.column import Column, column_of
+from colonnade.tableformat.encodings import lengths
 
 ROWS = lengths.FROM_ROWS
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from manifests.compaction.plan import GroupKind
-from manifests.errors import CorruptionError
-from tableformat import rowset_output
-from tableformat.block import BlockEntry, encode_block
-from tableformat.column import Column
-from tableformat.compaction.run import run_job
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.table import ArrowTable
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.errors import CorruptionError
+from colonnade.tableformat import rowset_output
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.table import ArrowTable
 from tests.compaction_tables import filled, jobs
 
 KINDS: list[GroupKind] = ["rewrite", "merge", "zorder", "repartition"]

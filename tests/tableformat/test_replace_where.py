@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
-from manifests.errors import ConflictError, InvalidInputError
-from manifests.log import Log
-from tableformat.location import locate_existing
-from tableformat.predicate import parse_predicate
-from tableformat.statements.written import commit_written
-from tableformat.table import ArrowTable
-from tableformat.write_job import plan_write, write_rows
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_job import plan_write, write_rows
 
 SCHEMA = pa.schema([pa.field("a", pa.int64()), pa.field("b", pa.string())])
 

@@ -9,16 +9,16 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowTable
-from manifests.errors import CorruptionError, InvalidInputError
-from manifests.log import Log, create_database
-from manifests.schema import SchemaField
-from manifests.snapshot import LiveRowSet
-from manifests.store import MemoryStore, ObjectStore
-from tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from tableformat.compaction.job import plan_job
-from tableformat.database import Database
-from tableformat.rowset_reader import RowSetReader
-from tableformat.statements import update
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from colonnade.tableformat.compaction.job import plan_job
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.statements import update
 
 ROWS = 2_000
 SCHEMA = pa.schema(

@@ -14,13 +14,13 @@ from pyroaring import BitMap
 
 import colonnade
 from colonnade import ConflictError, InvalidInputError
-from manifests.change import TableRead
-from manifests.ids import new_job_id
-from manifests.log import Log
-from manifests.store import open_store
-from tableformat.statements.reported import TaskReport, decode_report, reported_statement
-from tableformat.statements.statement import Statement, make_change, write_batches
-from tableformat.write_job import encode_entries
+from colonnade.manifests.change import TableRead
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.log import Log
+from colonnade.manifests.store import open_store
+from colonnade.tableformat.statements.reported import TaskReport, decode_report, reported_statement
+from colonnade.tableformat.statements.statement import Statement, make_change, write_batches
+from colonnade.tableformat.write_job import encode_entries
 
 SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
 

@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 
 from colonnade import ArrowDatabase, ArrowTable, CommitSettings
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log, create_database
-from manifests.schema import SchemaField
-from manifests.store import MemoryStore
-from tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
-from tableformat.kept_epochs import commit_tag
-from tableformat.restore import restore_database, restore_table
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn, RenameColumn
+from colonnade.tableformat.kept_epochs import commit_tag
+from colonnade.tableformat.restore import restore_database, restore_table
 from tests.log_samples import contents, replay
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])

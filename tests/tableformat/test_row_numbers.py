@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyroaring import FrozenBitMap
 
-from tableformat.statements.reported import TaskReport
-from tableformat.statements.row_numbers import first_numbers, numbers_between
+from colonnade.tableformat.statements.reported import TaskReport
+from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
 from tests.log_samples import entry
 
 LARGEST = 2**32 - 1

@@ -14,15 +14,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.bounds import BoundsTable
-from manifests.entries import RowSetEntry, SortField
-from manifests.errors import InvalidInputError, StoreError
-from manifests.schema import SchemaField, TableSchema, assign_ids
-from manifests.statistics import decode_bound
-from manifests.store import LocalStore, MemoryStore, ObjectStore, ObjectWriter
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.bounds import BoundsTable
+from colonnade.manifests.entries import RowSetEntry, SortField
+from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.statistics import decode_bound
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, ObjectWriter
+from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.faults import Fault, FaultyStore
 from tests.strategies import batches, identical, schemas
 

@@ -11,22 +11,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from manifests.codec import byte_check, decode_model, encode_model
-from manifests.deletion_vector import (
+from colonnade.manifests.codec import byte_check, decode_model, encode_model
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     read_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import ByteCheck, RowSetEntry
-from manifests.errors import CorruptionError
-from manifests.names import footer_name
-from manifests.schema import TableSchema, assign_ids
-from manifests.store import MemoryStore
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.footer import Footer
-from tableformat.predicate import bind, parse_predicate, prune
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.names import footer_name
+from colonnade.manifests.schema import TableSchema, assign_ids
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.footer import Footer
+from colonnade.tableformat.predicate import bind, parse_predicate, prune
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 
 JOB = "0123456789abcdef"
 

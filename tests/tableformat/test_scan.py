@@ -17,27 +17,27 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests import names
-from manifests.codec import byte_check
-from manifests.deletion_vector import (
+from colonnade.manifests import names
+from colonnade.manifests.codec import byte_check
+from colonnade.manifests.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     write_deletion_vector,
 )
-from manifests.entries import DeletionVectorEntry
-from manifests.errors import CorruptionError
-from manifests.ids import ObjectId, new_object_id, new_transaction_id
-from manifests.log import Change, Log, create_database
-from manifests.operations import AddDeletionVector
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import MemoryStore, ObjectStore
-from tableformat.conform import conform
-from tableformat.location import Location
-from tableformat.predicate import col
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.table import ArrowTable
-from tableformat.table_design import new_table
-from tableformat.write_job import commit_write, plan_write, write_options
+from colonnade.manifests.entries import DeletionVectorEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import ObjectId, new_object_id, new_transaction_id
+from colonnade.manifests.log import Change, Log, create_database
+from colonnade.manifests.operations import AddDeletionVector
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.tableformat.conform import conform
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate import col
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import commit_write, plan_write, write_options
 from tests.faults import FaultyStore
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 

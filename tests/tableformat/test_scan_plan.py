@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.entries import ByteCheck, RowSetEntry
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.ids import TableId
-from manifests.schema import SchemaField, StructType, TableSchema, walk
-from manifests.snapshot import LiveRowSet, TableState
-from tableformat.predicate import col
-from tableformat.scan_plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
+from colonnade.manifests.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.schema import SchemaField, StructType, TableSchema, walk
+from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.predicate import col
+from colonnade.tableformat.scan_plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
 
 SCHEMA = TableSchema(
     fields=(SchemaField(id=1, name="a", type="long"), SchemaField(id=2, name="B", type="string"))

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade import ArrowTable, CommitSettings, col
-from manifests.change import Change
-from manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from manifests.log import Log, create_database
-from manifests.operations import Epoch
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore, ObjectStore
-from tableformat.arrow_types import as_table_schema
-from tableformat.location import Location
-from tableformat.rowset_reader import RowSetReader
-from tableformat.table_design import new_table
-from tableformat.write_job import commit_write, plan_write
+from colonnade.manifests.change import Change
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.operations import Epoch
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.tableformat.arrow_types import as_table_schema
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import commit_write, plan_write
 from tests.faults import FaultyStore
 
 SCHEMA = pa.schema(

@@ -13,12 +13,12 @@ import pytest
 
 import colonnade
 from colonnade import col
-from manifests.names import epoch_name
-from tableformat.arrow_types import as_table_schema
-from tableformat.location import locate
-from tableformat.table_design import new_table
-from tableformat.time_travel import timestamp_ms
-from tableformat.write_job import commit_write, plan_write, write_rows
+from colonnade.manifests.names import epoch_name
+from colonnade.tableformat.arrow_types import as_table_schema
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.time_travel import timestamp_ms
+from colonnade.tableformat.write_job import commit_write, plan_write, write_rows
 
 SCHEMA = pa.schema(
     [
@@ -444,7 +444,7 @@ def test_an_epoch_below_the_floor_is_gone_while_its_file_is_still_there(
     other = colonnade.open(tmp_path / "t")
     stopped = RuntimeError("killed after the epoch of the vacuum")
     with monkeypatch.context() as patch:
-        patch.setattr("manifests.vacuum.run.put_stubs", Mock(side_effect=[None, stopped]))
+        patch.setattr("colonnade.manifests.vacuum.run.put_stubs", Mock(side_effect=[None, stopped]))
         with pytest.raises(RuntimeError, match="killed"):
             table.vacuum(0)
     assert (tmp_path / "t" / epoch_name(epochs[0])).stat().st_size > 300

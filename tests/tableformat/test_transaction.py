@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 import colonnade
 from colonnade import ArrowDatabase, CommitSettings
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.log import Log, create_database
-from manifests.store import MemoryStore
-from tableformat.alteration import AlterProperties
-from tableformat.transaction import Transaction, TransactionTable
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.alteration import AlterProperties
+from colonnade.tableformat.transaction import Transaction, TransactionTable
 
 SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.int64())])
 

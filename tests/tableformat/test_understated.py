@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tableformat import rowset_output
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.block import BlockEntry, encode_block
-from tableformat.column import Column
-from tableformat.compaction.commit import commit_job
-from tableformat.compaction.run import run_job
-from tableformat.table import ArrowTable
+from colonnade.tableformat import rowset_output
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.table import ArrowTable
 from tests.compaction_tables import jobs, new
 
 ROWS = 70_000

@@ -6,16 +6,16 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
-from manifests.log import Log
-from manifests.store import open_store
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.arrow_types import as_table_schema
-from tableformat.location import locate
-from tableformat.predicate import parse_predicate
-from tableformat.statements.written import commit_written
-from tableformat.table_design import new_table
-from tableformat.write_job import (
+from colonnade.manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from colonnade.manifests.log import Log
+from colonnade.manifests.store import open_store
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.arrow_types import as_table_schema
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table_design import new_table
+from colonnade.tableformat.write_job import (
     WriteJob,
     commit_write,
     decode_entries,

@@ -18,14 +18,14 @@ from colonnade.cli.facts import (
 )
 from colonnade.cli.places import Place
 from colonnade.cli.report.partitions import PartitionsPage, partitions_page
-from manifests.compaction.facts import RowSetFacts, facts_of
-from manifests.compaction.picker import plan_compaction
-from manifests.compaction.plan import CompactionGroup, CompactionPlan
-from manifests.compaction.policy import parse_policy
-from manifests.operations import AddRowSet, AddRowSets, Compaction, Epoch
-from manifests.snapshot import TableState
-from manifests.vectors import Integers
-from tableformat.partition.text import key_text
+from colonnade.manifests.compaction.facts import RowSetFacts, facts_of
+from colonnade.manifests.compaction.picker import plan_compaction
+from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
+from colonnade.manifests.compaction.policy import parse_policy
+from colonnade.manifests.operations import AddRowSet, AddRowSets, Compaction, Epoch
+from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.vectors import Integers
+from colonnade.tableformat.partition.text import key_text
 
 SIZE_STEPS = 2
 """Bins of size for each doubling."""

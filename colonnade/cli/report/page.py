@@ -7,7 +7,7 @@ import jinja2
 from colonnade.cli.output import share, size
 from colonnade.cli.report import charts
 from colonnade.cli.report.facts import ReportFacts
-from manifests.version import VERSION
+from colonnade.manifests.version import VERSION
 
 LATEST = 30
 """So many of the epochs are listed one by one."""

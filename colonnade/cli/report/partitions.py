@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from manifests.compaction.facts import RowSetFacts
-from manifests.snapshot import TableState
-from tableformat.partition.text import key_text
+from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.snapshot import TableState
+from colonnade.tableformat.partition.text import key_text
 
 SHOWN = 20
 """So many partitions are listed one by one."""

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.compaction.policy import PREFIX, CompactionPolicy, check_policy, parse_policy
-from manifests.errors import InvalidInputError
+from colonnade.manifests.compaction.policy import (
+    PREFIX,
+    CompactionPolicy,
+    check_policy,
+    parse_policy,
+)
+from colonnade.manifests.errors import InvalidInputError
 
 
 def test_without_properties_everything_has_its_default() -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from manifests.errors import NotFoundError
-from manifests.store import LocalStore, PutOutcome
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.store import LocalStore, PutOutcome
 
 BODY_SIZE = 20_000
 # Every system call by which LocalStore changes the disk.

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manifests.errors import (
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
 from tests.faults import FaultyStore
 
 STORES: dict[str, Callable[[Path], ObjectStore]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from manifests.errors import NotFoundError, StoreError
-from manifests.store import MemoryStore, PutOutcome
+from colonnade.manifests.errors import NotFoundError, StoreError
+from colonnade.manifests.store import MemoryStore, PutOutcome
 from tests.faults import Call, Fault, FaultyStore, Stopped
 
 CREATED, EXISTS, UNKNOWN = PutOutcome.CREATED, PutOutcome.EXISTS, PutOutcome.UNKNOWN

@@ -21,8 +21,8 @@ from typing import Any
 
 import pytest
 
-from manifests.errors import NotFoundError, StoreError
-from manifests.store import LocalStore, PutOutcome
+from colonnade.manifests.errors import NotFoundError, StoreError
+from colonnade.manifests.store import LocalStore, PutOutcome
 
 ROOT = Path(__file__).parents[3]
 WRITES: dict[str, Callable[[LocalStore], object]] = {

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import InvalidInputError, StoreError
-from manifests.store import FsspecReadStore, LocalStore, is_url, open_store
-from tableformat.location import locate
+from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.store import FsspecReadStore, LocalStore, is_url, open_store
+from colonnade.tableformat.location import locate
 
 
 @pytest.mark.parametrize(

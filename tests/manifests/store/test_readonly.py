@@ -11,9 +11,9 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from manifests.clock import now_ms
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
-from manifests.store import FsspecReadStore, LocalStore, ObjectStore
+from colonnade.manifests.clock import now_ms
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.store import FsspecReadStore, LocalStore, ObjectStore
 from tests.faults import FaultyStore
 
 OBJECTS = {"_manifest/checkpoint/h.json": b"{}", "t/a.rowset": b"0123456789"}

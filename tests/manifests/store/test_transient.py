@@ -11,15 +11,15 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from manifests.checkpoint import root_snapshot
-from manifests.checkpoint_reader import read_hint
-from manifests.errors import StoreError
-from manifests.log import Log
-from manifests.log_reader import LogReader
-from manifests.names import HINT, checkpoint_name
-from manifests.snapshot import Snapshot
-from manifests.store import FsspecReadStore, MemoryStore
-from manifests.store.transient import may_pass
+from colonnade.manifests.checkpoint import root_snapshot
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.log import Log
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import HINT, checkpoint_name
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import FsspecReadStore, MemoryStore
+from colonnade.manifests.store.transient import may_pass
 from tests.log_samples import ORDERS, append, contents, make_log, with_orders
 
 EPOCHS = 1_000

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from manifests.errors import CorruptionError
-from manifests.ids import TableId, new_table_id
-from manifests.limits import Limits
-from manifests.log import Log
-from manifests.names import checkpoint_name
-from manifests.operations import AddDeletionVector, AddRowSet, DropRowSet, Operation, Tag
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore
-from manifests.vacuum.references import StateObjects
-from manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import TableId, new_table_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import checkpoint_name
+from colonnade.manifests.operations import AddDeletionVector, AddRowSet, DropRowSet, Operation, Tag
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.references import StateObjects
+from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
 from tests.faults import FaultyStore
 from tests.log_samples import ORDERS, change, contents, database, entry, make_log, table, vector
 from tests.manifests.vacuum.world import World

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from manifests.errors import ConflictError
-from manifests.ids import new_job_id
-from manifests.limits import Limits
-from manifests.operations import Lease, Operation, Pin, Tag, Unpin, Untag
-from manifests.vacuum import run
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.operations import Lease, Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.vacuum import run
 from tests.log_samples import append
 from tests.manifests.vacuum.test_races import SLOT, busy, during
 from tests.manifests.vacuum.world import World

@@ -10,17 +10,23 @@ from functools import partial
 import numpy as np
 import pytest
 
-from manifests.checkpoint import CheckpointRef, encode_root
-from manifests.checkpoint_reader import read_hint
-from manifests.checkpoint_writer import point_hint, write_checkpoint
-from manifests.codec import byte_check
-from manifests.entries import RowSetEntry
-from manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
-from manifests.ids import new_job_id
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log
-from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name, packed_name
-from manifests.operations import (
+from colonnade.manifests.checkpoint import CheckpointRef, encode_root
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint_writer import point_hint, write_checkpoint
+from colonnade.manifests.codec import byte_check
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log
+from colonnade.manifests.names import (
+    HINT,
+    checkpoint_name,
+    deletion_vector_name,
+    epoch_name,
+    packed_name,
+)
+from colonnade.manifests.operations import (
     AddDeletionVector,
     AddRowSet,
     Compaction,
@@ -34,10 +40,10 @@ from manifests.operations import (
     Stub,
     Tag,
 )
-from manifests.slots import read_slot
-from manifests.snapshot import RowSets, Snapshot
-from manifests.vacuum import run
-from manifests.vacuum.floor import keep_states
+from colonnade.manifests.slots import read_slot
+from colonnade.manifests.snapshot import RowSets, Snapshot
+from colonnade.manifests.vacuum import run
+from colonnade.manifests.vacuum.floor import keep_states
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import ORDERS, append, change, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, Hooked, World

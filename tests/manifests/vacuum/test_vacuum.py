@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from manifests.errors import CommitUnknownError, CorruptionError, InvalidInputError, NotFoundError
-from manifests.ids import new_job_id
-from manifests.limits import Limits
-from manifests.log import Log, create_database
-from manifests.names import (
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import (
     CHECKPOINTS,
     HINT,
     checkpoint_name,
@@ -19,7 +24,7 @@ from manifests.names import (
     epoch_name,
     packed_name,
 )
-from manifests.operations import (
+from colonnade.manifests.operations import (
     AddDeletionVector,
     Anchor,
     DropTable,
@@ -30,10 +35,10 @@ from manifests.operations import (
     Unpin,
     Untag,
 )
-from manifests.store import LocalStore
-from manifests.vacuum.floor import read_anchor, segments_of
-from manifests.vacuum.retention import check_retention
-from manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests.store import LocalStore
+from colonnade.manifests.vacuum.floor import read_anchor, segments_of
+from colonnade.manifests.vacuum.retention import check_retention
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, TRIPS, append, change, table, vector
 from tests.manifests.vacuum.world import HOUR, PREFIX, World
 

@@ -8,18 +8,18 @@ from contextlib import suppress
 
 import pytest
 
-from manifests.change import Change
-from manifests.entries import RowSetEntry
-from manifests.errors import NotFoundError
-from manifests.ids import new_job_id
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log, create_database
-from manifests.names import packed_name
-from manifests.operations import AddRowSet, DropRowSet, Operation
-from manifests.snapshot import Snapshot
-from manifests.store import MemoryStore, ObjectInfo, ObjectStore
-from manifests.vacuum.result import VacuumResult
-from manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.manifests.change import Change
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import packed_name
+from colonnade.manifests.operations import AddRowSet, DropRowSet, Operation
+from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectInfo, ObjectStore
+from colonnade.manifests.vacuum.result import VacuumResult
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.log_samples import ORDERS, change, entry, table
 
 HOUR = 3_600_000

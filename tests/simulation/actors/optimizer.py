@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tableformat.compaction.run import run_job
-from tableformat.database import Database
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.database import Database
 from tests.simulation.world import World
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from manifests.errors import CorruptionError
-from tableformat.database import Database
+from colonnade.manifests.errors import CorruptionError
+from colonnade.tableformat.database import Database
 from tests.simulation.chance import random_condition
 from tests.simulation.statements import Condition
 from tests.simulation.world import World

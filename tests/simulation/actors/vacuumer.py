@@ -6,9 +6,9 @@ import random
 from contextlib import suppress
 from dataclasses import dataclass
 
-from manifests.errors import NotFoundError
-from manifests.vacuum.run import VacuumRequest, vacuum
-from tableformat.database import Database
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.database import Database
 from tests.simulation.world import World
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from manifests.errors import CorruptionError
-from manifests.log_reader import LogReader
-from manifests.names import HINT, checkpoint_name
-from manifests.operations import AddRowSets
-from manifests.vacuum.floor import cached_objects, read_anchor
-from tableformat.database import Database
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.log_reader import LogReader
+from colonnade.manifests.names import HINT, checkpoint_name
+from colonnade.manifests.operations import AddRowSets
+from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
+from colonnade.tableformat.database import Database
 from tests.simulation.world import World
 
 

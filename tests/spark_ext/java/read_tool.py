@@ -19,11 +19,11 @@ from typing import Any
 import pyarrow as pa
 import pyspark
 
-from manifests.entries import DeletionVectorEntry, RowSetEntry
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from spark_ext.types import MAX_TIME_DIGITS, to_spark
-from tableformat.arrow_types import map_entries
-from tableformat.scan_plan import RowSetScan, ScanPlan
+from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.spark_ext.types import MAX_TIME_DIGITS, to_spark
+from colonnade.tableformat.arrow_types import map_entries
+from colonnade.tableformat.scan_plan import RowSetScan, ScanPlan
 from tests.spark_ext.java.json_process import JsonProcess
 from tests.strategies import PRIMITIVES
 

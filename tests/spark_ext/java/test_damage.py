@@ -14,19 +14,19 @@ import pyarrow as pa
 import pytest
 from google_crc32c import value as crc32c
 
-from manifests.codec import byte_check, seal
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
-from manifests.errors import CorruptionError
-from manifests.schema import SchemaField, TableSchema, assign_ids
-from manifests.store import LocalStore
-from tableformat import ipc_stream
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.block import BlockEntry
-from tableformat.block_statistics import Statistics
-from tableformat.predicate import parse_predicate, to_json
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.codec import byte_check, seal
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.block import BlockEntry
+from colonnade.tableformat.block_statistics import Statistics
+from colonnade.tableformat.predicate import parse_predicate, to_json
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
 from tests.strategies import make_batch

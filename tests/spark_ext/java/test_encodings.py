@@ -13,18 +13,18 @@ import pyarrow as pa
 import pytest
 from google_crc32c import value as crc32c
 
-from manifests.codec import byte_check, encode_model
-from manifests.entries import RowSetEntry
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import LocalStore
-from tableformat import ipc_stream
-from tableformat.arrow_types import storage_type
-from tableformat.block import BlockEntry, encode_block
-from tableformat.block_statistics import Statistics, to_log
-from tableformat.column import column_of
-from tableformat.encodings import lengths, narrowed
-from tableformat.footer import Footer, Segment, block_of
-from tableformat.rowset_reader import RowSetReader
+from colonnade.manifests.codec import byte_check, encode_model
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat import ipc_stream
+from colonnade.tableformat.arrow_types import storage_type
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.block_statistics import Statistics, to_log
+from colonnade.tableformat.column import column_of
+from colonnade.tableformat.encodings import lengths, narrowed
+from colonnade.tableformat.footer import Footer, Segment, block_of
+from colonnade.tableformat.rowset_reader import RowSetReader
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.strategies import make_batch
 

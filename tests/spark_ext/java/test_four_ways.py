@@ -16,13 +16,20 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import RowSetEntry
-from manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema, assign_ids
-from manifests.store import LocalStore
-from tableformat.arrow_types import arrow_schema
-from tableformat.scan import read_plan
-from tableformat.scan_plan import ScanPlan
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+    assign_ids,
+)
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.scan import read_plan
+from colonnade.tableformat.scan_plan import ScanPlan
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     JOB,

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.log import Log
-from manifests.partition_layout import field_text
-from manifests.store import open_store
+from colonnade.manifests.log import Log
+from colonnade.manifests.partition_layout import field_text
+from colonnade.manifests.store import open_store
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"

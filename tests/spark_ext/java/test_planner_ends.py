@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 ENDS = """\
 import os, pathlib, runpy, sys
-from spark_ext.planner import operations
+from colonnade.spark_ext.planner import operations
 
 op, moment, ended = sys.argv[1:]
 real = operations.OPS[op]
@@ -37,7 +37,7 @@ def end_once():
     os._exit(9)
 
 operations.OPS[op] = ends_once
-runpy.run_module("spark_ext.planner", run_name="__main__")
+runpy.run_module("colonnade.spark_ext.planner", run_name="__main__")
 """
 
 Ending = Callable[[str, str], None]
@@ -150,7 +150,7 @@ def test_a_planner_that_does_not_start_keeps_no_other_session_waiting(
 def test_nothing_is_imported_from_the_folder_that_spark_runs_in(
     spark_shell: SparkShell, tmp_path: Path
 ) -> None:
-    theirs = tmp_path / "manifests"
+    theirs = tmp_path / "colonnade"
     theirs.mkdir()
     (theirs / "__init__.py").write_text("raise SystemExit('not ours')")
     # As Python 3.10 does, which does not know the variable.

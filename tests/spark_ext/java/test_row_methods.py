@@ -131,7 +131,7 @@ def test_statements_on_different_rows_at_once_all_succeed(rows: Rows) -> None:
 
 def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
     rows.meddle("update({'v': 'v'}, 'id = 3')")
-    tries = "setattr(__import__('spark_ext.statements', fromlist=['x']), 'TRIES', %d)"
+    tries = "setattr(__import__('colonnade.spark_ext.statements', fromlist=['x']), 'TRIES', %d)"
     rows.shell.run(tries % 2)
     try:
         text = rows.refusal("update('id = 3 AND meddle(id)', {'v': 'v - 1'})")
@@ -217,7 +217,7 @@ def test_an_update_in_place_that_met_another_one_runs_again(rows: Rows) -> None:
 
 COUNTED_ANEW = """
 from unittest.mock import patch
-from spark_ext import update
+from colonnade.spark_ext import update
 
 real, tries = update._Work._run, []
 

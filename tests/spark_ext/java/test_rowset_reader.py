@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manifests.deletion_vector import DeletionVector, write_deletion_vector
-from manifests.entries import RowSetEntry
-from manifests.replacement import replacement_of
-from manifests.schema import TableSchema, assign_ids
-from manifests.store import LocalStore
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.replacement import replacement_of
+from colonnade.manifests.schema import TableSchema, assign_ids
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spec import test_golden_sizes as understated
 from tests.spec.test_golden_rowset import (

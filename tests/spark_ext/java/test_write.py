@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from manifests.schema import SchemaField, TableSchema, assign_ids
-from manifests.statistics import encode_bound
-from manifests.store import LocalStore
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.encodings import lengths
-from tableformat.rowset_source import RowSetSource
+from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.statistics import encode_bound
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.encodings import lengths
+from colonnade.tableformat.rowset_source import RowSetSource
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     PLACES,

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from manifests.errors import StoreError
-from manifests.schema import assign_ids
-from manifests.store import LocalStore
-from tableformat.arrow_types import schema_from_arrow
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.errors import StoreError
+from colonnade.manifests.schema import assign_ids
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.arrow_types import schema_from_arrow
+from colonnade.tableformat.write_settings import WriteSettings
 from tests.spark_ext.java.write_tool import (
     JOB,
     PLACES,

@@ -11,19 +11,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from manifests.bloom_columns import bloom_columns
-from manifests.entries import PartitionField, RowSetEntry, SortField
-from manifests.schema import TableSchema, assign_ids
-from manifests.store import LocalStore, ObjectStore
-from spark_ext.types import to_spark
-from tableformat.arrow_types import arrow_schema, schema_from_arrow
-from tableformat.block import BlockEntry
-from tableformat.column import column_of
-from tableformat.column_segments import ColumnSegments
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.write_job import Target, WriteJob, decode_entries, write_options
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.bloom_columns import bloom_columns
+from colonnade.manifests.entries import PartitionField, RowSetEntry, SortField
+from colonnade.manifests.schema import TableSchema, assign_ids
+from colonnade.manifests.store import LocalStore, ObjectStore
+from colonnade.spark_ext.types import to_spark
+from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.block import BlockEntry
+from colonnade.tableformat.column import column_of
+from colonnade.tableformat.column_segments import ColumnSegments
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.write_job import Target, WriteJob, decode_entries, write_options
+from colonnade.tableformat.write_settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 
 JOB = "0123456789abcdef"

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from manifests.entries import ByteCheck, ColumnStatistics, DeletionVectorEntry, RowSetEntry
-from manifests.schema import SchemaField, TableSchema
-from manifests.snapshot import LiveRowSet
-from manifests.statistics import encode_bound
+from colonnade.manifests.entries import (
+    ByteCheck,
+    ColumnStatistics,
+    DeletionVectorEntry,
+    RowSetEntry,
+)
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.statistics import encode_bound
 
 COLUMN = SchemaField(id=1, name="x", type="double")
 SCHEMA = TableSchema(fields=(COLUMN,))

@@ -5,8 +5,8 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.schema import SchemaField, TableSchema
-from spark_ext.planner.aggregates import NAN, Answer, aggregate
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.spark_ext.planner.aggregates import NAN, Answer, aggregate
 from tests.spark_ext.planner.rowsets import SCHEMA, Sample, order_key, samples
 
 

@@ -13,10 +13,15 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import AlreadyExistsError, ColonnadeError, ConflictError, InvalidInputError
-from spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
-from tableformat.statements.reported import encode_rows
-from tableformat.write_job import WriteJob, encode_entries, write_rows
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ColonnadeError,
+    ConflictError,
+    InvalidInputError,
+)
+from colonnade.spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
+from colonnade.tableformat.statements.reported import encode_rows
+from colonnade.tableformat.write_job import WriteJob, encode_entries, write_rows
 
 SCHEMA = json.dumps(
     {

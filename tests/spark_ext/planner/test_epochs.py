@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from spark_ext.planner.procedures import PROCEDURES, call_procedure
-from tableformat.history import EPOCH_START, MILLISECOND
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from colonnade.spark_ext.planner.procedures import PROCEDURES, call_procedure
+from colonnade.tableformat.history import EPOCH_START, MILLISECOND
 
 ROWS = pa.table({"id": [1, 2]})
 

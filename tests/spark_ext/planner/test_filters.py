@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from manifests.schema import SchemaField, StructType, TableSchema
-from spark_ext.planner.filters import Tree, predicate_of, usable
-from tableformat.predicate import parse_predicate, to_json
+from colonnade.manifests.schema import SchemaField, StructType, TableSchema
+from colonnade.spark_ext.planner.filters import Tree, predicate_of, usable
+from colonnade.tableformat.predicate import parse_predicate, to_json
 
 SCHEMA = TableSchema(
     fields=(

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import ColonnadeError
-from spark_ext.planner import catalog, grouping, metadata, procedures, reads, writes
-from tableformat.scan_plan import plan_scan
-from tableformat.write_job import WriteJob, encode_entries, write_rows
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.spark_ext.planner import catalog, grouping, metadata, procedures, reads, writes
+from colonnade.tableformat.scan_plan import plan_scan
+from colonnade.tableformat.write_job import WriteJob, encode_entries, write_rows
 from tests.spark_ext.planner.test_catalog_operations import DESIGN, planned
 
 BUCKET: dict[str, Any] = {"transform": "bucket", "column": "id", "argument": 4}

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import InvalidInputError, NotFoundError
-from manifests.store import open_store
-from spark_ext.planner import reads
-from spark_ext.planner.snapshots import Snapshots
-from tableformat.scan import read_plan
-from tableformat.scan_plan import ScanPlan
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner import reads
+from colonnade.spark_ext.planner.snapshots import Snapshots
+from colonnade.tableformat.scan import read_plan
+from colonnade.tableformat.scan_plan import ScanPlan
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])
 DEFAULTS: dict[str, Any] = {

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.errors import ColonnadeError, InvalidInputError
-from spark_ext.planner.reads import load
-from spark_ext.planner.removal import remove_table
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
+from colonnade.spark_ext.planner.reads import load
+from colonnade.spark_ext.planner.removal import remove_table
 
 ROWS = pa.table({"id": [1, 2], "name": ["a", "b"]})
 

@@ -12,11 +12,11 @@ import pytest
 from pyroaring import BitMap
 
 import colonnade
-from manifests.errors import CommitUnknownError, ConflictError, NotFoundError
-from spark_ext.planner import reads, rows, writes
-from spark_ext.planner.operations import OPS
-from spark_ext.planner.snapshots import Snapshots
-from spark_ext.planner.unsent import Unsent
+from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError
+from colonnade.spark_ext.planner import reads, rows, writes
+from colonnade.spark_ext.planner.operations import OPS
+from colonnade.spark_ext.planner.snapshots import Snapshots
+from colonnade.spark_ext.planner.unsent import Unsent
 from tests.spark_ext.planner.test_catalog_operations import ids, planned, written
 
 ID = {"column": ["id"]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from spark_ext.planner.metadata import TABLES
-from spark_ext.planner.procedures import PROCEDURES
+from colonnade.spark_ext.planner.metadata import TABLES
+from colonnade.spark_ext.planner.procedures import PROCEDURES
 
 PAGE = Path(__file__).parents[3] / "docs" / "spark.md"
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_ext.planner.top_rows import Order, first_rows, top_rows
+from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
 from tests.spark_ext.planner.rowsets import COLUMN, Sample, Value, order_key, samples
 
 Key = tuple[int, tuple[bool, float]]

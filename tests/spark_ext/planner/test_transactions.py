@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import colonnade
-from manifests.errors import InvalidInputError
-from spark_ext.planner import catalog, transactions, writes
-from spark_ext.planner.procedures import PROCEDURES
-from spark_ext.planner.transactions import TRANSACTIONS
-from tableformat.location import locate_existing
-from tableformat.write_settings import CommitSettings
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.spark_ext.planner import catalog, transactions, writes
+from colonnade.spark_ext.planner.procedures import PROCEDURES
+from colonnade.spark_ext.planner.transactions import TRANSACTIONS
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.write_settings import CommitSettings
 from tests.spark_ext.planner.test_catalog_operations import ROWS, ids, planned, written
 
 

@@ -11,25 +11,25 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.change import Change
-from manifests.compaction.plan import GroupKind
-from manifests.errors import (
+from colonnade.manifests.change import Change
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.errors import (
     ConflictError,
     CorruptionError,
     InvalidInputError,
     NotFoundError,
 )
-from manifests.ids import new_transaction_id
-from manifests.operations import Vacuum
-from manifests.schema import ArrayType, SchemaField
-from manifests.store import MemoryStore
-from tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from tableformat.compaction import auto, execute, lease
-from tableformat.compaction.commit import commit_job
-from tableformat.compaction.job import CompactionJob, CompactionOutcome
-from tableformat.compaction.run import run_job
-from tableformat.stop import Stop
-from tableformat.table import ArrowTable
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.operations import Vacuum
+from colonnade.manifests.schema import ArrayType, SchemaField
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from colonnade.tableformat.compaction import auto, execute, lease
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table import ArrowTable
 from tests.compaction_tables import (
     NUMBERS,
     another,

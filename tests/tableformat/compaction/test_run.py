@@ -14,29 +14,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.compaction.plan import GroupKind
-from manifests.entries import RowSetEntry
-from manifests.errors import CorruptionError, StoreError
-from manifests.ids import new_job_id
-from manifests.rebase.origin import read_origin
-from manifests.schema import SchemaField, TableSchema, assign_ids
-from manifests.store import MemoryStore
-from tableformat import rowset_reader
-from tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from tableformat.block_statistics import from_log
-from tableformat.bloom_filter import encode_filter
-from tableformat.column import Column, Order, column_of
-from tableformat.compaction import concatenate, inputs, zorder
-from tableformat.compaction.commit import commit_job
-from tableformat.compaction.job import CompactionOutcome
-from tableformat.compaction.run import run_job
-from tableformat.rowset_reader import RowSetReader
-from tableformat.rowset_writer import RowSetWriter
-from tableformat.sort import sort_indices
-from tableformat.stop import Stop
-from tableformat.table import ArrowTable
-from tableformat.write_job import write_options
-from tableformat.write_settings import WriteSettings
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.errors import CorruptionError, StoreError
+from colonnade.manifests.ids import new_job_id
+from colonnade.manifests.rebase.origin import read_origin
+from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat import rowset_reader
+from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn
+from colonnade.tableformat.block_statistics import from_log
+from colonnade.tableformat.bloom_filter import encode_filter
+from colonnade.tableformat.column import Column, Order, column_of
+from colonnade.tableformat.compaction import concatenate, inputs, zorder
+from colonnade.tableformat.compaction.commit import commit_job
+from colonnade.tableformat.compaction.job import CompactionOutcome
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset_writer import RowSetWriter
+from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_job import write_options
+from colonnade.tableformat.write_settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
 from tests.strategies import make_batch, schemas
 

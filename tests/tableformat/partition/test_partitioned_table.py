@@ -13,15 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import colonnade
-from manifests.errors import ConflictError, InvalidInputError
-from manifests.log import Log, create_database
-from manifests.store import MemoryStore
-from tableformat.alteration import DropColumn, RenameColumn
-from tableformat.database import Database
-from tableformat.location import locate_existing
-from tableformat.statements.written import commit_written
-from tableformat.table import ArrowTable
-from tableformat.write_job import plan_write, write_rows
+from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.alteration import DropColumn, RenameColumn
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.location import locate_existing
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_job import plan_write, write_rows
 
 SCHEMA = pa.schema(
     [

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from manifests.partition_layout import parse_layout
-from manifests.schema import SchemaField, TableSchema
-from tableformat.partition.text import partition_text
+from colonnade.manifests.partition_layout import parse_layout
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.tableformat.partition.text import partition_text
 from tests.log_samples import entry, table_state
 
 SCHEMA = TableSchema(

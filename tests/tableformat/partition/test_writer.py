@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from manifests.entries import SortField
-from manifests.errors import InvalidInputError, StoreError
-from manifests.partition_layout import parse_layout
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import MemoryStore, ObjectStore
-from tableformat.arrow_types import arrow_schema, to_storage
-from tableformat.partition.divide import divide
-from tableformat.partition.writer import PartitionedWriter
-from tableformat.rowset_reader import RowSetReader
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.entries import SortField
+from colonnade.manifests.errors import InvalidInputError, StoreError
+from colonnade.manifests.partition_layout import parse_layout
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.tableformat.arrow_types import arrow_schema, to_storage
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.partition.writer import PartitionedWriter
+from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.write_options import WriteOptions
 from tests.faults import Fault, FaultyStore
 
 JOB = "0" * 16

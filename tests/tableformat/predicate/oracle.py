@@ -15,9 +15,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from tableformat.predicate import Predicate
-from tableformat.predicate import expressions as ex
-from tableformat.predicate.literals import NULL, Kind, Literal, make_literal
+from colonnade.tableformat.predicate import Predicate
+from colonnade.tableformat.predicate import expressions as ex
+from colonnade.tableformat.predicate.literals import NULL, Kind, Literal, make_literal
 
 DAY = 86_400_000_000
 NUMBERS = ("byte", "short", "int", "long", "decimal(10,2)", "decimal(38,10)")

@@ -8,12 +8,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, TableSchema
-from tableformat.arrow_types import arrow_schema
-from tableformat.predicate import bind, col, evaluate, parse_predicate
-from tableformat.predicate.bound import BoundColumn, BoundCompare, BoundIsNull, BoundNode
-from tableformat.predicate.expressions import Operator
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.predicate import bind, col, evaluate, parse_predicate
+from colonnade.tableformat.predicate.bound import BoundColumn, BoundCompare, BoundIsNull, BoundNode
+from colonnade.tableformat.predicate.expressions import Operator
 
 
 def schema_of(type_name: str) -> TableSchema:

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from manifests.bounds import BoundsTable, bounds_table
-from manifests.entries import ColumnStatistics
-from manifests.schema import SchemaField, TableSchema
-from manifests.statistics import encode_bound
-from tableformat.arrow_types import arrow_schema
-from tableformat.predicate import (
+from colonnade.manifests.bounds import BoundsTable, bounds_table
+from colonnade.manifests.entries import ColumnStatistics
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.statistics import encode_bound
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.predicate import (
     bind,
     col,
     complement,

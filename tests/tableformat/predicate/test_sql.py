@@ -11,10 +11,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from manifests.errors import InvalidInputError
-from manifests.schema import SchemaField, TableSchema
-from tableformat.arrow_types import arrow_schema
-from tableformat.predicate import (
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.predicate import (
     Predicate,
     bind,
     col,
@@ -23,8 +23,8 @@ from tableformat.predicate import (
     parse_predicate,
     to_json,
 )
-from tableformat.predicate import expressions as ex
-from tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate import expressions as ex
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
 from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
 
 

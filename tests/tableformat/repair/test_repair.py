@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from manifests.checkpoint_reader import read_hint
-from manifests.errors import (
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
     CorruptionError,
@@ -18,16 +18,16 @@ from manifests.errors import (
     NotFoundError,
     StoreError,
 )
-from manifests.limits import LIMITS, Limits
-from manifests.log import Log, create_database
-from manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
-from manifests.store import MemoryStore
-from tableformat import write_job
-from tableformat.alteration import AlterProperties
-from tableformat.database import Database
-from tableformat.statements import update
-from tableformat.table import ArrowTable
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat import write_job
+from colonnade.tableformat.alteration import AlterProperties
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.write_options import WriteOptions
 from tests.manifests.store.test_local import file_size_limit
 from tests.manifests.vacuum.world import Hooked
 from tests.tableformat.verify.test_verify import SCHEMA, flip, rows

@@ -15,29 +15,29 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from manifests.checkpoint_reader import read_hint
-from manifests.codec import seal, unseal
-from manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
-from manifests.log import Log, create_database
-from manifests.names import HINT, checkpoint_name, epoch_name
-from manifests.schema import SchemaField, TableSchema
-from manifests.store import LocalStore, MemoryStore, ObjectStore
-from tableformat import rowset_output, rowset_writer, write_job
-from tableformat.alteration import DropColumn
-from tableformat.block import BlockEntry, encode_block
-from tableformat.block_statistics import Statistics
-from tableformat.column import Column
-from tableformat.database import Database
-from tableformat.partition import writer
-from tableformat.partition.divide import divide
-from tableformat.statements import update
-from tableformat.stop import Stop
-from tableformat.verify import run
-from tableformat.verify.findings import VerifyReport
-from tableformat.verify.job import VerifyJob, VerifyOutcome
-from tableformat.verify.rowset_check import check_job
-from tableformat.verify.run import Elsewhere, verify
-from tableformat.write_options import WriteOptions
+from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.codec import seal, unseal
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.tableformat import rowset_output, rowset_writer, write_job
+from colonnade.tableformat.alteration import DropColumn
+from colonnade.tableformat.block import BlockEntry, encode_block
+from colonnade.tableformat.block_statistics import Statistics
+from colonnade.tableformat.column import Column
+from colonnade.tableformat.database import Database
+from colonnade.tableformat.partition import writer
+from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.verify import run
+from colonnade.tableformat.verify.findings import VerifyReport
+from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
+from colonnade.tableformat.verify.rowset_check import check_job
+from colonnade.tableformat.verify.run import Elsewhere, verify
+from colonnade.tableformat.write_options import WriteOptions
 from tests.strategies import PRIMITIVES, make_batch
 
 SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])

@@ -21,11 +21,11 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
 
   /**
    * Python would import from the folder that Spark runs in first, where one of the user's may be
-   * called {@code manifests}: PYTHONSAFEPATH says so only to Python 3.11 and later.
+   * called {@code colonnade}: PYTHONSAFEPATH says so only to Python 3.11 and later.
    */
   private static final String MAIN =
       "import sys; sys.path[:] = filter(None, sys.path); import runpy;"
-          + " runpy.run_module('spark_ext.planner', run_name='__main__')";
+          + " runpy.run_module('colonnade.spark_ext.planner', run_name='__main__')";
 
   /** As the session of this thread configures it, or else the environment of the driver. */
   static PlannerCommand configured() throws ColonnadeException {
