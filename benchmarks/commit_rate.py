@@ -41,7 +41,7 @@ class Round:
 
     @property
     def median(self) -> float:
-        """Half of the appends took at most so many seconds."""
+        """The median time of an append, in seconds."""
         return statistics.median([each for times in self.times for each in times])
 
     @property

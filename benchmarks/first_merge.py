@@ -43,7 +43,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def statement(table: str, turn: int, scale: float) -> str:
-    """A MERGE of which half of the rows are there, and the others new in every turn."""
+    """A MERGE whose source matches rows with one half, and inserts the other half."""
     count = int(MERGED_ROWS * scale)
     old = f"SELECT id * 97 + {turn} AS id, 'm' AS name, id * 1.0D AS amount"
     new = f"SELECT id + {10**8 + turn * count} AS id, 'n' AS name, id * 1.0D AS amount"

@@ -27,8 +27,8 @@ def erase(
 ) -> None:
     """Delete rows, and remove every file and epoch that still holds them.
 
-    Every earlier epoch goes that no tag, pin or lease keeps. Looks afterwards for such rows in
-    every epoch that can be read, and ends with exit code 1 where something still keeps some.
+    Earlier epochs are removed unless a tag, pin or lease keeps them. The command then looks for
+    such rows in every epoch that can be read, and ends with exit code 1 where something keeps one.
     """
     output, place = Output(json), open_place(table)
     history = "the history of its database" if all_tables else "its history"

@@ -61,7 +61,7 @@ def verify(
 
 
 def _exit_code(report: VerifyReport) -> ExitCode:
-    """That of the worst that was found."""
+    """The exit code for the worst kind of finding in a report."""
     if report.is_damaged:
         return ExitCode.CORRUPTION
     newer = any(each.kind == "newer" for each in report.findings)
