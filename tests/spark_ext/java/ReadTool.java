@@ -1,5 +1,5 @@
-import colonnade.rowset.ColonnadeReaderFactory;
-import colonnade.rowset.ScanTask;
+import colonnade.read.ColonnadeReaderFactory;
+import colonnade.read.ScanTask;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;

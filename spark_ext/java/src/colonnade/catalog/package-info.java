@@ -1,5 +1,2 @@
-/**
- * Names and statements: the catalog of databases and paths, creating, altering and writing tables.
- * What a statement means for a table is decided by the planner.
- */
+/** The class names that users put into Spark's configuration. They never change. */
 package colonnade.catalog;

@@ -2,9 +2,12 @@ package colonnade.source;
 
 import colonnade.catalog.ColonnadeCatalog;
 import colonnade.catalog.ColonnadeSessionCatalog;
-import colonnade.catalog.DataFramePath;
-import colonnade.catalog.Warehouse;
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.catalog.DataFramePath;
+import colonnade.spark.catalog.Warehouse;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.GivenPath;
+import colonnade.spark.table.ReadOptions;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.spark.sql.connector.catalog.Identifier;

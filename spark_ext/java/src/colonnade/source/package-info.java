@@ -1,5 +1,2 @@
-/**
- * The driver side of reading: what Spark asks about a table and a query, handed on to the planner.
- * No rule of the format lives here.
- */
+/** The data sources that Spark finds by their short names. */
 package colonnade.source;

@@ -1,5 +1,7 @@
 package colonnade.write;
 
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;

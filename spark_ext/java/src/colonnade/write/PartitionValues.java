@@ -1,6 +1,10 @@
 package colonnade.write;
 
-import colonnade.partition.PartitionTransform;
+import colonnade.format.PartitionTransform;
+import colonnade.format.TableField;
+import colonnade.format.TextLength;
+import colonnade.write.staged.Names;
+import colonnade.write.staged.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

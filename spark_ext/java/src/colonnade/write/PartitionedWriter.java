@@ -1,6 +1,9 @@
 package colonnade.write;
 
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
 import colonnade.store.ByteSink;
+import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,5 +1,7 @@
 package colonnade.write;
 
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;

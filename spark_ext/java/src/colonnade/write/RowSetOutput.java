@@ -1,7 +1,18 @@
 package colonnade.write;
 
+import colonnade.format.BlockEntry;
+import colonnade.format.Cuts;
+import colonnade.format.ObjectNames;
+import colonnade.format.RowSetEntry;
+import colonnade.format.Segment;
+import colonnade.format.SparseIndex;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.store.ObjectOutput;
+import colonnade.write.staged.BlockEncoder;
+import colonnade.write.staged.EncodedBlock;
+import colonnade.write.staged.Staged;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;

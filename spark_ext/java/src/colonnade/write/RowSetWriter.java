@@ -1,6 +1,16 @@
 package colonnade.write;
 
+import colonnade.format.ObjectNames;
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
+import colonnade.format.TableField;
 import colonnade.store.ByteSink;
+import colonnade.write.staged.BlockEncoder;
+import colonnade.write.staged.Names;
+import colonnade.write.staged.RowBuffer;
+import colonnade.write.staged.Staged;
+import colonnade.write.staged.StagedBytes;
+import colonnade.write.staged.StagedColumns;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,16 @@
 package colonnade.write;
 
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
 import colonnade.store.ByteSink;
+import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
 /** Takes the rows of one task and makes RowSets of them. */
-interface RowWriter extends AutoCloseable {
+public interface RowWriter extends AutoCloseable {
 
   /**
    * What a writer has made of its rows.

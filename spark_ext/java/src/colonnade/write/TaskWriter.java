@@ -1,5 +1,6 @@
 package colonnade.write;
 
+import colonnade.format.RowSetEntry;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;

@@ -1,6 +1,7 @@
 package colonnade.write;
 
-import colonnade.partition.PartitionTransform;
+import colonnade.format.PartitionTransform;
+import colonnade.format.TableField;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;

@@ -1,0 +1,35 @@
+package colonnade.format;
+
+import java.util.Arrays;
+
+/** A growing run of little-endian bytes that keeps its memory. */
+final class ByteOutput {
+  byte[] bytes = new byte[1 << 16];
+  int size;
+
+  /** Make room for more bytes. */
+  void reserve(long more) {
+    long needed = size + more;
+    if (needed > Integer.MAX_VALUE - 64) {
+      throw new IllegalArgumentException(needed + " bytes do not fit into one array");
+    }
+    if (needed > bytes.length) {
+      long doubled = Math.min(2L * bytes.length, Integer.MAX_VALUE - 64);
+      bytes = Arrays.copyOf(bytes, (int) Math.max(needed, doubled));
+    }
+  }
+
+  void write(byte[] source, int from, int length) {
+    reserve(length);
+    System.arraycopy(source, from, bytes, size, length);
+    size += length;
+  }
+
+  /** Add zeros up to a multiple of 8. */
+  void pad() {
+    reserve(8);
+    while ((size & 7) != 0) {
+      bytes[size++] = 0;
+    }
+  }
+}

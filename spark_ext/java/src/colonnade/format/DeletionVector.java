@@ -1,0 +1,114 @@
+package colonnade.format;
+
+import colonnade.store.ByteSource;
+import colonnade.store.StoreException;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.Base64;
+import org.roaringbitmap.PeekableIntIterator;
+import org.roaringbitmap.RoaringBitmap;
+
+/**
+ * The rows of one RowSet that are gone.
+ *
+ * <p>Spec: docs/spec/deletion-vector.md
+ */
+public final class DeletionVector {
+  private static final long SIZE_LIMIT = 1L << 30;
+
+  private final RoaringBitmap rows;
+
+  private DeletionVector(RoaringBitmap rows) {
+    this.rows = rows;
+  }
+
+  /** Reads and verifies the vector of a RowSet with {@code rowCount} rows. */
+  public static DeletionVector read(ByteSource store, String prefix, JsonNode entry, long rowCount)
+      throws IOException {
+    String object = entry.get("object").textValue();
+    long length = entry.get("check").get("length").longValue();
+    String location;
+    byte[] bytes;
+    if (entry.hasNonNull("data")) {
+      location = "Deletion vector " + object + " in the log of " + store.url();
+      try {
+        bytes = Base64.getDecoder().decode(entry.get("data").textValue());
+      } catch (IllegalArgumentException error) {
+        throw StoreException.corruption(location + " is not base64.", error);
+      }
+    } else {
+      location = store.locate(prefix + object + ".dv");
+      bytes = readObject(store, prefix + object + ".dv", location, length);
+    }
+    return decode(bytes, entry, rowCount, location);
+  }
+
+  private static byte[] readObject(ByteSource store, String name, String location, long length)
+      throws IOException {
+    if (length > SIZE_LIMIT) {
+      throw StoreException.corruption(location + " cannot have " + length + " bytes.", null);
+    }
+    try {
+      return store.read(name, 0, (int) length);
+    } catch (NoSuchFileException error) {
+      throw StoreException.missing(location, error);
+    }
+  }
+
+  private static DeletionVector decode(
+      byte[] bytes, JsonNode entry, long rowCount, String location) throws IOException {
+    long length = entry.get("check").get("length").longValue();
+    if (bytes.length != length) {
+      throw StoreException.corruption(
+          location + " holds " + bytes.length + " bytes instead of " + length + ".", null);
+    }
+    if (Slice.of(bytes).crc32c() != entry.get("check").get("crc32c").longValue()) {
+      throw StoreException.corruption(
+          location + " is damaged: its bytes do not match their checksum.", null);
+    }
+    RoaringBitmap rows = new RoaringBitmap();
+    try {
+      rows.deserialize(ByteBuffer.wrap(bytes));
+    } catch (RuntimeException | IOException error) {
+      throw StoreException.corruption(location + " is no Roaring bitmap.", error);
+    }
+    long cardinality = entry.get("cardinality").longValue();
+    long found = rows.getLongCardinality();
+    if (found != cardinality) {
+      throw StoreException.corruption(
+          location + " deletes " + found + " rows where the log says " + cardinality + ".", null);
+    }
+    long last = Integer.toUnsignedLong(rows.last());
+    if (last >= rowCount) {
+      throw StoreException.corruption(
+          location + " deletes row " + last + " of a RowSet that has " + rowCount + " rows.",
+          null);
+    }
+    return new DeletionVector(rows);
+  }
+
+  /**
+   * Those of {@code count} rows from {@code firstRow} on that are still there, counted from there;
+   * null when all are.
+   */
+  public int[] kept(long firstRow, int count) {
+    long gone = rows.rangeCardinality(firstRow, firstRow + count);
+    if (gone == 0) {
+      return null;
+    }
+    int[] kept = new int[count - (int) gone];
+    PeekableIntIterator deleted = rows.getIntIterator();
+    deleted.advanceIfNeeded((int) firstRow);
+    int next = 0;
+    for (int row = 0; row < count; row++) {
+      if (deleted.hasNext() && deleted.peekNext() == (int) (firstRow + row)) {
+        deleted.next();
+      } else {
+        kept[next++] = row;
+      }
+    }
+    return kept;
+  }
+}

@@ -1,0 +1,36 @@
+package colonnade.format;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+/** The names of the objects of one RowSet. Spec: docs/spec/layout.md */
+public record ObjectNames(String prefix, String object) {
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** Names for a RowSet that a job is about to write. */
+  public static ObjectNames fresh(String prefix, String job) {
+    byte[] bits = new byte[8];
+    RANDOM.nextBytes(bits);
+    return new ObjectNames(prefix, job + HexFormat.of().formatHex(bits));
+  }
+
+  public String folder() {
+    return prefix + object;
+  }
+
+  public String footer() {
+    return folder() + "/rowset.json";
+  }
+
+  public String segment(int column) {
+    return folder() + "/" + column + ".col";
+  }
+
+  public String index(int column) {
+    return folder() + "/" + column + ".idx";
+  }
+
+  public String packed() {
+    return folder() + ".rowset";
+  }
+}

@@ -1,0 +1,199 @@
+package colonnade.format;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.LocalDate;
+import java.util.Arrays;
+import java.util.Locale;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.BooleanType;
+import org.apache.spark.sql.types.ByteType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.DayTimeIntervalType;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.LongType;
+import org.apache.spark.sql.types.ShortType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.TimeType;
+import org.apache.spark.sql.types.TimestampNTZType;
+import org.apache.spark.sql.types.TimestampType;
+import org.apache.spark.sql.types.YearMonthIntervalType;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.hash.Murmur3_x86_32;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * How the value of a column becomes that of a partition. Values are Spark's internal ones; NULL
+ * stays NULL and is not asked for. Spec: docs/spec/partitions.md#transforms
+ */
+public enum PartitionTransform {
+  IDENTITY,
+  YEARS,
+  MONTHS,
+  DAYS,
+  HOURS,
+  BUCKET,
+  TRUNCATE;
+
+  private static final long DAY_US = 86_400_000_000L;
+  private static final long HOUR_US = 3_600_000_000L;
+  private static final int FIRST_YEAR = 1970;
+  private static final int UNCOLLATED = ((StringType) DataTypes.StringType).collationId();
+
+  /** Digits of the largest argument, which truncating may add to a negative decimal. */
+  private static final int ARGUMENT_DIGITS = 10;
+
+  /** The transform that the log calls so. */
+  public static PartitionTransform named(String name) {
+    return valueOf(name.toUpperCase(Locale.ROOT));
+  }
+
+  /** As the log calls it. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Whether it has a number beside the column: of buckets, or a width. */
+  public boolean hasArgument() {
+    return this == BUCKET || this == TRUNCATE;
+  }
+
+  /** The type of what it makes of values of a type; null where there is no such transform. */
+  public DataType resultType(DataType type) {
+    return switch (this) {
+      case IDENTITY -> isPlain(type) ? type : null;
+      case YEARS, MONTHS -> isDay(type) || isInstant(type) ? DataTypes.IntegerType : null;
+      case DAYS -> isDay(type) || isInstant(type) ? DataTypes.DateType : null;
+      case HOURS -> isInstant(type) ? DataTypes.IntegerType : null;
+      case BUCKET -> isHashed(type) ? DataTypes.IntegerType : null;
+      case TRUNCATE -> truncatedType(type);
+    };
+  }
+
+  /**
+   * What it makes of a value that is not NULL.
+   *
+   * <p>Requires: a type that has a {@link #resultType}. A decimal may become one that is longer
+   * than any column can hold.
+   */
+  public Object apply(Object value, DataType type, int argument) {
+    if (hasArgument() && argument < 1) {
+      throw new IllegalArgumentException(
+          "[COLONNADE_INVALID_INPUT] The number of " + text() + " is at least 1, not " + argument
+              + ".");
+    }
+    return switch (this) {
+      case IDENTITY -> value;
+      case YEARS -> date(value, type).getYear() - FIRST_YEAR;
+      case MONTHS -> months(date(value, type));
+      case DAYS -> (int) day(value, type);
+      case HOURS -> (int) Math.floorDiv(((Number) value).longValue(), HOUR_US);
+      case BUCKET -> (hash(value, type) & Integer.MAX_VALUE) % argument;
+      case TRUNCATE -> truncate(value, argument);
+    };
+  }
+
+  private static boolean isPlain(DataType type) {
+    return isHashed(type)
+        || type instanceof BooleanType
+        || type instanceof YearMonthIntervalType
+        || type instanceof DayTimeIntervalType;
+  }
+
+  private static boolean isHashed(DataType type) {
+    return isInteger(type)
+        || isDay(type)
+        || isInstant(type)
+        || type instanceof DecimalType
+        || type instanceof TimeType
+        || type instanceof BinaryType
+        || isText(type);
+  }
+
+  private static boolean isInteger(DataType type) {
+    return type instanceof ByteType
+        || type instanceof ShortType
+        || type instanceof IntegerType
+        || type instanceof LongType;
+  }
+
+  private static boolean isDay(DataType type) {
+    return type instanceof DateType;
+  }
+
+  private static boolean isInstant(DataType type) {
+    return type instanceof TimestampType || type instanceof TimestampNTZType;
+  }
+
+  private static boolean isText(DataType type) {
+    return type instanceof StringType text && text.collationId() == UNCOLLATED;
+  }
+
+  private static DataType truncatedType(DataType type) {
+    if (isInteger(type)) {
+      // The multiple below the least value of a shorter type is none of its values.
+      return DataTypes.LongType;
+    }
+    if (type instanceof DecimalType decimal) {
+      int digits = Math.max(decimal.precision(), ARGUMENT_DIGITS) + 1;
+      return DataTypes.createDecimalType(
+          Math.min(digits, DecimalType.MAX_PRECISION()), decimal.scale());
+    }
+    return type instanceof BinaryType || isText(type) ? type : null;
+  }
+
+  private static long day(Object value, DataType type) {
+    long number = ((Number) value).longValue();
+    return isDay(type) ? number : Math.floorDiv(number, DAY_US);
+  }
+
+  private static LocalDate date(Object value, DataType type) {
+    return LocalDate.ofEpochDay(day(value, type));
+  }
+
+  private static int months(LocalDate date) {
+    return (date.getYear() - FIRST_YEAR) * 12 + date.getMonthValue() - 1;
+  }
+
+  private static int hash(Object value, DataType type) {
+    if (value instanceof UTF8String text) {
+      return hash(text.getBaseObject(), text.getBaseOffset(), text.numBytes());
+    }
+    if (value instanceof byte[] bytes) {
+      return hash(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
+    }
+    if (value instanceof Decimal decimal) {
+      byte[] bytes = decimal.toJavaBigDecimal().unscaledValue().toByteArray();
+      return hash(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
+    }
+    long number = ((Number) value).longValue();
+    // A time is hashed as microseconds, and Spark counts its nanoseconds.
+    return Murmur3_x86_32.hashLong(type instanceof TimeType ? number / 1000 : number, 0);
+  }
+
+  /** Spark's other function for bytes is not Murmur3 where their number is no multiple of four. */
+  private static int hash(Object base, long offset, int length) {
+    return Murmur3_x86_32.hashUnsafeBytes2(base, offset, length, 0);
+  }
+
+  private static Object truncate(Object value, int width) {
+    if (value instanceof UTF8String text) {
+      return text.substring(0, width);
+    }
+    if (value instanceof byte[] bytes) {
+      return bytes.length <= width ? bytes : Arrays.copyOf(bytes, width);
+    }
+    if (value instanceof Decimal decimal) {
+      BigInteger unscaled = decimal.toJavaBigDecimal().unscaledValue();
+      BigInteger below = unscaled.subtract(unscaled.mod(BigInteger.valueOf(width)));
+      return Decimal.apply(new BigDecimal(below, decimal.scale()));
+    }
+    long number = ((Number) value).longValue();
+    int rest = Math.floorMod(number, width);
+    return number < Long.MIN_VALUE + rest ? Long.MIN_VALUE : number - rest;
+  }
+}

@@ -1,0 +1,52 @@
+package colonnade.format;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Base64;
+import java.util.Map;
+import java.util.TreeMap;
+import org.roaringbitmap.IntConsumer;
+import org.roaringbitmap.RoaringBitmap;
+
+/** Numbers of rows: a Roaring bitmap of the lower 32 bits for each value of the upper ones. */
+public final class RowNumbers {
+  private final Map<Integer, RoaringBitmap> bitmaps = new TreeMap<>(Integer::compareUnsigned);
+  private RoaringBitmap last;
+  private int lastUpper;
+
+  /** Rows of a RowSet mostly come together: the map is asked where another one begins. */
+  public void add(long number) {
+    int upper = (int) (number >>> 32);
+    if (last == null || upper != lastUpper) {
+      last = bitmaps.computeIfAbsent(upper, each -> new RoaringBitmap());
+      lastUpper = upper;
+    }
+    last.add((int) number);
+  }
+
+  /** Adds the numbers of others, all greater by {@code shift}. */
+  public void addAll(RowNumbers others, long shift) {
+    others.bitmaps.forEach(
+        (upper, bitmap) -> {
+          long first = (long) upper << 32;
+          bitmap.forEach((IntConsumer) lower -> add(first + Integer.toUnsignedLong(lower) + shift));
+        });
+  }
+
+  /** Writes an object of bitmaps by the upper bits. */
+  void write(JsonGenerator json) throws IOException {
+    json.writeStartObject();
+    for (Map.Entry<Integer, RoaringBitmap> each : bitmaps.entrySet()) {
+      json.writeStringField(Integer.toUnsignedString(each.getKey()), text(each.getValue()));
+    }
+    json.writeEndObject();
+  }
+
+  private static String text(RoaringBitmap bitmap) {
+    bitmap.runOptimize();
+    ByteBuffer bytes = ByteBuffer.allocate(bitmap.serializedSizeInBytes());
+    bitmap.serialize(bytes);
+    return Base64.getEncoder().encodeToString(bytes.array());
+  }
+}

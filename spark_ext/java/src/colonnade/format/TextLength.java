@@ -1,0 +1,34 @@
+package colonnade.format;
+
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * The length that a char or varchar declares, in code points, and the spaces that it gives a value.
+ *
+ * <p>Spark itself does the same for columns and fields of structs, but not in arrays and maps, and
+ * not under {@code spark.sql.legacy.charVarcharAsString}. Spec: docs/spec/types.md
+ *
+ * @param most code points of a value; the largest integer for a type without a limit
+ * @param isPadded whether shorter values are filled up with spaces
+ */
+public record TextLength(int most, boolean isPadded) {
+  private static final UTF8String SPACE = UTF8String.fromString(" ");
+
+  /** Whether values of any length are stored as they are. */
+  public boolean isFree() {
+    return most == Integer.MAX_VALUE;
+  }
+
+  /** The text to store. Of one that is too long only spaces at its end are left out. */
+  public UTF8String fit(UTF8String text) {
+    if (!isPadded && text.numBytes() <= most) {
+      return text; // no text has more code points than bytes
+    }
+    int points = text.numChars();
+    if (points > most) {
+      UTF8String trimmed = text.trimRight();
+      return trimmed.numChars() > most ? trimmed : text.substring(0, most);
+    }
+    return isPadded && points < most ? text.rpad(most, SPACE) : text;
+  }
+}

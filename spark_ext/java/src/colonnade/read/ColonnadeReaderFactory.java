@@ -1,0 +1,43 @@
+package colonnade.read;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+
+/** Makes the readers of {@link ScanTask}s, which give columns, or rows where Spark wants those. */
+public final class ColonnadeReaderFactory implements PartitionReaderFactory {
+  private static final long serialVersionUID = 1L;
+
+  private final StructType readSchema;
+  private final HashMap<String, String> hadoopConf;
+
+  /**
+   * @param readSchema the columns that Spark wants, in order: any fields of nested ones, and the
+   *     metadata columns too
+   * @param hadoopConf settings for tables that are not on a local disk
+   */
+  public ColonnadeReaderFactory(StructType readSchema, Map<String, String> hadoopConf) {
+    this.readSchema = readSchema;
+    this.hadoopConf = new HashMap<>(hadoopConf);
+  }
+
+  @Override
+  public boolean supportColumnarReads(InputPartition partition) {
+    return true;
+  }
+
+  @Override
+  public PartitionReader<ColumnarBatch> createColumnarReader(InputPartition partition) {
+    return new ScanTaskReader(((ScanTask) partition).json(), readSchema, hadoopConf);
+  }
+
+  @Override
+  public PartitionReader<InternalRow> createReader(InputPartition partition) {
+    return new RowReader(createColumnarReader(partition));
+  }
+}

@@ -1,0 +1,89 @@
+package colonnade.read;
+
+import colonnade.format.Malformed;
+import colonnade.format.Slice;
+import colonnade.format.StoredField;
+import java.io.IOException;
+import java.util.Arrays;
+
+/** One column of a task: its vector, and where in a stretch its blocks begin. */
+final class DataColumn {
+  final ColonnadeVector vector;
+
+  private final StoredField field;
+  private Segment segment;
+  private Slice bytes;
+  /** The block at hand, the one that the vector holds, and where the former begins in bytes. */
+  private int block;
+  private int decoded;
+  private int offset;
+
+  DataColumn(StoredField field, ColonnadeVector vector) {
+    this.field = field;
+    this.vector = vector;
+  }
+
+  /**
+   * Goes to the first block of a stretch; a column that the RowSet does not have has none.
+   *
+   * <p>Of several blocks all are compared with their checksums now, so that no row of a stretch is
+   * given out whose last block is damaged.
+   */
+  void enter(Segment newSegment, int cut, Slice newBytes) throws IOException {
+    segment = newSegment;
+    bytes = newBytes;
+    decoded = -1;
+    offset = 0;
+    block = newSegment == null ? 0 : newSegment.atCut()[cut];
+    int end = newSegment == null ? 0 : newSegment.atCut()[cut + 1];
+    for (int each = block, at = 0; end - block > 1 && each < end; each++) {
+      BlockEntry entry = newSegment.index().entries().get(each);
+      verify(each, newBytes.part(at, (int) entry.length()));
+      at += (int) entry.length();
+    }
+  }
+
+  private void verify(int number, Slice stored) throws IOException {
+    try {
+      BlockDecoder.verify(segment.index().entries().get(number), stored);
+    } catch (Malformed error) {
+      throw segment.damaged(number, error);
+    }
+  }
+
+  /** The row behind the block that holds {@code row}; rows are asked for in ascending order. */
+  long blockEnd(long row) {
+    if (segment == null) {
+      return Long.MAX_VALUE;
+    }
+    long[] rows = segment.index().firstRows();
+    while (rows[block + 1] <= row) {
+      offset += (int) segment.index().entries().get(block).length();
+      block++;
+    }
+    return rows[block + 1];
+  }
+
+  /** Decodes the block at hand unless it is, and shows the kept ones of some rows in it. */
+  void show(BlockDecoder decoder, long first, int count, int[] kept) throws IOException {
+    if (segment == null) {
+      vector.setNull();
+    } else if (decoded != block) {
+      BlockEntry entry = segment.index().entries().get(block);
+      try {
+        decoder.decode(field, entry, bytes.part(offset, (int) entry.length()), vector);
+      } catch (Malformed error) {
+        throw segment.damaged(block, error);
+      }
+      decoded = block;
+    }
+    long shift = segment == null ? 0 : first - segment.index().firstRows()[block];
+    if (shift == 0 || vector.isUniform()) {
+      vector.select(kept, kept == null ? count : kept.length);
+    } else {
+      int[] positions = new int[kept == null ? count : kept.length];
+      Arrays.setAll(positions, i -> (int) shift + (kept == null ? i : kept[i]));
+      vector.select(positions, positions.length);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package colonnade.read;
+
+import colonnade.format.BloomFilter;
+import colonnade.format.StoredField;
+import java.math.BigDecimal;
+import java.util.Base64;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** A constant of a predicate, by the family of types that it can be compared with. */
+record Literal(String kind, Object value) {
+  private static final BigDecimal DAY_US = BigDecimal.valueOf(86_400_000_000L);
+
+  /** Reads {@code kind:text} as the planner writes it. */
+  static Literal decode(String tagged) {
+    int colon = tagged.indexOf(':');
+    String kind = tagged.substring(0, colon);
+    String body = tagged.substring(colon + 1);
+    Object value = switch (kind) {
+      case "boolean" -> BigDecimal.valueOf(body.equals("true") ? 1 : 0);
+      case "double" -> number(body);
+      case "string" -> UTF8String.fromString(body);
+      case "binary" -> UTF8String.fromBytes(Base64.getDecoder().decode(body));
+      case "integer", "decimal", "date", "timestamp", "timestamp_ntz", "time", "months",
+          "duration" ->
+          new BigDecimal(body);
+      // NULL, and what a newer planner may send, which fits no column.
+      default -> null;
+    };
+    return new Literal(kind, value);
+  }
+
+  private static Double number(String body) {
+    return switch (body) {
+      case "inf" -> Double.POSITIVE_INFINITY;
+      case "-inf" -> Double.NEGATIVE_INFINITY;
+      case "nan" -> Double.NaN;
+      default -> Double.valueOf(body);
+    };
+  }
+
+  boolean isNull() {
+    return kind.equals("null");
+  }
+
+  /** A number as a double; anything else as it is. */
+  Literal asDouble() {
+    boolean whole = kind.equals("integer") || kind.equals("decimal");
+    return whole ? new Literal("double", ((BigDecimal) value).doubleValue()) : this;
+  }
+
+  /** Whether a column's values and this are compared as one family; NaN is with nothing. */
+  boolean fits(StoredField column) {
+    String type = column.type();
+    return switch (kind) {
+      case "integer", "decimal", "double" ->
+          !Double.valueOf(Double.NaN).equals(value)
+              && (column.order() == StoredField.Order.FLOAT
+                  || type.matches("byte|short|int|long|decimal.*"));
+      case "boolean" -> type.equals("boolean");
+      case "string" -> column.order() == StoredField.Order.STRING;
+      case "binary" -> type.equals("binary");
+      case "date", "timestamp", "timestamp_ntz" -> type.matches("date|timestamp|timestamp_ntz");
+      case "time" -> type.startsWith("time(");
+      case "months" -> type.matches("interval (year|month).*");
+      case "duration" -> type.matches("interval (?!year|month).*");
+      default -> false;
+    };
+  }
+
+  /** The sign of {@code bound - this}. Requires: {@code fits}. */
+  int compareBound(Object bound, StoredField column) {
+    if (bound instanceof UTF8String text) {
+      return text.compareTo((UTF8String) value);
+    }
+    if (bound instanceof Double || value instanceof Double) {
+      // As Spark does it: the column's value is rounded to a double first, which keeps the order.
+      double left = bound instanceof Double number ? number : number(bound, column).doubleValue();
+      double right = ((Number) value).doubleValue();
+      return left < right ? -1 : left > right ? 1 : 0;
+    }
+    BigDecimal right = (BigDecimal) value;
+    return number(bound, column).compareTo(kind.equals("date") ? right.multiply(DAY_US) : right);
+  }
+
+  /**
+   * The hash of the one storage value that equals this; null where there is none, where it may be
+   * more than one, and where the column has no filters. Requires: {@code fits}.
+   */
+  Long hash(StoredField column) {
+    return switch (column.order()) {
+      case STRING, BINARY -> hash(((UTF8String) value).getBytes());
+      case FLOAT -> BloomFilter.hash(((Number) value).doubleValue());
+      case INTEGER, DECIMAL -> isStoredAs(column) ? hash(stored(column)) : null;
+      case NONE -> null;
+    };
+  }
+
+  private static Long hash(byte[] bytes) {
+    return BloomFilter.hash(bytes, 0, bytes.length);
+  }
+
+  private static Long hash(BigDecimal whole) {
+    boolean exact = whole.signum() == 0 || whole.stripTrailingZeros().scale() <= 0;
+    return exact ? BloomFilter.hash(whole.toBigInteger()) : null;
+  }
+
+  /** Whether the number of this is the one that the column stores, but for a decimal's scale. */
+  private boolean isStoredAs(StoredField column) {
+    return switch (kind) {
+      // Of several large numbers each may become this double.
+      case "double", "boolean" -> false;
+      case "date", "timestamp", "timestamp_ntz" -> kind.equals(column.type());
+      default -> true;
+    };
+  }
+
+  private BigDecimal stored(StoredField column) {
+    BigDecimal number = (BigDecimal) value;
+    boolean isDecimal = column.kind() == StoredField.Kind.DECIMAL;
+    return isDecimal ? number.scaleByPowerOfTen(column.scale()) : number;
+  }
+
+  private static BigDecimal number(Object bound, StoredField column) {
+    BigDecimal number = new BigDecimal(bound.toString());
+    if (column.kind() == StoredField.Kind.DECIMAL) {
+      return number.scaleByPowerOfTen(-column.scale());
+    }
+    return column.type().equals("date") ? number.multiply(DAY_US) : number;
+  }
+}

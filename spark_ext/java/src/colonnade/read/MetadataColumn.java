@@ -1,0 +1,38 @@
+package colonnade.read;
+
+import org.apache.spark.sql.types.LongType$;
+import org.apache.spark.sql.types.StructField;
+
+/** A column that says where a row is stored instead of what it holds. */
+record MetadataColumn(Kind kind, ColonnadeVector vector) {
+
+  private enum Kind {
+    ROWSET("_rowset"), ROW("_row"), ROW_HANDLER("_row_handler"), EPOCH("_epoch");
+
+    private final String columnName;
+
+    Kind(String columnName) {
+      this.columnName = columnName;
+    }
+  }
+
+  static MetadataColumn of(StructField wanted) {
+    for (Kind kind : Kind.values()) {
+      if (kind.columnName.equalsIgnoreCase(wanted.name())) {
+        return new MetadataColumn(kind, new ColonnadeVector(LongType$.MODULE$));
+      }
+    }
+    throw new IllegalArgumentException("Column '" + wanted.name() + "' does not exist.");
+  }
+
+  /** Shows the kept ones (null: all) of {@code count} rows of a RowSet. */
+  void show(RowSetEntry rowset, long first, int count, int[] kept) {
+    switch (kind) {
+      case ROWSET -> vector.setConstant(rowset.id(), 0);
+      case EPOCH -> vector.setConstant(rowset.epoch(), 0);
+      case ROW -> vector.setPositions(first);
+      case ROW_HANDLER -> vector.setPositions(rowset.id() << 32 | first);
+    }
+    vector.select(kept, kept == null ? count : kept.length);
+  }
+}

@@ -1,0 +1,300 @@
+package colonnade.read;
+
+import colonnade.format.StoredField;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Which stretches of rows a predicate rules out, judged by bounds and Bloom filters.
+ *
+ * <p>For each part of the predicate the truth values that some row might have are found: TRUE,
+ * FALSE and NULL, any set of them. What is unknown or not understood here may be all three, so that
+ * pruning only ever errs by keeping too much. Rows are not filtered: Spark does that.
+ */
+final class Pruner {
+  private static final int TRUE = 1;
+  private static final int FALSE = 2;
+  private static final int NULL = 4;
+  private static final int ANY = TRUE | FALSE | NULL;
+
+  /** Of more values one is nearly always said to be there: filters are not worth reading. */
+  private static final int MOST_MEMBERS = 256;
+
+  /** What is known of some rows, by column id. */
+  interface Known {
+    /** Bounds and counts; null for unknown. */
+    Statistics statistics(int column);
+
+    /** Whether one of some values, by their hashes, may be there. */
+    boolean mayHold(int column, long[] hashes);
+  }
+
+  /** The truth values that rows may have, given their number and what is known of columns. */
+  private interface Test {
+    int outcomes(long rows, Known known);
+  }
+
+  private final Set<StoredField> columns = new LinkedHashSet<>();
+  private final List<StoredField> schema;
+  private Test test;
+
+  private Pruner(List<StoredField> schema) {
+    this.schema = schema;
+  }
+
+  /** The pruner of a predicate in JSON; null when there is nothing to prune by. */
+  static Pruner of(JsonNode predicate, List<StoredField> schema) {
+    if (predicate == null || predicate.isNull()) {
+      return null;
+    }
+    Pruner pruner = new Pruner(schema);
+    pruner.test = pruner.compile(predicate);
+    return pruner.columns.isEmpty() ? null : pruner;
+  }
+
+  /** The columns whose statistics are looked at. */
+  Set<StoredField> columns() {
+    return columns;
+  }
+
+  /** Whether any of so many rows may match. */
+  boolean mayMatch(long rows, Known known) {
+    return (test.outcomes(rows, known) & TRUE) != 0;
+  }
+
+  private Test compile(JsonNode node) {
+    return switch (node.get("op").textValue()) {
+      case "and" -> all(node.get("parts"), false);
+      case "or" -> all(node.get("parts"), true);
+      case "not" -> {
+        Test part = compile(node.get("part"));
+        yield (rows, known) -> negate(part.outcomes(rows, known));
+      }
+      case "is_null" -> isNull(node.get("operand"));
+      case "in" -> in(node);
+      case "starts_with" -> prefix(node.get("column"), node.get("prefix").textValue(), true);
+      case "like" -> like(node);
+      case "=", "<>", "<", "<=", ">", ">=" -> compare(node);
+      default -> (rows, known) -> ANY;
+    };
+  }
+
+  private static int negate(int outcomes) {
+    return (outcomes & TRUE) << 1 | (outcomes & FALSE) >> 1 | outcomes & NULL;
+  }
+
+  /** The conjunction; the disjunction is its mirror image. */
+  private Test all(JsonNode parts, boolean mirrored) {
+    List<Test> tests = new ArrayList<>();
+    parts.forEach(part -> tests.add(compile(part)));
+    return (rows, known) -> {
+      int all = TRUE;
+      for (Test each : tests) {
+        int outcomes = each.outcomes(rows, known);
+        all = both(all, mirrored ? negate(outcomes) : outcomes);
+      }
+      return mirrored ? negate(all) : all;
+    };
+  }
+
+  /** What TRUE, FALSE and NULL of two parts make when both must hold. */
+  private static int both(int left, int right) {
+    int either = (left | right) & FALSE;
+    int unknown = (left & NULL) != 0 && (right & (TRUE | NULL)) != 0
+        || (right & NULL) != 0 && (left & (TRUE | NULL)) != 0 ? NULL : 0;
+    return left & right & TRUE | either | unknown;
+  }
+
+  /** The column that an operand names; null when no statistics speak about it. */
+  private StoredField column(JsonNode operand) {
+    if (!operand.isArray() || operand.size() != 1) {
+      return null;
+    }
+    StoredField found = ReadPlan.find(operand.get(0).textValue(), schema);
+    if (found != null) {
+      columns.add(found);
+    }
+    return found;
+  }
+
+  private Test isNull(JsonNode operand) {
+    StoredField column = column(operand);
+    return (rows, known) -> {
+      Statistics found = column == null ? null : known.statistics(column.id());
+      if (found == null) {
+        return TRUE | FALSE;
+      }
+      return (found.nulls() > 0 ? TRUE : 0) | (found.nulls() < rows ? FALSE : 0);
+    };
+  }
+
+  /** Outcomes of a test of the values of one column that is NULL for NULL. */
+  private interface ValueTest {
+    int outcomes(Object low, Object high);
+  }
+
+  private Test byBounds(JsonNode operand, int forNan, ValueTest test) {
+    StoredField column = column(operand);
+    return (rows, known) -> {
+      Statistics found = column == null ? null : known.statistics(column.id());
+      if (found == null) {
+        return ANY;
+      }
+      int outcomes = found.nulls() > 0 ? NULL : 0;
+      outcomes |= found.nans() > 0 ? forNan : 0;
+      if (found.nulls() + found.nans() >= rows) {
+        return outcomes;
+      }
+      boolean bounded = found.low() != null;
+      return outcomes | (bounded ? test.outcomes(found.low(), found.high()) : TRUE | FALSE);
+    };
+  }
+
+  private Test compare(JsonNode node) {
+    boolean flipped = node.get("left").isTextual();
+    JsonNode operand = node.get(flipped ? "right" : "left");
+    JsonNode other = node.get(flipped ? "left" : "right");
+    StoredField column = column(operand);
+    if (column == null || !other.isTextual()) {
+      return (rows, known) -> ANY;
+    }
+    Literal literal = Literal.decode(other.textValue());
+    if (literal.isNull()) {
+      return (rows, known) -> NULL;
+    }
+    if (!literal.fits(column)) {
+      return (rows, known) -> ANY;
+    }
+    String operator = node.get("op").textValue();
+    String direct = flipped ? flip(operator) : operator;
+    // NaN is greater than every number.
+    int forNan = holds(direct, 1) ? TRUE : FALSE;
+    Test test =
+        byBounds(
+            operand,
+            forNan,
+            (low, high) ->
+                outcomes(
+                    direct, literal.compareBound(low, column), literal.compareBound(high, column)));
+    return direct.equals("=") ? byMembers(test, column, List.of(literal)) : test;
+  }
+
+  /** The same test, which is only TRUE where a filter does not deny all values that it is for. */
+  private static Test byMembers(Test test, StoredField column, List<Literal> literals) {
+    List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
+    if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {
+      return test;
+    }
+    long[] members = hashes.stream().mapToLong(Long::longValue).toArray();
+    return (rows, known) -> {
+      int outcomes = test.outcomes(rows, known);
+      boolean denied = (outcomes & TRUE) != 0 && !known.mayHold(column.id(), members);
+      return denied ? outcomes & ~TRUE | FALSE : outcomes;
+    };
+  }
+
+  private static String flip(String operator) {
+    return switch (operator) {
+      case "<" -> ">";
+      case "<=" -> ">=";
+      case ">" -> "<";
+      case ">=" -> "<=";
+      default -> operator;
+    };
+  }
+
+  private static boolean holds(String operator, int sign) {
+    return switch (operator) {
+      case "=" -> sign == 0;
+      case "<>" -> sign != 0;
+      case "<" -> sign < 0;
+      case "<=" -> sign <= 0;
+      case ">" -> sign > 0;
+      default -> sign >= 0;
+    };
+  }
+
+  /** Outcomes for values between bounds that compare with the literal as given. */
+  private static int outcomes(String operator, int low, int high) {
+    int found = 0;
+    for (int sign = -1; sign <= 1; sign++) {
+      // A value less than, equal to or greater than the literal may be there.
+      boolean possible = sign < 0 ? low < 0 : sign > 0 ? high > 0 : low <= 0 && high >= 0;
+      found |= !possible ? 0 : holds(operator, sign) ? TRUE : FALSE;
+    }
+    return found;
+  }
+
+  private Test in(JsonNode node) {
+    StoredField column = column(node.get("column"));
+    if (column == null) {
+      return (rows, known) -> ANY;
+    }
+    List<Literal> literals = new ArrayList<>();
+    for (JsonNode each : node.get("values")) {
+      Literal literal = Literal.decode(each.textValue());
+      if (!literal.isNull() && !literal.fits(column)) {
+        return (rows, known) -> ANY;
+      }
+      literals.add(literal);
+    }
+    if (literals.stream().anyMatch(each -> each.kind().equals("double"))) {
+      literals.replaceAll(Literal::asDouble); // as Spark compares a list that has one
+    }
+    boolean hasNull = literals.stream().anyMatch(Literal::isNull);
+    literals.removeIf(Literal::isNull);
+    int otherwise = hasNull ? NULL : FALSE;
+    Test test =
+        byBounds(
+            node.get("column"),
+            otherwise,
+            (low, high) -> {
+              for (Literal each : literals) {
+                if (each.compareBound(low, column) <= 0 && each.compareBound(high, column) >= 0) {
+                  return TRUE | otherwise;
+                }
+              }
+              return otherwise;
+            });
+    return byMembers(test, column, literals);
+  }
+
+  private Test like(JsonNode node) {
+    String pattern = node.get("pattern").textValue();
+    String escape = node.get("escape").textValue();
+    int end = 0;
+    while (end < pattern.length()
+        && "%_".indexOf(pattern.charAt(end)) < 0
+        && !escape.equals(pattern.substring(end, end + 1))) {
+      end++;
+    }
+    return prefix(node.get("column"), pattern.substring(0, end), false);
+  }
+
+  /** Whether texts begin with a prefix; unless that is {@code enough}, those may still differ. */
+  private Test prefix(JsonNode operand, String prefix, boolean enough) {
+    StoredField column = column(operand);
+    if (column == null || column.order() != StoredField.Order.STRING) {
+      return (rows, known) -> ANY;
+    }
+    UTF8String stem = UTF8String.fromString(prefix);
+    return byBounds(
+        operand,
+        ANY,
+        (low, high) -> {
+          UTF8String first = (UTF8String) low;
+          UTF8String last = (UTF8String) high;
+          boolean below = first.compareTo(stem) <= 0 || first.startsWith(stem);
+          if (!below || last.compareTo(stem) < 0) {
+            return FALSE;
+          }
+          // Everything between two texts with one prefix has that prefix, too.
+          boolean all = enough && first.startsWith(stem) && last.startsWith(stem);
+          return all ? TRUE : TRUE | FALSE;
+        });
+  }
+}

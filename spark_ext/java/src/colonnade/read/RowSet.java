@@ -1,0 +1,180 @@
+package colonnade.read;
+
+import colonnade.format.DeletionVector;
+import colonnade.format.Footer;
+import colonnade.format.Slice;
+import colonnade.format.StoredField;
+import colonnade.store.ByteSource;
+import colonnade.store.StoreException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One RowSet, opened: its footer, the indexes of the columns needed, its deletion vector. */
+final class RowSet {
+  final RowSetEntry entry;
+  /** The blocks of the columns to read, in their order; null for those that it does not have. */
+  final Segment[] segments;
+  final long[] cuts;
+  final DeletionVector vector;
+  /** The stretches to read, in row order. */
+  final int[] chosen;
+
+  /** Where the columns are that were not replaced. */
+  private final Stored own;
+  /** Where the others are, opened when the first of them is. */
+  private final Map<RowSetEntry, Stored> replacements = new IdentityHashMap<>();
+  /** Where each of the columns to read is. */
+  private final RowSetSource[] sources;
+
+  /** Some columns of a RowSet: their bytes and their footer. */
+  private record Stored(RowSetSource source, Footer footer) {
+    static Stored open(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
+      RowSetSource source = new RowSetSource(store, plan.prefix(), entry);
+      return new Stored(source, source.footer());
+    }
+  }
+
+  RowSet(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
+    this.entry = entry;
+    own = Stored.open(store, plan, entry);
+    cuts = entry.cutRows();
+    if (cuts == null) {
+      throw StoreException.corruption(
+          "RowSet " + entry.object() + " has cuts that are no cuts.", null);
+    }
+    List<StoredField> columns = plan.columns();
+    for (StoredField column : columns) {
+      openReplacement(store, plan, column);
+    }
+    segments = new Segment[columns.size()];
+    sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
+    List<Reads.Read> reads = new ArrayList<>();
+    for (int i = 0; i < segments.length; i++) {
+      int at = i;
+      reads.add(() -> segments[at] = open(columns.get(at)));
+    }
+    Reads.all(isRemote(), reads);
+    chosen = choose(store, plan);
+    vector =
+        entry.vector() == null
+            ? null
+            : DeletionVector.read(store, plan.prefix(), entry.vector(), entry.rows());
+  }
+
+  private void openReplacement(ByteSource store, ReadPlan plan, StoredField column)
+      throws IOException {
+    RowSetEntry replaced = entry.replaced().get(column.id());
+    if (replaced != null && !replacements.containsKey(replaced)) {
+      replacements.put(replaced, Stored.open(store, plan, replaced));
+    }
+  }
+
+  private Stored stored(StoredField column) {
+    RowSetEntry replaced = entry.replaced().get(column.id());
+    return replaced == null ? own : replacements.get(replaced);
+  }
+
+  private Segment open(StoredField column) throws IOException {
+    Stored stored = stored(column);
+    if (stored != own && !stored.footer().columns().containsKey(column.id())) {
+      throw Segment.damaged(
+          column,
+          stored.source().locate(stored.source().segmentName(column.id())),
+          "what replaces it does not have it",
+          null);
+    }
+    return Segment.open(column, stored.footer(), stored.source(), cuts);
+  }
+
+  /** Whether a read may cost a round trip. */
+  private boolean isRemote() {
+    return Arrays.stream(sources).anyMatch(RowSetSource::isRemote);
+  }
+
+  private int[] choose(ByteSource store, ReadPlan plan) throws IOException {
+    int[] stretches = stretches();
+    if (plan.pruner() == null || stretches.length == 0) {
+      return stretches;
+    }
+    Map<Integer, Segment> known = new HashMap<>();
+    for (StoredField column : plan.pruner().columns()) {
+      int at = plan.columns().indexOf(column);
+      openReplacement(store, plan, column);
+      Segment found = at >= 0 ? segments[at] : open(column);
+      if (found != null) {
+        known.put(column.id(), found);
+      }
+    }
+    return new StretchPruning(plan.pruner(), cuts, known).kept(stretches);
+  }
+
+  /** The stretches that make up the ranges of the plan. */
+  private int[] stretches() {
+    List<Integer> found = new ArrayList<>();
+    for (long[] range : entry.ranges()) {
+      int first = Arrays.binarySearch(cuts, range[0]);
+      int end = Arrays.binarySearch(cuts, range[1]);
+      if (first < 0 || end < 0) {
+        throw new IllegalArgumentException(
+            "Row ranges of RowSet " + entry.object() + " do not begin and end at cuts.");
+      }
+      for (int cut = first; cut < end; cut++) {
+        found.add(cut);
+      }
+    }
+    return found.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /** How many stored bytes a stretch has in the columns to read. */
+  long byteCount(int cut) {
+    long total = 0;
+    for (Segment segment : segments) {
+      total += segment == null ? 0 : segment.extent(cut).length();
+    }
+    return total;
+  }
+
+  /** The bytes of stretches by column (null: not there) and stretch; neighbours read as one. */
+  Slice[][] read(int[] stretches) throws IOException {
+    Slice[][] found = new Slice[segments.length][];
+    Map<String, List<Integer>> byObject = new HashMap<>();
+    for (int i = 0; i < segments.length; i++) {
+      if (segments[i] != null) {
+        found[i] = new Slice[stretches.length];
+        byObject.computeIfAbsent(segments[i].name(), name -> new ArrayList<>()).add(i);
+      }
+    }
+    List<Reads.Read> reads = new ArrayList<>();
+    byObject.forEach(
+        (name, columns) -> reads.add(() -> readObject(name, columns, stretches, found)));
+    Reads.all(isRemote(), reads);
+    return found;
+  }
+
+  private record Piece(int column, int at, RowSetSource.Extent extent) {}
+
+  private void readObject(String name, List<Integer> columns, int[] stretches, Slice[][] found)
+      throws IOException {
+    List<Piece> pieces = new ArrayList<>();
+    for (int column : columns) {
+      for (int i = 0; i < stretches.length; i++) {
+        RowSetSource.Extent extent = segments[column].extent(stretches[i]);
+        if (extent.length() == 0) {
+          found[column][i] = Slice.EMPTY;
+        } else {
+          pieces.add(new Piece(column, i, extent));
+        }
+      }
+    }
+    pieces.sort((a, b) -> Long.compare(a.extent().offset(), b.extent().offset()));
+    List<Slice> data = sources[columns.get(0)].read(name, pieces.stream().map(Piece::extent).toList());
+    for (int i = 0; i < data.size(); i++) {
+      found[pieces.get(i).column()][pieces.get(i).at()] = data.get(i);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package colonnade.read;
+
+import colonnade.format.Footer;
+import colonnade.format.Slice;
+import colonnade.store.ByteSource;
+import colonnade.store.StoreException;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+/**
+ * The bytes of one RowSet, wherever they are: (object, offset, length) for everything in it.
+ *
+ * <p>Every failing check is an error that names the object. Spec: docs/spec/rowset.md#places
+ */
+final class RowSetSource {
+  /** Neighbours are joined up to so many bytes. */
+  private static final long JOINED_LIMIT = 1L << 28;
+
+  private final ByteSource store;
+  private final String prefix;
+  private final RowSetEntry entry;
+  private byte[] inline;
+
+  RowSetSource(ByteSource store, String prefix, RowSetEntry entry) {
+    this.store = store;
+    this.prefix = prefix;
+    this.entry = entry;
+  }
+
+  /** Some bytes of an object. */
+  record Extent(long offset, long length) {}
+
+  String segmentName(int column) {
+    return isDirectory() ? prefix + entry.object() + "/" + column + ".col" : packedName();
+  }
+
+  String indexName(int column) {
+    return isDirectory() ? prefix + entry.object() + "/" + column + ".idx" : packedName();
+  }
+
+  /** Whether a read costs a round trip. */
+  boolean isRemote() {
+    return store.isRemote() && !isInline();
+  }
+
+  private boolean isInline() {
+    return entry.place().equals("inline");
+  }
+
+  private boolean isDirectory() {
+    return entry.place().equals("directory");
+  }
+
+  private String packedName() {
+    return prefix + entry.object() + ".rowset";
+  }
+
+  /** Names an object as errors do. */
+  String locate(String name) {
+    return isInline()
+        ? "RowSet " + entry.object() + " in the log of " + store.url()
+        : store.locate(name);
+  }
+
+  /** Reads the footer and compares it with the log. */
+  Footer footer() throws IOException {
+    String name = isDirectory() ? prefix + entry.object() + "/rowset.json" : packedName();
+    long offset = isDirectory() ? 0 : entry.bytes() - entry.footerLength();
+    String location = "The footer of " + locate(name);
+    if (offset < 0 || entry.footerLength() > Footer.LIMIT) {
+      throw StoreException.corruption(
+          location + " cannot have " + entry.footerLength() + " bytes.", null);
+    }
+    Slice data = read(name, List.of(new Extent(offset, entry.footerLength()))).get(0);
+    if (data.crc32c() != entry.footerCrc32c()) {
+      throw StoreException.corruption(
+          location + " is damaged: its bytes do not match their checksum.", null);
+    }
+    Footer footer = Footer.decode(data, location);
+    if (footer.rows() != entry.rows() || !footer.cuts().equals(entry.cuts())) {
+      throw StoreException.corruption(
+          location + " is that of other rows than the log says.", null);
+    }
+    return footer;
+  }
+
+  /** Reads extents of an object that ascend; neighbours are read as one. */
+  List<Slice> read(String name, List<Extent> extents) throws IOException {
+    List<Slice> found = new ArrayList<>(extents.size());
+    int first = 0;
+    while (first < extents.size()) {
+      long start = extents.get(first).offset();
+      long end = start + extents.get(first).length();
+      int next = first + 1;
+      while (next < extents.size()
+          && extents.get(next).offset() == end
+          && end + extents.get(next).length() - start <= JOINED_LIMIT) {
+        end += extents.get(next++).length();
+      }
+      Slice joined = read(name, start, end - start);
+      for (; first < next; first++) {
+        Extent extent = extents.get(first);
+        found.add(joined.part((int) (extent.offset() - start), (int) extent.length()));
+      }
+    }
+    return found;
+  }
+
+  private Slice read(String name, long offset, long length) throws IOException {
+    if (isInline()) {
+      byte[] data = inline();
+      if (offset + length > data.length) {
+        throw StoreException.corruption(locate(name) + " is truncated.", null);
+      }
+      return new Slice(data, (int) offset, (int) length);
+    }
+    if (length > Integer.MAX_VALUE - 8) {
+      throw StoreException.corruption(
+          locate(name) + " has a block of " + length + " bytes, more than any may have.", null);
+    }
+    try {
+      return Slice.of(store.read(name, offset, (int) length));
+    } catch (NoSuchFileException error) {
+      throw StoreException.missing(locate(name), error);
+    }
+  }
+
+  private byte[] inline() throws IOException {
+    if (inline == null) {
+      try {
+        inline = Base64.getDecoder().decode(entry.data() == null ? "" : entry.data());
+      } catch (IllegalArgumentException error) {
+        throw StoreException.corruption(locate("") + " is not base64.", error);
+      }
+      if (inline.length != entry.bytes()) {
+        throw StoreException.corruption(
+            locate("") + " holds " + inline.length + " bytes, not " + entry.bytes() + ".", null);
+      }
+    }
+    return inline;
+  }
+}

@@ -1,0 +1,134 @@
+package colonnade.read;
+
+import colonnade.format.DeletionVector;
+import colonnade.format.JsonObject;
+import colonnade.format.Slice;
+import colonnade.format.StoredField;
+import colonnade.store.ByteSource;
+import colonnade.store.TaskFailure;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.vectorized.ColumnVector;
+import org.apache.spark.sql.vectorized.ColumnarBatch;
+
+/**
+ * Reads one task in row order. A batch is what lies between two cuts, or less where a column has
+ * several blocks there; its rows are valid until the next one.
+ */
+final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
+  /** Stretches without bytes may have any number of rows. */
+  private static final int BATCH_ROWS = 1 << 20;
+
+  private final WindowReader windows;
+  private final BlockDecoder decoder = new BlockDecoder();
+  private final List<DataColumn> columns = new ArrayList<>();
+  private final List<MetadataColumn> metadata = new ArrayList<>();
+  private final ColumnarBatch batch;
+
+  private Window window;
+  private int stretch = -1;
+  private long row;
+  private long end;
+
+  ScanTaskReader(String json, StructType readSchema, Map<String, String> hadoopConf) {
+    if (ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+      throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
+    }
+    JsonNode task = JsonObject.parse(json);
+    List<StoredField> schema = ReadPlan.schema(task.get("plan"));
+    List<StoredField> fields = new ArrayList<>();
+    List<ColumnVector> vectors = new ArrayList<>();
+    for (StructField wanted : readSchema.fields()) {
+      StoredField field = ReadPlan.find(wanted.name(), schema);
+      if (field == null) {
+        MetadataColumn column = MetadataColumn.of(wanted);
+        metadata.add(column);
+        vectors.add(column.vector());
+      } else {
+        DataColumn column = new DataColumn(field, VectorTree.of(wanted.dataType(), field));
+        fields.add(field);
+        columns.add(column);
+        vectors.add(column.vector);
+      }
+    }
+    batch = new ColumnarBatch(vectors.toArray(ColumnVector[]::new));
+    ReadPlan plan = ReadPlan.of(task, schema, fields);
+    windows = new WindowReader(ByteSource.of(plan.url(), hadoopConf), plan);
+  }
+
+  @Override
+  public boolean next() throws IOException {
+    try {
+      return nextBatch();
+    } catch (IOException error) {
+      throw TaskFailure.of(error);
+    }
+  }
+
+  private boolean nextBatch() throws IOException {
+    while (row < end || nextStretch()) {
+      long first = row;
+      int count = (int) Math.min(end - first, BATCH_ROWS);
+      for (DataColumn column : columns) {
+        count = (int) Math.min(count, column.blockEnd(first) - first);
+      }
+      row += count;
+      DeletionVector vector = window.rowset().vector;
+      int[] kept = vector == null ? null : vector.kept(first, count);
+      int left = kept == null ? count : kept.length;
+      if (left > 0) {
+        show(first, count, kept);
+        batch.setNumRows(left);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private boolean nextStretch() throws IOException {
+    stretch++;
+    while (window == null || stretch == window.stretches().length) {
+      window = windows.next();
+      stretch = 0;
+      if (window == null) {
+        return false;
+      }
+    }
+    int cut = window.stretches()[stretch];
+    row = window.rowset().cuts[cut];
+    end = window.rowset().cuts[cut + 1];
+    for (int i = 0; i < columns.size(); i++) {
+      Slice[] bytes = window.bytes()[i];
+      columns.get(i).enter(window.rowset().segments[i], cut, bytes == null ? null : bytes[stretch]);
+    }
+    return true;
+  }
+
+  /** Lets every vector show the kept ones of {@code count} rows; null keeps all. */
+  private void show(long first, int count, int[] kept) throws IOException {
+    for (DataColumn column : columns) {
+      column.show(decoder, first, count, kept);
+    }
+    for (MetadataColumn column : metadata) {
+      column.show(window.rowset().entry, first, count, kept);
+    }
+  }
+
+  @Override
+  public ColumnarBatch get() {
+    return batch;
+  }
+
+  @Override
+  public void close() {
+    windows.close();
+    decoder.close();
+  }
+}

@@ -1,0 +1,158 @@
+package colonnade.read;
+
+import colonnade.format.Footer;
+import colonnade.format.Malformed;
+import colonnade.format.Slice;
+import colonnade.format.StoredField;
+import colonnade.read.RowSetSource.Extent;
+import colonnade.store.StoreException;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The blocks of one column of a RowSet; those of stretch i, which lies between two cuts, are
+ * {@code atCut[i]} up to {@code atCut[i + 1]}.
+ */
+public record Segment(StoredField column, RowSetSource source, String name, String location, long offset,
+    long filterOffset, SparseIndex index, int[] atCut) {
+
+  /** Loads the index of a column; null when the RowSet does not have it. */
+  static Segment open(
+      StoredField column, Footer footer, RowSetSource source, long[] cuts)
+      throws IOException {
+    Footer.Segment found = footer.columns().get(column.id());
+    if (found == null) {
+      return null;
+    }
+    String name = source.segmentName(column.id());
+    String location = source.locate(name);
+    SparseIndex index;
+    try {
+      index = index(column, found, footer, source);
+    } catch (Malformed error) {
+      throw damaged(column, location, error.getMessage(), error);
+    }
+    int blocks = index.entries().size();
+    if (index.firstRows()[blocks] != footer.rows()
+        || index.offsets()[blocks] != found.length()
+        || index.filterOffsets()[blocks] != found.filters().length()) {
+      throw damaged(
+          column, location, "its index describes other rows or bytes than the footer", null);
+    }
+    int[] atCut = new int[cuts.length];
+    for (int i = 0; i < cuts.length; i++) {
+      atCut[i] = Arrays.binarySearch(index.firstRows(), cuts[i]);
+      if (atCut[i] < 0) {
+        throw damaged(column, location, "a block lies across a cut", null);
+      }
+    }
+    return new Segment(
+        column, source, name, location, found.offset(), found.filters().offset(), index, atCut);
+  }
+
+  private static SparseIndex index(
+      StoredField column, Footer.Segment found, Footer footer, RowSetSource source)
+      throws IOException, Malformed {
+    Footer.Extent extent = found.index();
+    if ((extent == null) == (found.block() == null)) {
+      throw new Malformed("the footer must name either an index or a block");
+    }
+    if (extent == null) {
+      return SparseIndex.of(List.of(found.entry(footer.rows(), column.order())));
+    }
+    String name = source.indexName(column.id());
+    Slice data = source.read(name, List.of(new Extent(extent.offset(), extent.length()))).get(0);
+    if (data.crc32c() != extent.crc32c()) {
+      throw new Malformed("the index in " + source.locate(name) + " is damaged");
+    }
+    try (ZstdDecompressCtx zstd = new ZstdDecompressCtx()) {
+      boolean filters = found.filters() != Footer.Filters.NONE;
+      return SparseIndex.decode(data, column.order(), filters, zstd);
+    } catch (Malformed error) {
+      throw new Malformed("the index in " + source.locate(name) + ": " + error.getMessage(), error);
+    }
+  }
+
+  static IOException damaged(
+      StoredField column, String location, String problem, Malformed cause) {
+    return StoreException.corruption(
+        "Column '" + column.name() + "' (id " + column.id() + ") in " + location + " is damaged: "
+            + problem + ".",
+        cause);
+  }
+
+  /** The error of a block, which it names. */
+  IOException damaged(int block, Malformed cause) {
+    long[] rows = index.firstRows();
+    String problem =
+        "block " + block + " (rows " + rows[block] + " to " + (rows[block + 1] - 1) + "): "
+            + cause.getMessage();
+    return damaged(column, location, problem, cause);
+  }
+
+  /** Where in its object the blocks of a stretch lie. */
+  Extent extent(int cut) {
+    long start = index.offsets()[atCut[cut]];
+    return new Extent(offset + start, index.offsets()[atCut[cut + 1]] - start);
+  }
+
+  /** Whether some of the blocks have Bloom filters. */
+  boolean hasFilters() {
+    return filterLength(0, atCut.length - 1) > 0;
+  }
+
+  /** How many bytes the filters of a stretch have. */
+  long filterLength(int cut) {
+    return filterLength(cut, cut + 1);
+  }
+
+  private long filterLength(int cut, int end) {
+    return index.filterOffsets()[atCut[end]] - index.filterOffsets()[atCut[cut]];
+  }
+
+  /** Reads the filters of stretches, which ascend: of each those of its blocks, null for none. */
+  Map<Integer, List<byte[]>> filters(List<Integer> cuts) throws IOException {
+    List<Extent> extents =
+        cuts.stream()
+            .map(cut -> new Extent(
+                filterOffset + index.filterOffsets()[atCut[cut]], filterLength(cut)))
+            .toList();
+    List<Slice> data = source.read(source.indexName(column.id()), extents);
+    Map<Integer, List<byte[]>> found = new HashMap<>();
+    for (int i = 0; i < data.size(); i++) {
+      int cut = cuts.get(i);
+      List<byte[]> filters = new ArrayList<>();
+      int at = 0;
+      for (int block = atCut[cut]; block < atCut[cut + 1]; block++) {
+        int length = (int) index.entries().get(block).filterLength();
+        filters.add(length == 0 ? null : verified(block, data.get(i).part(at, length)));
+        at += length;
+      }
+      found.put(cut, filters);
+    }
+    return found;
+  }
+
+  private byte[] verified(int block, Slice filter) throws IOException {
+    if (filter.crc32c() != index.entries().get(block).filterCrc32c()) {
+      String name = source.locate(source.indexName(column.id()));
+      throw damaged(
+          column,
+          location,
+          "block " + block + ": its Bloom filter in " + name + " does not match its checksum",
+          null);
+    }
+    int end = filter.offset() + filter.length();
+    return Arrays.copyOfRange(filter.array(), filter.offset(), end);
+  }
+
+  /** What is known of a stretch; null where that takes more than one block. */
+  public Statistics statistics(int cut) {
+    return atCut[cut + 1] - atCut[cut] == 1 ? index.entries().get(atCut[cut]).statistics() : null;
+  }
+}

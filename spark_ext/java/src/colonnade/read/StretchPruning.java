@@ -1,0 +1,120 @@
+package colonnade.read;
+
+import colonnade.format.BloomFilter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Which stretches of one RowSet a predicate leaves: by bounds first, then by the Bloom filters of
+ * those that a filter might rule out.
+ *
+ * <p>{@code segments} are the columns of the predicate that the RowSet has, by id.
+ */
+record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, Segment> segments) {
+  /** About so many bytes of filters are held at once. */
+  private static final long WINDOW_BYTES = 8L << 20;
+
+  /** How filters answer. */
+  private interface Filters {
+    boolean mayHold(int cut, Segment segment, long[] hashes);
+  }
+
+  int[] kept(int[] stretches) throws IOException {
+    int[] byBounds =
+        Arrays.stream(stretches).filter(cut -> mayMatch(cut, (at, s, h) -> true)).toArray();
+    if (segments.values().stream().noneMatch(Segment::hasFilters)) {
+      return byBounds;
+    }
+    List<Integer> kept = new ArrayList<>();
+    List<Integer> window = new ArrayList<>();
+    Map<Integer, Set<Integer>> asked = new HashMap<>();
+    long size = 0;
+    for (int cut : byBounds) {
+      window.add(cut);
+      size += ask(cut, asked);
+      if (size >= WINDOW_BYTES) {
+        kept.addAll(answered(window, asked));
+        window.clear();
+        asked.clear();
+        size = 0;
+      }
+    }
+    kept.addAll(answered(window, asked));
+    return kept.stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  /** Notes the filters that rule out a stretch if they deny all; how many bytes they have. */
+  private long ask(int cut, Map<Integer, Set<Integer>> asked) {
+    Set<Integer> needed = new TreeSet<>();
+    boolean may =
+        mayMatch(
+            cut,
+            (at, segment, hashes) -> {
+              needed.add(segment.column().id());
+              return false;
+            });
+    if (may) {
+      return 0;
+    }
+    needed.forEach(each -> asked.computeIfAbsent(each, id -> new TreeSet<>()).add(cut));
+    return needed.stream().mapToLong(each -> segments.get(each).filterLength(cut)).sum();
+  }
+
+  /** Those of some stretches that are left when filters have been read that were asked for. */
+  private List<Integer> answered(List<Integer> window, Map<Integer, Set<Integer>> asked)
+      throws IOException {
+    Map<Integer, Map<Integer, List<byte[]>>> found = new HashMap<>();
+    List<Reads.Read> reads = new ArrayList<>();
+    asked.forEach(
+        (column, wanted) ->
+            reads.add(
+                () -> {
+                  List<Integer> ascending = List.copyOf(wanted);
+                  Map<Integer, List<byte[]>> filters = segments.get(column).filters(ascending);
+                  synchronized (found) {
+                    found.put(column, filters);
+                  }
+                }));
+    Reads.all(segments.values().stream().anyMatch(each -> each.source().isRemote()), reads);
+    return window.stream().filter(cut -> mayMatch(cut, reader(found))).toList();
+  }
+
+  private static Filters reader(Map<Integer, Map<Integer, List<byte[]>>> found) {
+    return (cut, segment, hashes) -> {
+      Map<Integer, List<byte[]>> filters = found.get(segment.column().id());
+      return filters == null
+          || !filters.containsKey(cut)
+          || filters.get(cut).stream()
+              .anyMatch(each -> each == null || BloomFilter.mayHold(each, hashes));
+    };
+  }
+
+  private boolean mayMatch(int cut, Filters filters) {
+    long rows = cuts[cut + 1] - cuts[cut];
+    return pruner.mayMatch(
+        rows,
+        new Pruner.Known() {
+          @Override
+          public Statistics statistics(int column) {
+            Segment segment = segments.get(column);
+            return segment == null
+                ? new Statistics(rows, 0, null, null, true)
+                : segment.statistics(cut);
+          }
+
+          @Override
+          public boolean mayHold(int column, long[] hashes) {
+            Segment segment = segments.get(column);
+            return segment == null
+                || segment.filterLength(cut) == 0
+                || filters.mayHold(cut, segment, hashes);
+          }
+        });
+  }
+}

@@ -1,0 +1,62 @@
+package colonnade.read;
+
+import colonnade.store.ByteSource;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.concurrent.Future;
+
+/**
+ * Reads the bytes of a plan window by window, the next one in the background while the last is
+ * decoded. Holds at most two windows of about 8 MiB.
+ */
+final class WindowReader implements AutoCloseable {
+  private static final long WINDOW_BYTES = 8L << 20;
+
+  private final ByteSource store;
+  private final ReadPlan plan;
+  private final Iterator<RowSetEntry> rowsets;
+  private RowSet rowset;
+  private int position;
+  private Future<Window> ahead;
+
+  WindowReader(ByteSource store, ReadPlan plan) {
+    this.store = store;
+    this.plan = plan;
+    this.rowsets = plan.rowsets().iterator();
+  }
+
+  /** The next window in row order, or null at the end. Begins to read the one after it. */
+  Window next() throws IOException {
+    Window window = ahead == null ? read() : Reads.await(ahead);
+    boolean more = rowsets.hasNext() || (rowset != null && position < rowset.chosen.length);
+    ahead = window != null && more ? Reads.ahead(this::read) : null;
+    return window;
+  }
+
+  private Window read() throws IOException {
+    while (rowset == null || position == rowset.chosen.length) {
+      if (!rowsets.hasNext()) {
+        return null;
+      }
+      rowset = new RowSet(store, plan, rowsets.next());
+      position = 0;
+    }
+    int first = position;
+    long size = 0;
+    do {
+      size += rowset.byteCount(rowset.chosen[position++]);
+    } while (position < rowset.chosen.length
+        && size + rowset.byteCount(rowset.chosen[position]) <= WINDOW_BYTES);
+    int[] stretches = Arrays.copyOfRange(rowset.chosen, first, position);
+    return new Window(rowset, stretches, rowset.read(stretches));
+  }
+
+  @Override
+  public void close() {
+    if (ahead != null) {
+      // A read is short and holds nothing that must be closed; its result is dropped.
+      ahead.cancel(false);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+package colonnade.source;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableProvider;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.connector.read.LocalScan;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.sources.DataSourceRegister;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * {@code spark.read.format("colonnade_doctor").load()}: rows (name, value) about this jar and its
+ * planner. A data source, because that is the one door that every kind of Spark session has.
+ */
+public final class DoctorSource implements TableProvider, DataSourceRegister {
+  private static final StructType SCHEMA =
+      new StructType().add("name", DataTypes.StringType).add("value", DataTypes.StringType);
+
+  @Override
+  public String shortName() {
+    return "colonnade_doctor";
+  }
+
+  @Override
+  public StructType inferSchema(CaseInsensitiveStringMap options) {
+    return SCHEMA;
+  }
+
+  @Override
+  public Table getTable(StructType schema, Transform[] partitioning, Map<String, String> options) {
+    return new Facts();
+  }
+
+  private static Map<String, String> facts() {
+    Map<String, String> facts = new TreeMap<>();
+    facts.put("jar", Planner.VERSION);
+    try {
+      Planner.describe().forEach((name, value) -> facts.put("planner." + name, value));
+    } catch (ColonnadeException error) {
+      facts.put("planner.error", error.getMessage());
+    }
+    return facts;
+  }
+
+  private record Facts() implements SupportsRead {
+    @Override
+    public String name() {
+      return "colonnade_doctor";
+    }
+
+    @Override
+    @Deprecated
+    public StructType schema() {
+      return SCHEMA;
+    }
+
+    @Override
+    public Set<TableCapability> capabilities() {
+      return Set.of(TableCapability.BATCH_READ);
+    }
+
+    @Override
+    public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+      return () -> new FactsScan(facts());
+    }
+  }
+
+  private record FactsScan(Map<String, String> facts) implements LocalScan {
+    @Override
+    public StructType readSchema() {
+      return SCHEMA;
+    }
+
+    @Override
+    public InternalRow[] rows() {
+      return facts.entrySet().stream()
+          .map(fact -> new Object[] {text(fact.getKey()), text(fact.getValue())})
+          .map(GenericInternalRow::new)
+          .toArray(InternalRow[]::new);
+    }
+
+    private static UTF8String text(String value) {
+      return UTF8String.fromString(value);
+    }
+  }
+}

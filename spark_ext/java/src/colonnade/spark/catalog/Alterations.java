@@ -1,0 +1,126 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.quirks.CachedReads;
+import colonnade.spark.quirks.Caller;
+import colonnade.spark.table.ColonnadeTable;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableChange;
+
+/** The changes of an ALTER TABLE in the planner's words, word for word. */
+final class Alterations {
+  private Alterations() {}
+
+  /** Alters a table, in one epoch, and returns it as it is then. */
+  static ColonnadeTable carryOut(String path, TableChange... changes) {
+    if (Caller.isSchemaEvolution()) {
+      String sentence =
+          String.format(
+              "WITH SCHEMA EVOLUTION does not change the columns of table %s; change them first,"
+                  + " with ALTER TABLE.",
+              path);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    Planner.callOnce("alter_table", Map.of("path", path, "changes", of(changes)));
+    ColonnadeTable altered = ColonnadeTable.load(path, Map.of());
+    CachedReads.refresh(altered.path());
+    return altered;
+  }
+
+  private static List<Map<String, Object>> of(TableChange... changes) {
+    return Arrays.stream(changes).map(Alterations::of).toList();
+  }
+
+  private static Map<String, Object> of(TableChange change) {
+    if (change instanceof TableChange.ColumnChange column) {
+      return ofColumn(column);
+    }
+    if (change instanceof TableChange.SetProperty set) {
+      return property(set.property(), set.value());
+    }
+    if (change instanceof TableChange.RemoveProperty remove) {
+      return property(remove.property(), null);
+    }
+    if (change instanceof TableChange.ClusterBy) {
+      return alteration("cluster_by");
+    }
+    return alteration("other", "what", "constraints");
+  }
+
+  private static Map<String, Object> property(String name, String value) {
+    if (name.equals(TableCatalog.PROP_COMMENT)) {
+      return alteration("comment", "comment", value);
+    }
+    if (name.equals(TableCatalog.PROP_LOCATION)) {
+      return alteration("location");
+    }
+    Map<String, String> set = value == null ? Map.of() : Map.of(name, value);
+    List<String> remove = value == null ? List.of(name) : List.of();
+    return alteration("properties", "set", set, "remove", remove);
+  }
+
+  private static Map<String, Object> ofColumn(TableChange.ColumnChange change) {
+    Map<String, Object> found = columnAlteration(change);
+    found.put("column", new ArrayList<>(List.of(change.fieldNames())));
+    return found;
+  }
+
+  private static Map<String, Object> columnAlteration(TableChange.ColumnChange change) {
+    if (change instanceof TableChange.AddColumn add) {
+      if (add.defaultValue() != null) {
+        return alteration("set_default");
+      }
+      Map<String, Object> found = placed("add_column", add.position());
+      found.put("type", add.dataType().json());
+      found.put("nullable", add.isNullable());
+      found.put("comment", add.comment());
+      return found;
+    }
+    if (change instanceof TableChange.RenameColumn rename) {
+      return alteration("rename_column", "name", rename.newName());
+    }
+    if (change instanceof TableChange.DeleteColumn delete) {
+      return alteration("drop_column", "if_exists", delete.ifExists());
+    }
+    if (change instanceof TableChange.UpdateColumnComment comment) {
+      return alteration("comment_column", "comment", comment.newComment());
+    }
+    if (change instanceof TableChange.UpdateColumnNullability update) {
+      return alteration(update.nullable() ? "drop_not_null" : "set_not_null");
+    }
+    if (change instanceof TableChange.UpdateColumnPosition move) {
+      return placed("move_column", move.position());
+    }
+    if (change instanceof TableChange.UpdateColumnType) {
+      return alteration("change_type");
+    }
+    if (change instanceof TableChange.UpdateColumnDefaultValue) {
+      return alteration("set_default");
+    }
+    return alteration("other", "what", "constraints");
+  }
+
+  private static Map<String, Object> placed(String kind, TableChange.ColumnPosition position) {
+    Map<String, Object> found = alteration(kind, "after", null);
+    found.put("first", position instanceof TableChange.First);
+    if (position instanceof TableChange.After after) {
+      found.put("after", after.column());
+    }
+    return found;
+  }
+
+  private static Map<String, Object> alteration(String kind, Object... more) {
+    Map<String, Object> found = new HashMap<>();
+    found.put("kind", kind);
+    for (int at = 0; at < more.length; at += 2) {
+      found.put((String) more[at], more[at + 1]);
+    }
+    return found;
+  }
+}

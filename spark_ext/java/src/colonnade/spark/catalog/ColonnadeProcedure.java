@@ -1,0 +1,120 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.Planner;
+import colonnade.spark.quirks.CachedReads;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.catalog.procedures.BoundProcedure;
+import org.apache.spark.sql.connector.catalog.procedures.ProcedureParameter;
+import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
+import org.apache.spark.sql.connector.read.Scan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** A procedure of the planner's, as Spark calls it. */
+final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
+  /** After these Spark reads anew what it has cached; {@code refresh} does nothing else. */
+  private static final Set<String> CHANGING_ROWS =
+      Set.of("commit", "rollback", "repair", "restore", "refresh");
+
+  private final String name;
+  private final JsonNode description;
+  private final Map<String, UnaryOperator<String>> paths;
+
+  /**
+   * {@code description} is the planner's; {@code paths} find the path that an argument of a name
+   * means.
+   */
+  ColonnadeProcedure(
+      String name, JsonNode description, Map<String, UnaryOperator<String>> paths) {
+    this.name = name;
+    this.description = description;
+    this.paths = paths;
+  }
+
+  /** All procedures by name. */
+  static JsonNode descriptions() {
+    return Planner.call("procedures", Map.of());
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String description() {
+    return description.get("description").asText();
+  }
+
+  @Override
+  public BoundProcedure bind(StructType inputType) {
+    return this;
+  }
+
+  @Override
+  public boolean isDeterministic() {
+    return false;
+  }
+
+  @Override
+  public ProcedureParameter[] parameters() {
+    List<ProcedureParameter> parameters = new ArrayList<>();
+    for (JsonNode parameter : description.get("parameters")) {
+      ProcedureParameter.Builder builder =
+          ProcedureParameter.in(parameter.get("name").asText(), type(parameter))
+              .comment(parameter.get("description").asText());
+      if (parameter.get("optional").asBoolean()) {
+        builder.defaultValue("NULL");
+      }
+      parameters.add(builder.build());
+    }
+    return parameters.toArray(ProcedureParameter[]::new);
+  }
+
+  private static DataType type(JsonNode parameter) {
+    return DataType.fromDDL(parameter.get("type").asText());
+  }
+
+  @Override
+  public Iterator<Scan> call(InternalRow input) {
+    Map<String, Object> arguments = new HashMap<>();
+    int at = 0;
+    for (JsonNode parameter : description.get("parameters")) {
+      String argument = parameter.get("name").asText();
+      Object value = input.isNullAt(at) ? null : input.get(at, type(parameter));
+      if (value instanceof UTF8String text) {
+        value = paths.getOrDefault(argument, UnaryOperator.identity()).apply(text.toString());
+      }
+      arguments.put(argument, value);
+      at++;
+    }
+    Map<String, Object> args = Map.of("name", name, "arguments", arguments);
+    JsonNode result;
+    try {
+      result = Planner.callOnce("call_procedure", args);
+    } finally {
+      if (name.equals("commit") || name.equals("rollback")) {
+        SparkSession.active().conf().unset(Planner.TRANSACTION); // over, whatever came of it
+      }
+      if (CHANGING_ROWS.contains(name)) {
+        CachedReads.refreshAll();
+      }
+    }
+    if (name.equals("begin")) {
+      String transaction = result.get("rows").get(0).get(0).asText();
+      SparkSession.active().conf().set(Planner.TRANSACTION, transaction);
+    }
+    StructType schema = StructType.fromDDL(description.get("schema").asText());
+    return List.<Scan>of(new LocalRows(schema, result.get("rows"))).iterator();
+  }
+}

@@ -1,0 +1,75 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.Planner;
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Map;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * The path of {@code spark.read.load(path)} or {@code df.write.save(path)}, as an identifier.
+ *
+ * <p>Spark asks the catalog for the table in the same way for both. Only for a read it asks before
+ * which version of it is wanted, and that makes the difference: a write goes to a table that may
+ * not be there yet.
+ */
+public final class DataFramePath implements Identifier {
+  private final String path;
+  private final CaseInsensitiveStringMap options;
+  private volatile boolean read;
+
+  /** {@code options} are those of the read or write, the path among them. */
+  public DataFramePath(String path, CaseInsensitiveStringMap options) {
+    this.path = path;
+    this.options = options;
+  }
+
+  /** From now on this is a table to read, which must be there. */
+  public void isRead() {
+    read = true;
+  }
+
+  boolean mayBeNew() {
+    return !read;
+  }
+
+  /** Refuses wrong options of a write before Spark compares its columns with the table's. */
+  void checkWrite() {
+    if (options.size() > 1) {
+      Map<String, String> given = options.asCaseSensitiveMap();
+      Planner.call("check_write_options", Map.of("options", given));
+    }
+  }
+
+  /** Whether a write replaces the columns of the table by those of its rows. */
+  boolean takesAnyColumns() {
+    return options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false);
+  }
+
+  @Override
+  public String[] namespace() {
+    return new String[0];
+  }
+
+  @Override
+  public String name() {
+    return path;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Identifier identifier
+        && identifier.namespace().length == 0
+        && identifier.name().equals(path);
+  }
+
+  @Override
+  public int hashCode() {
+    return Identifier.of(namespace(), path).hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return path;
+  }
+}

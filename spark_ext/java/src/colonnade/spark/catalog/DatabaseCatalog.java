@@ -1,0 +1,333 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.table.ColonnadeTable;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.connector.catalog.FunctionCatalog;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.NamespaceChange;
+import org.apache.spark.sql.connector.catalog.ProcedureCatalog;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
+import org.apache.spark.sql.connector.catalog.procedures.UnboundProcedure;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * The catalog {@code colonnade}: databases in a warehouse folder, and tables at any path, as in
+ * {@code colonnade.sales.orders} and {@code colonnade.`/data/trips`}; see {@link TableName}.
+ *
+ * <p>The folder is {@code spark.sql.catalog.colonnade.warehouse}, by default the folder
+ * {@code colonnade} in Spark's own warehouse.
+ */
+public class DatabaseCatalog
+    implements StagingTableCatalog, SupportsNamespaces, ProcedureCatalog, FunctionCatalog {
+  /** The namespace of procedures and functions. */
+  static final String SYSTEM = "system";
+
+  private String name;
+  private Warehouse warehouse;
+
+  @Override
+  public void initialize(String catalogName, CaseInsensitiveStringMap options) {
+    name = catalogName;
+    warehouse = Warehouse.configured(options);
+  }
+
+  @Override
+  public String name() {
+    return name;
+  }
+
+  @Override
+  public String[] defaultNamespace() {
+    return new String[] {TableName.DEFAULT_DATABASE};
+  }
+
+  private TableName named(Identifier identifier) {
+    return TableName.of(warehouse.path(), identifier);
+  }
+
+  @Override
+  public Identifier[] listTables(String[] namespace) throws NoSuchNamespaceException {
+    return Arrays.stream(warehouse.tables(namespace))
+        .map(table -> Identifier.of(namespace, table))
+        .toArray(Identifier[]::new);
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier) throws NoSuchTableException {
+    TableName named = named(identifier);
+    if (identifier instanceof DataFramePath path && path.mayBeNew()) {
+      path.checkWrite();
+      if (!Tables.exists(named)) {
+        return new NewTable(named.path(), null);
+      } else if (path.takesAnyColumns()) {
+        return new NewTable(named.path(), ColonnadeTable.load(named.path(), Map.of()));
+      }
+    }
+    Table about = Tables.about(named);
+    if (about != null) {
+      return about;
+    }
+    try {
+      return Tables.load(identifier, named, Map.of());
+    } catch (NoSuchTableException missing) {
+      return notOfThatName(identifier, missing);
+    }
+  }
+
+  /** What {@code table.history} is in the current database; else a name is refused. */
+  private Table notOfThatName(Identifier identifier, NoSuchTableException missing)
+      throws NoSuchTableException {
+    String[] namespace = identifier.namespace();
+    if (namespace.length == 0) {
+      // Spark would go on to say that it cannot read files of the format `colonnade`.
+      String sentence =
+          String.format(
+              "Table %1$s.%2$s does not exist; a path has a slash in it, as in %1$s.`/data/%2$s`.",
+              name, identifier.name());
+      throw new ColonnadeException("COLONNADE_NOT_FOUND", sentence).asNoSuchTable().unchecked();
+    }
+    String[] parts = {NamedTable.currentDatabase(name), namespace[0], identifier.name()};
+    Table about =
+        namespace.length == 1 ? Tables.about(TableName.of(warehouse.path(), List.of(parts))) : null;
+    if (about == null) {
+      throw missing;
+    }
+    return about;
+  }
+
+  /** For a statement that writes, and perhaps creates the table that is not there. */
+  @Override
+  public Table loadTable(Identifier identifier, Set<TableWritePrivilege> privileges)
+      throws NoSuchTableException {
+    if (!(identifier instanceof DataFramePath) && !tableExists(identifier)) {
+      throw new NoSuchTableException(identifier);
+    }
+    return Tables.forStatement(loadTable(identifier), privileges);
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
+    Tables.refuseAboutPast(named(identifier));
+    return Tables.load(identifier, named(identifier), Map.of("versionAsOf", version));
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
+    Tables.refuseAboutPast(named(identifier));
+    Map<String, String> options = Map.of("timestampMicros", Long.toString(micros));
+    return Tables.load(identifier, named(identifier), options);
+  }
+
+  @Override
+  public boolean tableExists(Identifier identifier) {
+    return Tables.exists(named(identifier)) || Tables.isAbout(named(identifier));
+  }
+
+  @Override
+  public Table createTable(Identifier identifier, TableInfo info) throws NoSuchNamespaceException {
+    TableDesign design = TableDesign.of(info);
+    String path = newPath(identifier, design);
+    StagedColonnadeTable.create(path, design);
+    return ColonnadeTable.load(path, Map.of());
+  }
+
+  /** Spark 4.3 asks for it; 4.1 has no such method to override. */
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source)
+      throws NoSuchNamespaceException {
+    String provider = info.properties().getOrDefault(PROP_PROVIDER, TableDesign.PROVIDER);
+    return createTable(identifier, TableLike.of(info, source, provider));
+  }
+
+  /** Where a new table will be. */
+  private String newPath(Identifier identifier, TableDesign design)
+      throws NoSuchNamespaceException {
+    TableName named = named(identifier);
+    if (named.path() == null) {
+      throw new NoSuchNamespaceException(identifier.namespace());
+    }
+    String location =
+        design.location() == null ? null : Warehouse.localPath(design.location(), named.root());
+    if (location != null && !location.equals(named.path())) {
+      String sentence =
+          String.format(
+              "Table %s lies in its database, not at LOCATION %s; leave out LOCATION or create"
+                  + " %s.`%s` instead.",
+              named, location, name, location);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    if (!named.isPath()) {
+      String[] namespace = identifier.namespace();
+      warehouse.requireForTable(namespace.length == 0 ? defaultNamespace() : namespace);
+    }
+    return named.path();
+  }
+
+  @Override
+  public Table alterTable(Identifier identifier, TableChange... changes)
+      throws NoSuchTableException {
+    String path = requirePath(identifier);
+    return Alterations.carryOut(path, changes);
+  }
+
+  private String requirePath(Identifier identifier) throws NoSuchTableException {
+    TableName named = named(identifier);
+    if (!Tables.exists(named)) {
+      throw new NoSuchTableException(identifier);
+    }
+    return named.path();
+  }
+
+  @Override
+  public boolean dropTable(Identifier identifier) {
+    Tables.refuseAbout(named(identifier));
+    String path = named(identifier).path();
+    return path != null
+        && Planner.callOnce("drop_table", Map.of("path", path)).get("dropped").asBoolean();
+  }
+
+  @Override
+  public void renameTable(Identifier from, Identifier to) throws NoSuchTableException {
+    String path = requirePath(from);
+    List<String> target = new ArrayList<>(List.of(to.namespace()));
+    target.remove(name);
+    target.add(to.name());
+    boolean here = target.size() == 1 && !TableName.isPath(to.name());
+    String newPath =
+        here ? named(from).root() + "/" + to.name() : TableName.of(warehouse.path(), target).path();
+    if (newPath == null || !newPath.equals(named(from).root() + "/" + to.name())) {
+      String sentence =
+          "Table " + named(from) + " cannot move to another place; give only its new name.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    Planner.callOnce("rename_table", Map.of("path", path, "name", to.name()));
+  }
+
+  @Override
+  public StagedTable stageCreate(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException {
+    TableDesign design = TableDesign.of(info);
+    return new StagedColonnadeTable(newPath(identifier, design), design, false);
+  }
+
+  @Override
+  public StagedTable stageReplace(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException, NoSuchTableException {
+    requirePath(identifier);
+    return stageCreateOrReplace(identifier, info);
+  }
+
+  @Override
+  public StagedTable stageCreateOrReplace(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException {
+    return StagedOverwrite.orReplacement(newPath(identifier, TableDesign.of(info)), info);
+  }
+
+  @Override
+  public String[][] listNamespaces() {
+    return warehouse.list();
+  }
+
+  @Override
+  public String[][] listNamespaces(String[] namespace) throws NoSuchNamespaceException {
+    if (namespace.length == 0) {
+      return listNamespaces();
+    }
+    warehouse.require(namespace);
+    return new String[0][];
+  }
+
+  @Override
+  public boolean namespaceExists(String[] namespace) {
+    return warehouse.has(namespace);
+  }
+
+  @Override
+  public Map<String, String> loadNamespaceMetadata(String[] namespace)
+      throws NoSuchNamespaceException {
+    return Map.of(SupportsNamespaces.PROP_LOCATION, warehouse.require(namespace));
+  }
+
+  @Override
+  public void createNamespace(String[] namespace, Map<String, String> properties)
+      throws NamespaceAlreadyExistsException {
+    warehouse.create(namespace, properties);
+  }
+
+  @Override
+  public void alterNamespace(String[] namespace, NamespaceChange... changes) {
+    String sentence =
+        "Database " + String.join(".", namespace) + " has nothing that could be altered.";
+    throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  @Override
+  public boolean dropNamespace(String[] namespace, boolean cascade)
+      throws NoSuchNamespaceException, NonEmptyNamespaceException {
+    return warehouse.drop(namespace, cascade);
+  }
+
+  @Override
+  public Identifier[] listProcedures(String[] namespace) {
+    List<Identifier> found = new ArrayList<>();
+    if (Arrays.equals(namespace, new String[] {SYSTEM})) {
+      ColonnadeProcedure.descriptions()
+          .fieldNames()
+          .forEachRemaining(procedure -> found.add(Identifier.of(namespace, procedure)));
+    }
+    return found.toArray(Identifier[]::new);
+  }
+
+  @Override
+  public UnboundProcedure loadProcedure(Identifier identifier) {
+    JsonNode known = ColonnadeProcedure.descriptions();
+    boolean ours = Arrays.equals(identifier.namespace(), new String[] {SYSTEM});
+    if (!ours || !known.has(identifier.name())) {
+      List<String> names = new ArrayList<>();
+      known.fieldNames().forEachRemaining(names::add);
+      String sentence =
+          String.format(
+              "Procedure %s.%s does not exist; those of %s.%s are: %s.",
+              name, identifier, name, SYSTEM, String.join(", ", names));
+      throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+    }
+    return new ColonnadeProcedure(
+        identifier.name(),
+        known.get(identifier.name()),
+        Map.of(
+            "table", table -> NamedTable.path(name, warehouse.path(), table),
+            "database", database -> NamedTable.database(name, warehouse.path(), database)));
+  }
+
+  @Override
+  public Identifier[] listFunctions(String[] namespace) {
+    return Functions.list(namespace);
+  }
+
+  @Override
+  public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
+    UnboundFunction found = Functions.find(identifier);
+    if (found == null) {
+      throw new NoSuchFunctionException(identifier);
+    }
+    return found;
+  }
+}

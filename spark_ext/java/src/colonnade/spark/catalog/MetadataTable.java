@@ -1,0 +1,54 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** A table about a table, such as {@code t.history}: a few rows, read when the table is loaded. */
+final class MetadataTable implements SupportsRead {
+  private final String path;
+  private final String kind;
+  private final LocalRows rows;
+
+  MetadataTable(String path, String kind) {
+    this.path = path;
+    this.kind = kind;
+    JsonNode found = Planner.call("metadata", Map.of("path", path, "name", kind));
+    rows = new LocalRows(StructType.fromDDL(found.get("schema").asText()), found.get("rows"));
+  }
+
+  /** The names that such tables have. */
+  static Set<String> kinds() {
+    Set<String> names = new HashSet<>();
+    Planner.call("metadata_names", Map.of()).get("names").forEach(name -> names.add(name.asText()));
+    return names;
+  }
+
+  @Override
+  public String name() {
+    return path + "." + kind;
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // the way of older callers to the same columns
+  public StructType schema() {
+    return rows.readSchema();
+  }
+
+  @Override
+  public Set<TableCapability> capabilities() {
+    return Set.of(TableCapability.BATCH_READ);
+  }
+
+  @Override
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    return () -> rows;
+  }
+}

@@ -1,0 +1,99 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.sql.AnalysisException;
+import org.apache.spark.sql.catalyst.TableIdentifier;
+import org.apache.spark.sql.catalyst.catalog.CatalogTable;
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser$;
+import org.apache.spark.sql.classic.SparkSession;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+
+/** The table that a text names, as the argument {@code table} of a procedure does. */
+final class NamedTable {
+  private static final String SESSION_CATALOG = "spark_catalog";
+
+  private NamedTable() {}
+
+  /**
+   * Its path. The text is a path, a name that starts with {@code catalog} or {@code spark_catalog},
+   * or one without a catalog: it is looked for in both, in this order.
+   */
+  static String path(String catalog, String warehouse, String text) {
+    if (TableName.isPath(text) && text.indexOf('`') < 0) {
+      return text;
+    }
+    List<String> parts =
+        new ArrayList<>(
+            CollectionConverters.asJava(
+                CatalystSqlParser$.MODULE$.parseMultipartIdentifier(text)));
+    if (parts.size() > 1 && parts.get(0).equalsIgnoreCase(SESSION_CATALOG)) {
+      return sessionPath(text, parts.subList(1, parts.size()));
+    }
+    boolean inCatalog = parts.size() > 1 && parts.get(0).equals(catalog);
+    if (inCatalog || parts.stream().anyMatch(TableName::isPath)) {
+      return path(warehouse, text, inCatalog ? parts.subList(1, parts.size()) : parts);
+    }
+    if (parts.size() > 2) {
+      return refuse(text, "give database.table or a path");
+    }
+    String last = parts.get(parts.size() - 1);
+    String database = parts.size() == 2 ? parts.get(0) : currentDatabase(catalog);
+    String path = path(warehouse, text, List.of(database, last));
+    return Tables.exists(path) ? path : sessionTable(text, parts).orElse(path);
+  }
+
+  private static String path(String warehouse, String text, List<String> parts) {
+    String path = TableName.of(warehouse, parts).path();
+    return path == null ? refuse(text, "give database.table or a path") : path;
+  }
+
+  /** The path of the database that a text names, with or without its catalog, or by its path. */
+  static String database(String catalog, String warehouse, String text) {
+    String prefix = catalog + ".";
+    String name = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
+    return TableName.database(warehouse, name);
+  }
+
+  private static String sessionPath(String text, List<String> parts) {
+    String advice = "give spark_catalog.database.table";
+    if (parts.size() > 2) {
+      return refuse(text, advice);
+    }
+    return sessionTable(text, parts).orElseGet(() -> refuse(text, advice));
+  }
+
+  /** The path of a table of Spark's own catalog; nothing where it knows none of that name. */
+  private static Optional<String> sessionTable(String text, List<String> parts) {
+    String database = parts.size() == 1 ? currentDatabase(SESSION_CATALOG) : parts.get(0);
+    TableIdentifier name =
+        new TableIdentifier(parts.get(parts.size() - 1), Option.apply(database));
+    CatalogTable table;
+    try {
+      table = SparkSession.active().sessionState().catalog().getTableMetadata(name);
+    } catch (AnalysisException missing) {
+      return Optional.empty();
+    }
+    if (!table.provider().exists(TableDesign::isOurs)) {
+      String sentence = "Table " + text + " is of another format, not Colonnade's.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    return Optional.of(Warehouse.localPath(table.location().toString()));
+  }
+
+  private static String refuse(String text, String advice) {
+    String sentence = "Table " + text + " does not exist: " + advice + ".";
+    throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
+  }
+
+  /** The database of USE where that was in this catalog, else the catalog's default. */
+  static String currentDatabase(String catalog) {
+    org.apache.spark.sql.catalog.Catalog current = SparkSession.active().catalog();
+    return current.currentCatalog().equals(catalog)
+        ? CatalystSqlParser$.MODULE$.parseMultipartIdentifier(current.currentDatabase()).last()
+        : TableName.DEFAULT_DATABASE;
+  }
+}

@@ -1,0 +1,412 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.apache.spark.sql.catalyst.analysis.NoSuchFunctionException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.catalyst.analysis.TableAlreadyExistsException;
+import org.apache.spark.sql.connector.catalog.DelegatingCatalogExtension;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.StagingTableCatalog;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableChange;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
+import org.apache.spark.sql.connector.catalog.V1Table;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Spark's own catalog, {@code spark_catalog}, which knows of each Colonnade table in it just a name
+ * and a path: columns, properties and the comment are those of the table's log. What concerns other
+ * formats passes through.
+ */
+public class SessionCatalog extends DelegatingCatalogExtension
+    implements StagingTableCatalog {
+  /** What Spark's catalog keeps of a table that was created without a LOCATION. */
+  private static final String OWNED = "colonnade.owned";
+
+  /** Made by Spark, once for each session. */
+  public SessionCatalog() {
+    SessionCommands.ask(this);
+  }
+
+  /** Whether a statement means a table of ours; one without USING means the session's default. */
+  private static boolean isOurs(TableInfo info) {
+    String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
+    return TableDesign.isOurs(
+        provider != null ? provider : SQLConf.get().defaultDataSourceName());
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier) throws NoSuchTableException {
+    if (identifier.namespace().length > 1) {
+      Table about = about(identifier);
+      return about != null ? about : super.loadTable(identifier);
+    }
+    try {
+      return loaded(super.loadTable(identifier));
+    } catch (NoSuchTableException missing) {
+      Table about = about(identifier);
+      if (about == null) {
+        throw missing;
+      }
+      return about;
+    }
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, Set<TableWritePrivilege> privileges)
+      throws NoSuchTableException {
+    return Tables.forStatement(loadTable(identifier), privileges);
+  }
+
+  /** What {@code t.history} or {@code db.t.history} names if {@code t} is ours, else null. */
+  private Table about(Identifier identifier) throws NoSuchTableException {
+    String[] above = identifier.namespace();
+    if (above.length < 1 || above.length > 2) {
+      return null;
+    }
+    String database = above.length == 2 ? above[0] : NamedTable.currentDatabase(name());
+    Identifier owner = Identifier.of(new String[] {database}, above[above.length - 1]);
+    String path;
+    try {
+      path = pathOf(super.loadTable(owner));
+    } catch (NoSuchTableException error) {
+      return null;
+    }
+    if (path == null) {
+      return null;
+    }
+    if (!MetadataTable.kinds().contains(identifier.name())) {
+      throw new NoSuchTableException(identifier);
+    }
+    return new MetadataTable(path, identifier.name());
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, String version) throws NoSuchTableException {
+    String path = pathOfPast(identifier);
+    return path == null
+        ? super.loadTable(identifier, version)
+        : Tables.load(path, Map.of("versionAsOf", version));
+  }
+
+  @Override
+  public Table loadTable(Identifier identifier, long micros) throws NoSuchTableException {
+    String path = pathOfPast(identifier);
+    return path == null
+        ? super.loadTable(identifier, micros)
+        : Tables.load(path, Map.of("timestampMicros", Long.toString(micros)));
+  }
+
+  /** Where a table is that is wanted as it was; null for one of another format. */
+  private String pathOfPast(Identifier identifier) throws NoSuchTableException {
+    if (identifier.namespace().length <= 1) {
+      try {
+        return pathOf(super.loadTable(identifier));
+      } catch (NoSuchTableException missing) {
+        if (about(identifier) == null) {
+          throw missing;
+        }
+      }
+    } else if (about(identifier) == null) {
+      throw new NoSuchTableException(identifier);
+    }
+    throw Tables.pastOfAbout(identifier.toString());
+  }
+
+  private static Table loaded(Table table) {
+    String path = pathOf(table);
+    return path == null || table instanceof ColonnadeTable
+        ? table
+        : Tables.load(path, Map.of()).registered(isOwned(table));
+  }
+
+  private static boolean isOwned(Table table) {
+    return Boolean.parseBoolean(table.properties().get(OWNED));
+  }
+
+  /** Where a table of ours is; null for one of another format. */
+  private static String pathOf(Table table) {
+    if (table instanceof ColonnadeTable ours) {
+      return ours.path();
+    }
+    boolean ours =
+        table instanceof V1Table
+            && TableDesign.isOurs(table.properties().get(TableCatalog.PROP_PROVIDER));
+    return ours ? Warehouse.localPath(table.properties().get(TableCatalog.PROP_LOCATION)) : null;
+  }
+
+  @Override
+  public Table createTable(Identifier identifier, TableInfo info)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    if (!isOurs(info)) {
+      return super.createTable(identifier, info);
+    }
+    refuseWithin("created", identifier);
+    TableDesign design = TableDesign.of(info);
+    String path = newPath(identifier, design);
+    boolean known = design.location() != null && Tables.exists(path);
+    if (known) {
+      refuseOther(path, design, info.partitions());
+      return register(identifier, path, false);
+    } else if (design.schema().isEmpty()) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_NOT_FOUND",
+          "There is no table at " + path + " yet: name the columns of the one to create.");
+    }
+    StagedColonnadeTable.create(path, design);
+    return registerNew(identifier, path, design);
+  }
+
+  /** Spark 4.3 asks for it, of a table of ours; 4.1 has no such method to override. */
+  public Table createTableLike(Identifier identifier, TableInfo info, Table source)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
+    return createTable(
+        identifier,
+        TableLike.of(info, source, provider != null ? provider : TableLike.provider(source)));
+  }
+
+  /** A statement may repeat what a table that is there is, but all its columns then. */
+  private static void refuseOther(String path, TableDesign design, Transform[] layout) {
+    ColonnadeTable table = ColonnadeTable.load(path, Map.of());
+    StructType said = design.schema();
+    boolean same = table.schema().sameType(said) && isTrueOf(table.schema(), said);
+    if (!said.isEmpty() && !same) {
+      throw existsOtherwise(path, "the columns " + table.schema().toDDL(), "the columns");
+    }
+    if (!Tables.isLaidOut(table, layout)) {
+      String has = Arrays.toString(table.partitioning());
+      throw existsOtherwise(path, "the layout " + has, "PARTITIONED BY and CLUSTER BY");
+    }
+    Map<String, String> properties = new HashMap<>(design.properties());
+    if (design.comment() != null) {
+      properties.put(TableCatalog.PROP_COMMENT, design.comment());
+    }
+    if (!table.properties().entrySet().containsAll(properties.entrySet())) {
+      throw existsOtherwise(path, "other properties", "TBLPROPERTIES and COMMENT");
+    }
+  }
+
+  /** Whether NOT NULL and the comments that a statement says of columns are true of them. */
+  private static boolean isTrueOf(DataType columns, DataType said) {
+    if (said instanceof StructType struct) {
+      StructField[] fields = struct.fields();
+      StructField[] found = ((StructType) columns).fields();
+      return IntStream.range(0, fields.length).allMatch(i -> isTrueOf(found[i], fields[i]));
+    }
+    if (said instanceof ArrayType array) {
+      return isTrueOf(((ArrayType) columns).elementType(), array.elementType());
+    }
+    return !(said instanceof MapType map)
+        || isTrueOf(((MapType) columns).valueType(), map.valueType());
+  }
+
+  private static boolean isTrueOf(StructField column, StructField said) {
+    return (said.nullable() || !column.nullable())
+        && (said.getComment().isEmpty() || said.getComment().equals(column.getComment()))
+        && isTrueOf(column.dataType(), said.dataType());
+  }
+
+  private static RuntimeException existsOtherwise(String path, String has, String leaveOut) {
+    String sentence =
+        String.format(
+            "The Colonnade table %s has %s; leave out %s to use it.", path, has, leaveOut);
+    return ColonnadeException.unchecked("COLONNADE_ALREADY_EXISTS", sentence);
+  }
+
+  /**
+   * Where a new table will be: at its LOCATION, which may be relative to the folder of its
+   * database, else in that folder.
+   */
+  private String newPath(Identifier identifier, TableDesign design)
+      throws NoSuchNamespaceException {
+    String database =
+        loadNamespaceMetadata(identifier.namespace()).get(SupportsNamespaces.PROP_LOCATION);
+    if (design.location() != null) {
+      return Warehouse.localPath(design.location(), database);
+    }
+    String path = Warehouse.localPath(database) + "/" + identifier.name();
+    boolean renamed = Tables.exists(path) && isKnown(identifier.namespace(), path);
+    return renamed ? path + "-" + UUID.randomUUID() : path;
+  }
+
+  /** Whether a path is that of a table of a database: one that has got another name, then. */
+  private boolean isKnown(String[] namespace, String path) throws NoSuchNamespaceException {
+    for (Identifier each : super.listTables(namespace)) {
+      try {
+        if (path.equals(pathOf(super.loadTable(each)))) {
+          return true;
+        }
+      } catch (NoSuchTableException dropped) {
+        continue; // since we listed it
+      }
+    }
+    return false;
+  }
+
+  /** Makes a table that was just created known; it goes where its name is refused. */
+  private Table registerNew(Identifier identifier, String path, TableDesign design)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    Table registered = null;
+    try {
+      registered = register(identifier, path, design.location() == null);
+      return registered;
+    } finally {
+      if (registered == null) {
+        Planner.callOnce("drop_table", Map.of("path", path));
+      }
+    }
+  }
+
+  /**
+   * Makes a table known by name, as an external one: Spark must not create, move or delete the
+   * folder of a managed one around us.
+   */
+  private Table register(Identifier identifier, String path, boolean owned)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    ColonnadeTable table = ColonnadeTable.load(path, Map.of());
+    Map<String, String> properties =
+        Map.of(
+            TableCatalog.PROP_PROVIDER, TableDesign.PROVIDER,
+            TableCatalog.PROP_LOCATION, path,
+            OWNED, Boolean.toString(owned));
+    super.createTable(identifier, table.columns(), new Transform[0], properties);
+    return table;
+  }
+
+  /** Drops a table, and removes the files of one that was created without a LOCATION. */
+  @Override
+  public boolean dropTable(Identifier identifier) {
+    return drop(identifier, super::dropTable);
+  }
+
+  @Override
+  public boolean purgeTable(Identifier identifier) {
+    return drop(identifier, super::purgeTable);
+  }
+
+  private boolean drop(Identifier identifier, Predicate<Identifier> forget) {
+    Table table;
+    try {
+      table = super.loadTable(identifier);
+    } catch (NoSuchTableException error) {
+      return false;
+    }
+    boolean owned = isOwned(table);
+    if (owned) {
+      refuseWithin("dropped", identifier);
+    }
+    boolean dropped = forget.test(identifier);
+    if (dropped && owned) {
+      Planner.callOnce("remove_table", Map.of("path", pathOf(table)));
+    }
+    return dropped;
+  }
+
+  /** Refuses what Spark's catalog would not take back with the session's transaction. */
+  private static void refuseWithin(String done, Identifier identifier) {
+    if (Planner.transaction() != null) {
+      String sentence =
+          String.format(
+              "Table %s of Spark's own catalog, which takes nothing back, cannot be %s within a"
+                  + " transaction; do it before or after, or in the catalog colonnade.",
+              identifier, done);
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
+  @Override
+  public Table alterTable(Identifier identifier, TableChange... changes)
+      throws NoSuchTableException {
+    String path = pathOf(super.loadTable(identifier));
+    if (path == null) {
+      return super.alterTable(identifier, changes);
+    }
+    return Alterations.carryOut(path, changes);
+  }
+
+  @Override
+  public StagedTable stageCreate(Identifier identifier, TableInfo info)
+      throws TableAlreadyExistsException, NoSuchNamespaceException {
+    if (!isOurs(info)) {
+      return new PassedTable(super.createTable(identifier, info), () -> dropTable(identifier));
+    }
+    refuseWithin("created", identifier);
+    TableDesign design = TableDesign.of(info);
+    String path = newPath(identifier, design);
+    return new StagedColonnadeTable(path, design, false)
+        .then(() -> registered(identifier, path, design));
+  }
+
+  private void registered(Identifier identifier, String path, TableDesign design) {
+    try {
+      registerNew(identifier, path, design);
+    } catch (TableAlreadyExistsException | NoSuchNamespaceException error) {
+      String sentence =
+          String.format(
+              "Table %s cannot be created: its name was taken or its database dropped meanwhile.",
+              identifier);
+      throw new ColonnadeException("COLONNADE_ALREADY_EXISTS", sentence, error).unchecked();
+    }
+  }
+
+  @Override
+  public StagedTable stageReplace(Identifier identifier, TableInfo info)
+      throws NoSuchTableException, NoSuchNamespaceException {
+    String path = pathOf(super.loadTable(identifier));
+    if (isOurs(info) && path != null) {
+      return StagedOverwrite.orReplacement(path, info);
+    }
+    if (isOurs(info) || path != null) {
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "Table " + identifier + " is of another format; drop it before you create the new one.");
+    }
+    dropTable(identifier);
+    try {
+      return stageCreate(identifier, info);
+    } catch (TableAlreadyExistsException error) {
+      throw new IllegalStateException(error); // somebody created it right after we dropped it
+    }
+  }
+
+  @Override
+  public StagedTable stageCreateOrReplace(Identifier identifier, TableInfo info)
+      throws NoSuchNamespaceException {
+    try {
+      boolean exists = tableExists(identifier);
+      return exists ? stageReplace(identifier, info) : stageCreate(identifier, info);
+    } catch (NoSuchTableException | TableAlreadyExistsException error) {
+      throw new IllegalStateException(error); // somebody dropped or created it meanwhile
+    }
+  }
+
+  /** Without a namespace Spark asks for the transform of a table, and never for what people name. */
+  @Override
+  public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
+    boolean transform = identifier.namespace().length == 0;
+    UnboundFunction found = transform ? Functions.find(identifier) : null;
+    return found != null ? found : super.loadFunction(identifier);
+  }
+}

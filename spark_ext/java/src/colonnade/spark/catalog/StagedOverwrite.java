@@ -1,0 +1,130 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.RunningStatement;
+import colonnade.spark.sink.ColonnadeWriteBuilder;
+import colonnade.spark.sink.PlannedWrite;
+import colonnade.spark.sink.WriteRequest;
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
+import org.apache.spark.sql.connector.catalog.StagedTable;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * A table whose rows {@code df.write.mode("overwrite").saveAsTable(name)} replaces. For Spark that
+ * is CREATE OR REPLACE TABLE; who says so of a DataFrame keeps what the table is, as with {@code
+ * save(path)}.
+ */
+final class StagedOverwrite implements StagedTable, SupportsWrite {
+  private final ColonnadeTable table;
+  private final StructType columns;
+  private PlannedWrite planned;
+  private WriterCommitMessage[] messages;
+
+  private StagedOverwrite(ColonnadeTable table, StructType columns) {
+    this.table = table;
+    this.columns = columns;
+  }
+
+  /** What takes the place of the table at {@code path}, which may be there. */
+  static StagedTable orReplacement(String path, TableInfo info) {
+    TableDesign design = TableDesign.of(info);
+    if (!Caller.isFrameWriter() || !Tables.exists(path)) {
+      return new StagedColonnadeTable(path, design, true);
+    }
+    ColonnadeTable table = ColonnadeTable.load(path, Map.of());
+    if (!Tables.isLaidOut(table, info.partitions())) {
+      throw refusal(table, "is partitioned or clustered otherwise");
+    }
+    StructType rows = design.schema();
+    return new StagedOverwrite(table, takesAnyColumns() ? rows : columns(table, rows));
+  }
+
+  /** Whether the options of the write say so, which Spark does not pass on before it is planned. */
+  private static boolean takesAnyColumns() {
+    return RunningStatement.find(ReplaceTableAsSelect.class)
+        .map(statement -> CollectionConverters.asJava(statement.writeOptions()))
+        .map(CaseInsensitiveStringMap::new)
+        .map(options -> options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false))
+        .orElse(false);
+  }
+
+  /** The table's columns in the order of the rows, as Spark matches them by position here. */
+  private static StructType columns(ColonnadeTable table, StructType rows) {
+    Map<String, StructField> missing = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    for (StructField field : table.schema().fields()) {
+      missing.put(field.name(), field);
+    }
+    StructType columns = new StructType();
+    for (StructField row : rows.fields()) {
+      StructField field = missing.remove(row.name());
+      if (field == null) {
+        throw refusal(table, "has no column " + row.name());
+      }
+      columns = columns.add(field);
+    }
+    if (!missing.isEmpty()) {
+      throw refusal(table, "has a column " + missing.keySet().iterator().next() + ", too");
+    }
+    return columns;
+  }
+
+  private static RuntimeException refusal(ColonnadeTable table, String reason) {
+    String sentence =
+        String.format(
+            "Table %s %s; overwriting keeps what it is. Set option overwriteSchema to true for other"
+                + " columns, or use df.writeTo(name).createOrReplace() for another table in its"
+                + " place.",
+            table.path(), reason);
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  @Override
+  public String name() {
+    return table.path();
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // the way of older callers to the same columns
+  public StructType schema() {
+    return columns;
+  }
+
+  @Override
+  public Set<TableCapability> capabilities() {
+    return table.capabilities();
+  }
+
+  @Override
+  public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+    WriteRequest request = ColonnadeWriteBuilder.request(table.path(), info);
+    return new ColonnadeWriteBuilder(
+        request.basedOn(table).overwriting(null),
+        (written, reports) -> {
+          planned = written;
+          messages = reports;
+        });
+  }
+
+  @Override
+  public void commitStagedChanges() {
+    planned.commit(messages);
+  }
+
+  /** Deletes nothing, because a commit may have been tried: as after any failed write. */
+  @Override
+  public void abortStagedChanges() {}
+}

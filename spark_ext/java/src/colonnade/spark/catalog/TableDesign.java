@@ -1,0 +1,216 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.quirks.Caller;
+import colonnade.spark.quirks.RunningStatement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.catalyst.plans.logical.V2CreateTableAsSelectPlan;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.expressions.Literal;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * The table that a CREATE or REPLACE statement describes, in the planner's words.
+ *
+ * @param schema columns with comments, NOT NULL, char and varchar as they were declared
+ * @param clusterBy columns of CLUSTER BY
+ * @param partitioning fields of PARTITIONED BY
+ * @param properties those of the user
+ * @param location of the statement, or null
+ * @param options of the statement, which concern the rows that it writes
+ */
+record TableDesign(
+    StructType schema,
+    List<String> clusterBy,
+    List<Map<String, Object>> partitioning,
+    Map<String, String> properties,
+    String comment,
+    String location,
+    Set<String> options) {
+  static final String PROVIDER = "colonnade";
+
+  private static final String CLUSTER_BY = "cluster_by";
+  private static final String SORTED_BUCKET = "sorted_bucket";
+  private static final String OPTION = TableCatalog.OPTION_PREFIX;
+  private static final String HIVE = "hive.";
+  private static final Set<String> NOT_OURS =
+      Set.of(
+          TableCatalog.PROP_LOCATION,
+          TableCatalog.PROP_IS_MANAGED_LOCATION,
+          TableCatalog.PROP_EXTERNAL,
+          TableCatalog.PROP_TABLE_TYPE,
+          TableCatalog.PROP_COMMENT,
+          TableCatalog.PROP_PROVIDER,
+          TableCatalog.PROP_OWNER);
+
+  /** Whether a provider is ours, in whatever case. */
+  static boolean isOurs(String provider) {
+    return PROVIDER.equalsIgnoreCase(provider);
+  }
+
+  /** Of the properties of a table those that its user has given it, and the comment. */
+  static Map<String, String> ofUser(Map<String, String> properties) {
+    Map<String, String> given = new HashMap<>(properties);
+    given.keySet().removeIf(key -> NOT_OURS.contains(key) && !key.equals(TableCatalog.PROP_COMMENT));
+    return given;
+  }
+
+  /** Reads a statement. Refuses what no Colonnade table can have. */
+  static TableDesign of(TableInfo info) {
+    Map<String, String> given = info.properties();
+    refuseStream();
+    refuseOther(given.getOrDefault(TableCatalog.PROP_PROVIDER, PROVIDER));
+    refuseHive(given.keySet());
+    refuseNowhere(given);
+    refuseDefaults(info.columns());
+    Map<String, String> properties = new HashMap<>(given);
+    properties.keySet().removeIf(key -> given.containsKey(OPTION + key) || key.startsWith(OPTION));
+    properties.keySet().removeAll(NOT_OURS);
+    return new TableDesign(
+        info.schema(),
+        clusterBy(info.partitions()),
+        partitioning(info.partitions()),
+        properties,
+        given.get(TableCatalog.PROP_COMMENT),
+        given.get(TableCatalog.PROP_LOCATION),
+        options(given.keySet()));
+  }
+
+  /** The path is one for those who call {@code spark.catalog.createTable}. */
+  private static Set<String> options(Set<String> properties) {
+    return properties.stream()
+        .filter(key -> key.startsWith(OPTION) && !key.equals(OPTION + "path"))
+        .map(key -> key.substring(OPTION.length()))
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** Refuses options where no rows are written: a table keeps none. */
+  void requireNoOptions() {
+    if (!options.isEmpty()) {
+      throw refusal(
+          "A table keeps no options, here " + String.join(", ", options) + "; give them to each"
+              + " read or write.");
+    }
+  }
+
+  /** Refuses a table that {@code writeStream} would leave empty, for it cannot write to it. */
+  private static void refuseStream() {
+    if (Caller.isStreamWriter()) {
+      throw refusal(
+          "A Colonnade table is not written by writeStream.toTable or start; write each batch in"
+              + " foreachBatch, with the options txnAppId and txnVersion.");
+    }
+  }
+
+  private static void refuseOther(String provider) {
+    boolean unsaid =
+        provider.equalsIgnoreCase(SQLConf.get().defaultDataSourceName()) && !Caller.isStatement();
+    if (!provider.equalsIgnoreCase(PROVIDER) && !unsaid) {
+      throw refusal(
+          "This catalog holds Colonnade tables only, none of " + provider + "; leave out USING.");
+    }
+  }
+
+  /** STORED AS and ROW FORMAT reach catalogs as options of these names. */
+  private static void refuseHive(Set<String> properties) {
+    if (properties.stream().anyMatch(key -> key.startsWith(HIVE))) {
+      throw refusal(
+          "A Colonnade table has no file format to choose; leave out STORED AS and ROW FORMAT.");
+    }
+  }
+
+  private static void refuseNowhere(Map<String, String> properties) {
+    if (properties.containsKey(TableCatalog.PROP_EXTERNAL)
+        && !properties.containsKey(TableCatalog.PROP_LOCATION)) {
+      throw refusal("An EXTERNAL table needs a LOCATION; leave out EXTERNAL.");
+    }
+  }
+
+  /** Spark's own catalog lets DEFAULT pass; selected columns bring that of their table along. */
+  private static void refuseDefaults(Column[] columns) {
+    for (Column column : columns) {
+      if (column.defaultValue() != null
+          && RunningStatement.find(V2CreateTableAsSelectPlan.class).isEmpty()) {
+        throw refusal("Column '" + column.name() + "' cannot have a default value.");
+      }
+    }
+  }
+
+  private static List<String> clusterBy(Transform[] given) {
+    List<String> columns = new ArrayList<>();
+    for (Transform transform : given) {
+      // SHOW CREATE TABLE of some versions writes it as PARTITIONED BY (cluster_by(...)).
+      if (transform.name().equals(CLUSTER_BY)) {
+        for (NamedReference reference : transform.references()) {
+          columns.add(String.join(".", reference.fieldNames()));
+        }
+      }
+    }
+    return columns;
+  }
+
+  private static List<Map<String, Object>> partitioning(Transform[] given) {
+    return Arrays.stream(given)
+        .filter(transform -> !transform.name().equals(CLUSTER_BY))
+        .map(TableDesign::partitionField)
+        .toList();
+  }
+
+  /** A transform in the planner's words, which knows what there is and what fits the column. */
+  private static Map<String, Object> partitionField(Transform transform) {
+    List<Object> columns = new ArrayList<>();
+    List<Object> arguments = new ArrayList<>();
+    for (Expression argument : transform.arguments()) {
+      if (argument instanceof NamedReference reference) {
+        String[] path = reference.fieldNames();
+        columns.add(path.length == 1 ? path[0] : List.of(path));
+      } else if (argument instanceof Literal<?> literal) {
+        arguments.add(literal.value());
+      }
+    }
+    if (transform.name().equals(SORTED_BUCKET)) {
+      throw refusal(
+          "A table is not sorted within its buckets alone; leave out SORTED BY or sortBy, and name"
+              + " the columns in the property sortKey.");
+    }
+    if (columns.size() != 1 || arguments.size() > 1) {
+      throw refusal(
+          "A partition is that of one column and at most one number, as in bucket(16, id), not "
+              + transform.describe() + ".");
+    }
+    Map<String, Object> field = new HashMap<>();
+    field.put("transform", transform.name());
+    field.put("column", columns.get(0));
+    field.put("argument", arguments.isEmpty() ? null : arguments.get(0));
+    return field;
+  }
+
+  private static RuntimeException refusal(String sentence) {
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  /** As the planner takes it; with {@code replace}, a table that may be there is replaced. */
+  Map<String, Object> forPlanner(boolean replace) {
+    Map<String, Object> design = new HashMap<>();
+    design.put("schema", schema.json());
+    design.put("cluster_by", clusterBy);
+    design.put("partitioning", partitioning);
+    design.put("properties", properties);
+    design.put("comment", comment);
+    design.put("replace", replace);
+    return design;
+  }
+}

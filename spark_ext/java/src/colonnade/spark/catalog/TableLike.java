@@ -1,0 +1,96 @@
+package colonnade.spark.catalog;
+
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.catalog.TableInfo;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What {@code CREATE TABLE … LIKE} takes from its source: columns and layout; and from one Colonnade
+ * table to another its properties and comment, too.
+ */
+final class TableLike {
+  private TableLike() {}
+
+  /** The new table, of which Spark says columns, layout, and what the statement says itself. */
+  static TableInfo of(TableInfo said, Table source, String provider) {
+    Map<String, String> properties = new HashMap<>();
+    if (TableDesign.isOurs(provider)) {
+      properties.putAll(properties(source));
+    }
+    properties.putAll(said.properties());
+    properties.put(TableCatalog.PROP_PROVIDER, provider);
+    return new TableInfo.Builder()
+        .withColumns(said.columns())
+        .withPartitions(said.partitions())
+        .withConstraints(said.constraints())
+        .withProperties(properties)
+        .build();
+  }
+
+  /** The format of a table like this one where the statement names none. */
+  static String provider(Table source) {
+    String provider = source.properties().get(TableCatalog.PROP_PROVIDER);
+    return provider != null ? provider : SQLConf.get().defaultDataSourceName(); // a view
+  }
+
+  /** Properties and comment, which mean something to a Colonnade table alone. */
+  static Map<String, String> properties(Table source) {
+    return source instanceof ColonnadeTable ours
+        ? TableDesign.ofUser(ours.properties())
+        : Map.of();
+  }
+
+  /**
+   * The columns as they were declared, for a table of a format: those of Spark's own have the
+   * columns of their partitions last.
+   */
+  static Column[] columns(Table source, String provider) {
+    if (TableDesign.isOurs(provider)) {
+      return columns(source);
+    }
+    Set<String> last =
+        Arrays.stream(source.partitioning())
+            .filter(transform -> transform.name().equals("identity"))
+            .map(transform -> transform.references()[0].fieldNames()[0])
+            .collect(Collectors.toSet());
+    return Arrays.stream(columns(source))
+        .sorted(Comparator.comparing(column -> last.contains(column.name())))
+        .toArray(Column[]::new);
+  }
+
+  /** With char and varchar, comments, metadata, NOT NULL and DEFAULT. */
+  @SuppressWarnings("deprecation") // the only way to the types that Spark stores for other formats
+  private static Column[] columns(Table source) {
+    if (source instanceof ColonnadeTable) {
+      return source.columns();
+    }
+    StructType declared = CharVarcharUtils.getRawSchema(source.schema());
+    Column[] columns = source.columns();
+    return IntStream.range(0, columns.length)
+        .mapToObj(at -> column(columns[at], declared.fields()[at]))
+        .toArray(Column[]::new);
+  }
+
+  private static Column column(Column column, StructField declared) {
+    return Column.create(
+        column.name(),
+        declared.dataType(),
+        column.nullable(),
+        column.comment(),
+        column.defaultValue(),
+        column.metadataInJSON());
+  }
+}

@@ -1,0 +1,94 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.table.GivenPath;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.connector.catalog.Identifier;
+
+/**
+ * What an identifier names: a path, and below it a table of a database and a table about a table.
+ *
+ * <pre>
+ *   `/data/trips`              the table, or the database, at that path
+ *   `/data/sales`.orders       the table at /data/sales/orders
+ *   sales.orders               the same where /data is the warehouse
+ *   sales.orders.history       the table `history` about it
+ * </pre>
+ *
+ * @param root path of a lone table or of a database
+ * @param rest the names that follow
+ * @param isPath whether the root was given as a path
+ */
+record TableName(String root, List<String> rest, boolean isPath) {
+  static final String DEFAULT_DATABASE = "default";
+
+  /** Reads an identifier of a catalog whose databases are in the folder {@code warehouse}. */
+  static TableName of(String warehouse, Identifier identifier) {
+    List<String> parts = new ArrayList<>(List.of(identifier.namespace()));
+    parts.add(identifier.name());
+    return of(warehouse, parts);
+  }
+
+  /** Reads the parts of a name: whatever stands before a path does not matter. */
+  static TableName of(String warehouse, List<String> parts) {
+    for (int at = parts.size() - 1; at >= 0; at--) {
+      if (isPath(parts.get(at))) {
+        refuseRelative(parts.get(at));
+        return new TableName(parts.get(at), parts.subList(at + 1, parts.size()), true);
+      }
+    }
+    if (parts.size() == 1) {
+      return new TableName(database(warehouse, DEFAULT_DATABASE), parts, false);
+    }
+    String root = database(warehouse, parts.get(0));
+    return new TableName(root, parts.subList(1, parts.size()), false);
+  }
+
+  /** Whoever writes a statement does not know in which folder the driver happens to run. */
+  private static void refuseRelative(String path) {
+    if (GivenPath.isRelative(path)) {
+      String sentence = "Path " + path + " is relative; write it from the root, as in `/data/t`.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
+  /** The path of a database of the warehouse, or that path itself. */
+  static String database(String warehouse, String name) {
+    return isPath(name) ? name : warehouse + "/" + name;
+  }
+
+  /** Whether a name cannot be that of a table or database, but a path. */
+  static boolean isPath(String name) {
+    return name.indexOf('/') >= 0;
+  }
+
+  /** The path of the table, taking all names for databases and tables; null for too many. */
+  String path() {
+    return switch (rest.size()) {
+      case 0 -> root;
+      case 1 -> root + "/" + rest.get(0);
+      default -> null;
+    };
+  }
+
+  /** The same without its last name, which is that of a table about the table then. */
+  TableName owner() {
+    return new TableName(root, rest.subList(0, rest.size() - 1), isPath);
+  }
+
+  /** The last name, or null where only a path was given. */
+  String last() {
+    return rest.isEmpty() ? null : rest.get(rest.size() - 1);
+  }
+
+  /** Whether the last name may be that of a table about the table before it. */
+  boolean canBeAbout() {
+    return rest.size() == 2 || (isPath && rest.size() == 1);
+  }
+
+  @Override
+  public String toString() {
+    return rest.isEmpty() ? root : root + "." + String.join(".", rest);
+  }
+}

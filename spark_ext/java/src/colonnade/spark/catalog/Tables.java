@@ -1,0 +1,112 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Set;
+import org.apache.spark.sql.catalyst.analysis.NoSuchTableException;
+import org.apache.spark.sql.connector.catalog.Identifier;
+import org.apache.spark.sql.connector.catalog.Table;
+import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
+import org.apache.spark.sql.connector.expressions.Transform;
+
+/** Finding the tables that names stand for. */
+final class Tables {
+  private static final String NOT_FOUND = "COLONNADE_NOT_FOUND";
+
+  private Tables() {}
+
+  static boolean exists(TableName named) {
+    return named.path() != null && exists(named.path());
+  }
+
+  static boolean exists(String path) {
+    return Planner.call("table_exists", Map.of("path", path)).get("exists").asBoolean();
+  }
+
+  /** The table about a table that a name stands for, or null. */
+  static Table about(TableName named) {
+    return isAbout(named) ? new MetadataTable(named.owner().path(), named.last()) : null;
+  }
+
+  /** Whether a name stands for a table about a table; a real one of that name comes first. */
+  static boolean isAbout(TableName named) {
+    return named.canBeAbout()
+        && MetadataTable.kinds().contains(named.last())
+        && exists(named.owner());
+  }
+
+  /** Refuses to drop a table about a table. */
+  static void refuseAbout(TableName named) {
+    if (isAbout(named)) {
+      String sentence = named + " shows what the log says and cannot be dropped.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
+  /** Refuses to show a table about a table as it was. */
+  static void refuseAboutPast(TableName named) {
+    if (isAbout(named)) {
+      throw pastOfAbout(named.toString());
+    }
+  }
+
+  static RuntimeException pastOfAbout(String name) {
+    String sentence = name + " shows the present only; leave out the version or time.";
+    return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+  }
+
+  /** Whether a table has the layout that a statement says, where it says one. */
+  static boolean isLaidOut(ColonnadeTable table, Transform... said) {
+    return said.length == 0 || Arrays.equals(said, table.partitioning());
+  }
+
+  /** The table at the state that {@code options} name. */
+  static ColonnadeTable load(Identifier identifier, TableName named, Map<String, String> options)
+      throws NoSuchTableException {
+    if (named.path() == null) {
+      throw new NoSuchTableException(identifier);
+    }
+    if (identifier instanceof DataFramePath) {
+      return ColonnadeTable.load(named.path(), options); // to be read, not to see if it is there
+    }
+    try {
+      return load(named.path(), options);
+    } catch (Exception error) {
+      // About a path our own sentence says more than Spark's, unless a file format stands before it.
+      boolean ours = named.isPath() && !mayBeFiles(identifier);
+      if (!ours && error instanceof ColonnadeException e && e.isNoSuchTable()) {
+        throw new NoSuchTableException(identifier);
+      }
+      throw error;
+    }
+  }
+
+  /** Whether a name may be a format and a path to Spark, as in {@code parquet.`/data/files`}. */
+  private static boolean mayBeFiles(Identifier identifier) {
+    return identifier.namespace().length == 1 && TableName.isPath(identifier.name());
+  }
+
+  /** A table as a statement with these privileges is given it. */
+  static Table forStatement(Table table, Set<TableWritePrivilege> privileges) {
+    return table instanceof ColonnadeTable ours
+            && privileges.equals(Set.of(TableWritePrivilege.DELETE))
+        ? ours.toDeleteFrom()
+        : table;
+  }
+
+  /** The table at a path; Spark understands the error where there is none. */
+  static ColonnadeTable load(String path, Map<String, String> options) {
+    try {
+      return ColonnadeTable.load(path, options);
+    } catch (Exception error) {
+      boolean notFound = error instanceof ColonnadeException e && e.code().equals(NOT_FOUND);
+      if (notFound && !exists(path)) {
+        throw ((ColonnadeException) error).asNoSuchTable().unchecked();
+      }
+      throw error;
+    }
+  }
+}

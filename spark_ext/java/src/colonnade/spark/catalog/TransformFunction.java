@@ -1,0 +1,73 @@
+package colonnade.spark.catalog;
+
+import colonnade.format.PartitionTransform;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.sql.connector.catalog.functions.BoundFunction;
+import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A transform as a function that people and Spark call, as in {@code bucket(16, id)}. By it Spark
+ * brings rows of a partition together before they are written, and sees whether two tables are
+ * partitioned alike.
+ */
+public final class TransformFunction implements UnboundFunction {
+  private final PartitionTransform transform;
+
+  private TransformFunction(PartitionTransform transform) {
+    this.transform = transform;
+  }
+
+  /** The names of all such functions. */
+  public static List<String> names() {
+    return Arrays.stream(PartitionTransform.values())
+        .filter(transform -> transform != PartitionTransform.IDENTITY)
+        .map(PartitionTransform::text)
+        .toList();
+  }
+
+  /** The function of one of the {@link #names}. */
+  public static TransformFunction named(String name) {
+    return new TransformFunction(PartitionTransform.named(name));
+  }
+
+  @Override
+  public String name() {
+    return transform.text();
+  }
+
+  @Override
+  public String description() {
+    return signature() + ": the partition of a value, as tables partitioned by it have it";
+  }
+
+  private String signature() {
+    return switch (transform) {
+      case BUCKET -> "bucket(number of buckets, column)";
+      case TRUNCATE -> "truncate(width, column)";
+      default -> name() + "(column)";
+    };
+  }
+
+  /**
+   * The function for arguments of some types.
+   *
+   * @throws UnsupportedOperationException where the transform takes none such
+   */
+  @Override
+  public BoundFunction bind(StructType arguments) {
+    int last = transform.hasArgument() ? 1 : 0;
+    if (arguments.length() != last + 1) {
+      throw new UnsupportedOperationException("Call it as " + signature() + ".");
+    }
+    DataType type = arguments.fields()[last].dataType();
+    DataType result = transform.resultType(type);
+    if (result == null) {
+      throw new UnsupportedOperationException(
+          "There is no partition transform " + name() + " of " + type.simpleString() + ".");
+    }
+    return new BoundTransform(transform, type, result);
+  }
+}

@@ -1,0 +1,133 @@
+package colonnade.spark.catalog;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.catalyst.analysis.NamespaceAlreadyExistsException;
+import org.apache.spark.sql.catalyst.analysis.NoSuchNamespaceException;
+import org.apache.spark.sql.catalyst.analysis.NonEmptyNamespaceException;
+import org.apache.spark.sql.connector.catalog.SupportsNamespaces;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * The folder of a catalog, and the databases in it. A namespace is the name of one, or the path of
+ * one anywhere.
+ */
+public record Warehouse(String path) {
+
+  /** As the catalog's option {@code warehouse} names it, or in Spark's own warehouse. */
+  static Warehouse configured(CaseInsensitiveStringMap options) {
+    String given = options.get("warehouse");
+    return new Warehouse(
+        localPath(given != null ? given : SQLConf.get().warehousePath() + "/colonnade"));
+  }
+
+  /** The path without what makes it a URL, where it is on a local disk. */
+  public static String localPath(String location) {
+    return localPath(new Path(location));
+  }
+
+  /** The same for a path that may be relative to {@code folder}. */
+  static String localPath(String location, String folder) {
+    Path path = new Path(location);
+    return localPath(path.isUriPathAbsolute() ? path : new Path(folder, path));
+  }
+
+  private static String localPath(Path path) {
+    String scheme = path.toUri().getScheme();
+    boolean local = scheme == null || scheme.equals("file");
+    return local ? path.toUri().getPath() : path.toString();
+  }
+
+  String[][] list() {
+    JsonNode found = Planner.call("list_databases", Map.of("warehouse", path));
+    Stream<JsonNode> names = StreamSupport.stream(found.get("databases").spliterator(), false);
+    return names.map(each -> new String[] {each.asText()}).toArray(String[][]::new);
+  }
+
+  /** The namespace {@code default} is always there; its folder comes with its first table. */
+  boolean has(String... namespace) {
+    return namespace.length == 1 && (isDefault(namespace) || isDatabase(databasePath(namespace)));
+  }
+
+  private static boolean isDefault(String... namespace) {
+    return namespace.length == 1 && namespace[0].equals(TableName.DEFAULT_DATABASE);
+  }
+
+  private static boolean isDatabase(String path) {
+    return Planner.call("database_exists", Map.of("path", path)).get("exists").asBoolean();
+  }
+
+  private String databasePath(String... namespace) {
+    return TableName.database(path, namespace[0]);
+  }
+
+  /** The path of a database that is there. */
+  String require(String... namespace) throws NoSuchNamespaceException {
+    if (!has(namespace)) {
+      throw new NoSuchNamespaceException(namespace);
+    }
+    return databasePath(namespace);
+  }
+
+  /** The path of a database that a table can be created in. */
+  String requireForTable(String... namespace) throws NoSuchNamespaceException {
+    String database = require(namespace);
+    if (isDefault(namespace) && !isDatabase(database)) {
+      Planner.callOnce("create_database", Map.of("path", database));
+    }
+    return database;
+  }
+
+  String[] tables(String... namespace) throws NoSuchNamespaceException {
+    String database = require(namespace);
+    if (isDefault(namespace) && !isDatabase(database)) {
+      return new String[0];
+    }
+    JsonNode found = Planner.call("list_tables", Map.of("path", database)).get("tables");
+    return StreamSupport.stream(found.spliterator(), false)
+        .map(JsonNode::asText)
+        .toArray(String[]::new);
+  }
+
+  void create(String[] namespace, Map<String, String> properties)
+      throws NamespaceAlreadyExistsException {
+    for (String key : properties.keySet()) {
+      if (!Set.of(SupportsNamespaces.PROP_OWNER).contains(key)) {
+        String sentence = "A Colonnade database has no " + key + ": it is a folder of tables.";
+        throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+      }
+    }
+    if (namespace.length == 1 && isDatabase(databasePath(namespace))) {
+      throw new NamespaceAlreadyExistsException(namespace);
+    }
+    requireOneName(namespace);
+    Planner.callOnce("create_database", Map.of("path", databasePath(namespace)));
+  }
+
+  private static void requireOneName(String... namespace) {
+    if (namespace.length != 1) {
+      String name = String.join(".", namespace);
+      String sentence = "Databases do not nest: " + name + " is no database.";
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+  }
+
+  boolean drop(String[] namespace, boolean cascade)
+      throws NoSuchNamespaceException, NonEmptyNamespaceException {
+    if (namespace.length != 1 || !isDatabase(databasePath(namespace))) {
+      throw new NoSuchNamespaceException(namespace);
+    }
+    Map<String, Object> args = Map.of("path", databasePath(namespace), "cascade", cascade);
+    if (!Planner.callOnce("drop_database", args).get("dropped").asBoolean()) {
+      throw new NonEmptyNamespaceException(namespace);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,54 @@
+package colonnade.spark.quirks;
+
+import colonnade.spark.scan.AnsweredAggregation;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.optimizer.ConvertToLocalRelation$;
+import org.apache.spark.sql.catalyst.plans.logical.LocalRelation;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.rules.Rule;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2ScanRelation;
+import scala.Option;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * Makes what the log answered rows of the plan, so that Spark computes what little remains while
+ * it plans. As a scan it would be a job, which takes longer than everything else about it.
+ */
+final class AnswersAsRows extends Rule<LogicalPlan> {
+  static final Rule<LogicalPlan> RULE = new AnswersAsRows();
+
+  private static final AbstractPartialFunction<LogicalPlan, LogicalPlan> REPLACE =
+      new AbstractPartialFunction<>() {
+        @Override
+        public boolean isDefinedAt(LogicalPlan plan) {
+          return plan instanceof DataSourceV2ScanRelation relation
+              && relation.scan() instanceof AnsweredAggregation;
+        }
+
+        @Override
+        public LogicalPlan apply(LogicalPlan plan) {
+          DataSourceV2ScanRelation relation = (DataSourceV2ScanRelation) plan;
+          return rows((AnsweredAggregation) relation.scan(), relation.output());
+        }
+      };
+
+  private static LocalRelation rows(AnsweredAggregation answer, Seq<AttributeReference> output) {
+    List<Attribute> columns = new ArrayList<>(CollectionConverters.asJava(output));
+    return new LocalRelation(seq(columns), seq(List.of(answer.rows())), false, Option.empty());
+  }
+
+  private static <T> Seq<T> seq(List<T> values) {
+    return CollectionConverters.asScala(values).toSeq();
+  }
+
+  @Override
+  public LogicalPlan apply(LogicalPlan plan) {
+    LogicalPlan answered = plan.transform(REPLACE);
+    return answered == plan ? plan : ConvertToLocalRelation$.MODULE$.apply(answered);
+  }
+}

@@ -1,0 +1,101 @@
+package colonnade.spark.quirks;
+
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.write.FoundRows;
+import colonnade.write.RowCheck;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.sql.catalyst.expressions.Attribute;
+import org.apache.spark.sql.catalyst.expressions.AttributeReference;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.plans.logical.Filter;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.OverwriteByExpression;
+import org.apache.spark.sql.classic.Dataset;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.datasources.v2.DataSourceV2Relation;
+import org.apache.spark.sql.types.StructType;
+import scala.Function1;
+import scala.Option;
+import scala.jdk.javaapi.CollectionConverters;
+import scala.runtime.AbstractPartialFunction;
+
+/**
+ * The condition whose rows an overwrite replaces, where only Spark can evaluate it: Spark finds the
+ * rows at the epoch that the statement is based on, and checks the new ones.
+ */
+public final class SparkCondition {
+  private final ColonnadeTable table;
+  private final Expression condition;
+
+  private SparkCondition(ColonnadeTable table, Expression condition) {
+    this.table = table;
+    this.condition = condition;
+  }
+
+  /** That of the overwrite of a table which runs; nothing where none does. */
+  public static Optional<SparkCondition> running(ColonnadeTable table) {
+    return RunningStatement.find(OverwriteByExpression.class)
+        .map(overwrite -> new SparkCondition(table, evaluable(overwrite)));
+  }
+
+  /** As it is evaluated wherever, the current time and user being those of now. */
+  private static Expression evaluable(OverwriteByExpression overwrite) {
+    LogicalPlan filter = new Filter(overwrite.deleteExpr(), (LogicalPlan) overwrite.table());
+    var finish = SparkSession.active().sessionState().optimizer().FinishAnalysis();
+    return ((Filter) finish.apply(filter)).condition();
+  }
+
+  /** What each new row must meet. */
+  public RowCheck check(StructType rows) {
+    Expression bound =
+        condition.transform(
+            new Columns() {
+              @Override
+              Expression column(AttributeReference column) {
+                int place = rows.fieldIndex(column.name());
+                return new BoundReference(place, column.dataType(), true);
+              }
+            });
+    return new RowCheck(bound, condition.sql());
+  }
+
+  /** The rows of the table that meet it, as tasks report them. */
+  public List<String> rows() {
+    LogicalPlan relation = DataSourceV2Relation.create(table, Option.empty(), Option.empty());
+    List<Attribute> columns = CollectionConverters.asJava(relation.output());
+    Expression met =
+        condition.transform(
+            new Columns() {
+              @Override
+              Expression column(AttributeReference column) {
+                return columns.stream()
+                    .filter(each -> each.name().equals(column.name()))
+                    .findFirst()
+                    .orElseThrow();
+              }
+            });
+    return FoundRows.of(
+        Dataset.ofRows(SparkSession.active(), new Filter(met, relation))
+            .select(ColonnadeTable.ROW_HANDLER));
+  }
+
+  /** Puts something else in the place of each column. */
+  private abstract static class Columns extends AbstractPartialFunction<Expression, Expression> {
+    abstract Expression column(AttributeReference column);
+
+    @Override
+    public boolean isDefinedAt(Expression expression) {
+      return expression instanceof AttributeReference;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // Scala's B is a supertype of Expression, which Java cannot say
+    public <A extends Expression, B> B applyOrElse(A expression, Function1<A, B> otherwise) {
+      return expression instanceof AttributeReference reference
+          ? (B) column(reference)
+          : otherwise.apply(expression);
+    }
+  }
+}

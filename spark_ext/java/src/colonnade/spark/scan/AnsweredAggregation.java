@@ -1,0 +1,71 @@
+package colonnade.spark.scan;
+
+import colonnade.planner.Planner;
+import colonnade.read.TaskAggregate.Function;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.TaggedBound;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation;
+import org.apache.spark.sql.connector.read.LocalScan;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
+/** Aggregates over a whole table whose exact values stand in the log: one row, no task. */
+public record AnsweredAggregation(String description, StructType readSchema, List<Object> values)
+    implements LocalScan {
+
+  /** The values of all the aggregates; empty where one of them takes reading rows. */
+  static Optional<AnsweredAggregation> of(ColonnadeTable table, Aggregation aggregation) {
+    List<AggregateCall> calls = AggregateCall.of(aggregation, table.schema());
+    if (calls.isEmpty() || calls.stream().anyMatch(call -> call.function() == Function.SUM)) {
+      return Optional.empty();
+    }
+    List<Map<String, Object>> functions = new ArrayList<>();
+    StructType types = new StructType();
+    for (AggregateCall call : calls) {
+      functions.add(json(call));
+      boolean counts = call.function() == Function.COUNT;
+      types = types.add(call.text(), counts ? DataTypes.LongType : call.column().dataType());
+    }
+    Map<String, Object> args = new HashMap<>(table.state());
+    args.put("functions", functions);
+    JsonNode answer = Planner.call("aggregate", args).get("values");
+    if (answer.isNull()) {
+      return Optional.empty();
+    }
+    List<Object> values = new ArrayList<>();
+    for (int i = 0; i < functions.size(); i++) {
+      values.add(value(answer.get(i), types.apply(i).dataType()));
+    }
+    String description = table.describe() + " answered from the log: " + types.simpleString();
+    return Optional.of(new AnsweredAggregation(description, types, values));
+  }
+
+  private static Object value(JsonNode answer, DataType type) {
+    if (answer.isNull()) {
+      return null;
+    }
+    return answer.isNumber() ? (Object) answer.asLong() : TaggedBound.value(answer.asText(), type);
+  }
+
+  private static Map<String, Object> json(AggregateCall call) {
+    Map<String, Object> json = new HashMap<>();
+    json.put("function", call.function().name().toLowerCase(Locale.ROOT));
+    json.put("column", call.column() == null ? null : List.of(call.column().name()));
+    return json;
+  }
+
+  @Override
+  public InternalRow[] rows() {
+    return new InternalRow[] {new GenericInternalRow(values.toArray())};
+  }
+}

@@ -1,0 +1,113 @@
+package colonnade.spark.scan;
+
+import colonnade.read.ColonnadeReaderFactory;
+import colonnade.read.ScanTask;
+import colonnade.spark.scan.ScanRequest.Grouping;
+import colonnade.spark.table.PartitionKeys;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.expressions.Expression;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
+import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.connector.read.partitioning.UnknownPartitioning;
+
+/** The tasks of a scan: planned when they are first asked for, then fixed. */
+final class ColonnadeBatch implements Batch {
+  private final ScanRequest request;
+  private final PartitionKeys keys;
+  private final Grouping grouping;
+  private final boolean apart;
+  private JsonNode plan;
+
+  /** Tasks have rows of one key where that is fair. */
+  ColonnadeBatch(ScanRequest request, PartitionKeys keys) {
+    this(request, keys, keys.isEmpty() ? Grouping.NONE : Grouping.WHERE_FAIR, false);
+  }
+
+  private ColonnadeBatch(
+      ScanRequest request, PartitionKeys keys, Grouping grouping, boolean apart) {
+    this.request = request;
+    this.keys = keys;
+    this.grouping = grouping;
+    this.apart = apart;
+  }
+
+  /**
+   * A batch of another request, as Spark was told that this one is; {@code apart}: each task reads
+   * one RowSet, because its rows are sorted.
+   */
+  ColonnadeBatch alike(ScanRequest other, boolean apart) {
+    return new ColonnadeBatch(other, keys, isGrouped() ? Grouping.ALWAYS : Grouping.NONE, apart);
+  }
+
+  synchronized JsonNode plan() {
+    if (plan == null) {
+      plan = request.plan(apart, grouping);
+    }
+    return plan;
+  }
+
+  /** Whether each task has rows of one key. */
+  boolean isGrouped() {
+    return grouping != Grouping.NONE && !plan().get("partitioning").isEmpty();
+  }
+
+  /**
+   * The partitions of the table, where each task has rows of one. And one task has the rows of all
+   * keys, so that what comes after it needs no shuffle.
+   */
+  Partitioning partitioning() {
+    int tasks = plan().get("tasks").size();
+    if (isGrouped()) {
+      return new KeyGroupedPartitioning(keys.transforms(), tasks);
+    }
+    return tasks == 1
+        ? new KeyGroupedPartitioning(new Expression[0], tasks)
+        : new UnknownPartitioning(tasks);
+  }
+
+  @Override
+  public InputPartition[] planInputPartitions() {
+    JsonNode tasks = plan().get("tasks");
+    JsonNode partitions = isGrouped() ? plan().get("partitions") : null;
+    return IntStream.range(0, tasks.size())
+        .mapToObj(at -> new ScanTask(tasks.get(at).asText(), key(partitions, at)))
+        .toArray(InputPartition[]::new);
+  }
+
+  private InternalRow key(JsonNode partitions, int task) {
+    return partitions == null ? InternalRow.empty() : keys.key(partitions.get(task));
+  }
+
+  @Override
+  public PartitionReaderFactory createReaderFactory() {
+    return new ColonnadeReaderFactory(request.schema(), storeSettings());
+  }
+
+  /** Hadoop's settings, by which executors reach the store; none for local files. */
+  private Map<String, String> storeSettings() {
+    Map<String, String> settings = new HashMap<>();
+    if (request.state().get("url").toString().contains("://")) {
+      SparkSession.active().sparkContext().hadoopConfiguration()
+          .forEach(entry -> settings.put(entry.getKey(), entry.getValue()));
+    }
+    return settings;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ColonnadeBatch batch && request.equals(batch.request);
+  }
+
+  @Override
+  public int hashCode() {
+    return request.hashCode();
+  }
+}

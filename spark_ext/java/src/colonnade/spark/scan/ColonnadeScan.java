@@ -1,0 +1,160 @@
+package colonnade.spark.scan;
+
+import colonnade.spark.table.ColumnName;
+import colonnade.spark.table.PartitionKeys;
+import colonnade.spark.table.PartitionLayout;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.spark.sql.catalyst.expressions.RowOrdering;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.expressions.SortDirection;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsReportOrdering;
+import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.SupportsRuntimeV2Filtering;
+import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.execution.WholeStageCodegenExec;
+import org.apache.spark.sql.internal.SQLConf;
+import org.apache.spark.sql.types.AtomicType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * One use of a table in a query, planned once however often Spark asks. Scans that ask for the
+ * same are equal, so that Spark reads them once.
+ */
+final class ColonnadeScan
+    implements SupportsReportStatistics,
+        SupportsReportOrdering,
+        SupportsReportPartitioning,
+        SupportsRuntimeV2Filtering {
+  private static final long SMALL_BYTES = 4 << 20;
+
+  private final ScanRequest request;
+  private final String description;
+  private final ColonnadeBatch batch;
+  private final boolean filterLater;
+  private final boolean givesColumns;
+
+  /**
+   * Filters that Spark found while the query runs, for the batch that this thread asks for next.
+   * Spark may use one scan in several places and filter it in one of them only.
+   */
+  private final ThreadLocal<List<Predicate>> found = new ThreadLocal<>();
+
+  /** {@code filterLater}: Spark may filter it by what it finds while the query runs. */
+  ColonnadeScan(
+      ScanRequest request, String description, PartitionLayout layout, boolean filterLater) {
+    this.request = request;
+    this.description = description;
+    this.filterLater = filterLater;
+    this.batch = new ColonnadeBatch(request, PartitionKeys.of(layout, request.schema()));
+    this.givesColumns = isReadByGeneratedCode(request.schema());
+  }
+
+  @Override
+  public StructType readSchema() {
+    return request.schema();
+  }
+
+  @Override
+  public String description() {
+    return description;
+  }
+
+  /**
+   * Whether Spark generates code that reads these columns. Else it copies every row value by value,
+   * which is slow from columns.
+   */
+  private static boolean isReadByGeneratedCode(StructType schema) {
+    SQLConf conf = SQLConf.get();
+    return conf.wholeStageEnabled() && !WholeStageCodegenExec.isTooManyFields(conf, schema);
+  }
+
+  @Override
+  public ColumnarSupportMode columnarSupportMode() {
+    return givesColumns ? ColumnarSupportMode.SUPPORTED : ColumnarSupportMode.UNSUPPORTED;
+  }
+
+  @Override
+  public Statistics estimateStatistics() {
+    return new LogStatistics(batch.plan(), request.schema());
+  }
+
+  /** The sort key, where every task reads one RowSet: those are sorted, one by one. */
+  @Override
+  public SortOrder[] outputOrdering() {
+    List<SortOrder> orders = new ArrayList<>();
+    for (JsonNode field : batch.plan().get("ordered_by")) {
+      String column = field.get("column").asText();
+      if (request.schema().getFieldIndex(column).isEmpty()) {
+        break;
+      }
+      boolean descending = field.get("descending").asBoolean();
+      // NULL is first ascending and last descending, as Spark has it by default.
+      SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
+      orders.add(Expressions.sort(ColumnName.reference(column), direction));
+    }
+    return orders.toArray(SortOrder[]::new);
+  }
+
+  @Override
+  public Partitioning outputPartitioning() {
+    return batch.partitioning();
+  }
+
+  @Override
+  public NamedReference[] filterAttributes() {
+    if (!filterLater || isSmall()) {
+      return new NamedReference[0];
+    }
+    // Only these have bounds.
+    // Spark 4.3 looks for values of all of these at once in a MERGE, and cannot look for maps.
+    return Stream.of(request.schema().fields())
+        .filter(field -> field.dataType() instanceof AtomicType)
+        .filter(field -> RowOrdering.isOrderable(field.dataType()))
+        .map(StructField::name)
+        .filter(name -> batch.plan().get("columns").has(name))
+        .map(ColumnName::reference)
+        .toArray(NamedReference[]::new);
+  }
+
+  /** Whether it costs less to read than to plan what to leave out. */
+  private boolean isSmall() {
+    JsonNode plan = batch.plan();
+    return plan.get("rowsets").asInt() < 2 && plan.get("bytes").asLong() < SMALL_BYTES;
+  }
+
+  @Override
+  public void filter(Predicate[] predicates) {
+    found.set(Stream.of(predicates).flatMap(FoundValues::of).toList());
+  }
+
+  @Override
+  public Batch toBatch() {
+    List<Predicate> filters = found.get();
+    if (filters == null) {
+      return batch;
+    }
+    found.remove();
+    boolean ordered = outputOrdering().length > 0;
+    return batch.alike(request.with(filters), ordered);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ColonnadeScan scan && request.equals(scan.request);
+  }
+
+  @Override
+  public int hashCode() {
+    return request.hashCode();
+  }
+}

@@ -1,0 +1,54 @@
+package colonnade.spark.scan;
+
+import colonnade.spark.table.ColumnName;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.OptionalLong;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/** What a plan knows about the rows that it reads, before Spark filters them. */
+final class LogStatistics implements Statistics {
+  private static final long ROW_OVERHEAD = 8; // as Spark's own estimates have it
+  private static final long MOST_COMPRESSED = 4;
+
+  private final JsonNode plan;
+  private final StructType schema;
+
+  LogStatistics(JsonNode plan, StructType schema) {
+    this.plan = plan;
+    this.schema = schema;
+  }
+
+  @Override
+  public OptionalLong numRows() {
+    return OptionalLong.of(plan.get("rows").asLong());
+  }
+
+  /**
+   * What is stored, since Spark's threshold for broadcasts is meant for the sizes of files; but not
+   * less than a quarter of the rows in memory, where few bytes may become any number of rows.
+   */
+  @Override
+  public OptionalLong sizeInBytes() {
+    double rows = plan.get("rows").asDouble() * (schema.defaultSize() + ROW_OVERHEAD);
+    return OptionalLong.of(
+        (long) Math.max(rows / MOST_COMPRESSED, plan.get("bytes").asDouble()));
+  }
+
+  @Override
+  public Map<NamedReference, ColumnStatistics> columnStats() {
+    Map<NamedReference, ColumnStatistics> found = new HashMap<>();
+    for (StructField field : schema.fields()) {
+      JsonNode known = plan.get("columns").get(field.name());
+      if (known != null) {
+        found.put(ColumnName.reference(field.name()), new LogColumn(known, field.dataType()));
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,155 @@
+package colonnade.spark.scan;
+
+import colonnade.read.AggregatingReaderFactory;
+import colonnade.read.TaskAggregate.Function;
+import colonnade.read.TaskAggregate;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.PartitionKeys;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.Stream;
+import org.apache.spark.sql.connector.expressions.aggregate.Aggregation;
+import org.apache.spark.sql.connector.expressions.aggregate.Avg;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.connector.read.Statistics;
+import org.apache.spark.sql.connector.read.SupportsReportPartitioning;
+import org.apache.spark.sql.connector.read.SupportsReportStatistics;
+import org.apache.spark.sql.connector.read.partitioning.Partitioning;
+import org.apache.spark.sql.types.Decimal;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * Aggregates over a whole table of which each task computes its share. Spark puts the shares
+ * together, and need not look at the rows one by one.
+ */
+record PartialAggregation(
+    String description, StructType readSchema, List<TaskAggregate> aggregates, ColonnadeBatch tasks)
+    implements SupportsReportStatistics, SupportsReportPartitioning, Batch {
+
+  /** The digits from which on Spark does not compute the average of decimals in doubles. */
+  private static final int EXACT_AVERAGE_DIGITS = 12;
+
+  /** A part costs about what Spark takes for so many rows. */
+  private static final BigDecimal ROWS_A_PART = BigDecimal.valueOf(4);
+
+  /** The shares; empty where Spark would not make of one of them exactly what it makes of rows. */
+  static Optional<PartialAggregation> of(ColonnadeTable table, Aggregation aggregation) {
+    StructType columns = new StructType();
+    StructType results = new StructType();
+    List<TaskAggregate> aggregates = new ArrayList<>();
+    for (AggregateCall call : AggregateCall.of(aggregation, table.schema())) {
+      StructField column = call.column();
+      if (column != null && columns.getFieldIndex(column.name()).isEmpty()) {
+        columns = columns.add(column);
+      }
+      TaskAggregate share =
+          column == null
+              ? TaskAggregate.COUNT_ROWS
+              : new TaskAggregate(
+                  call.function(), columns.fieldIndex(column.name()), column.dataType());
+      if (!share.isExact()) {
+        return Optional.empty();
+      }
+      aggregates.add(share);
+      results = results.add(call.text(), share.resultType());
+    }
+    StructField[] fields = columns.fields();
+    ScanRequest request = new ScanRequest(table.state(), columns, List.of(), null, null);
+    ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE);
+    // Spark adds up what tasks have counted, which is NULL where there are none.
+    if (aggregates.isEmpty()
+        || tasks.plan().get("tasks").isEmpty()
+        || !aggregates.stream().allMatch(share -> isShort(share, fields, tasks.plan()))) {
+      return Optional.empty();
+    }
+    String description = table.describe() + ", in each task " + results.simpleString();
+    return Optional.of(new PartialAggregation(description, results, aggregates, tasks));
+  }
+
+  /** Whether a share is in fewer parts than there are rows, whose sum would leave their type. */
+  private static boolean isShort(TaskAggregate share, StructField[] columns, JsonNode plan) {
+    if (share.function() != Function.SUM || !(share.type() instanceof DecimalType type)) {
+      return true;
+    }
+    JsonNode known = plan.get("columns").get(columns[share.column()].name());
+    if (known == null) {
+      return true;
+    }
+    LogColumn bounds = new LogColumn(known, type);
+    BigDecimal limit = BigDecimal.TEN.pow(type.precision() - type.scale());
+    return Stream.of(bounds.min(), bounds.max())
+        .flatMap(Optional::stream)
+        .map(bound -> ((Decimal) bound).toJavaBigDecimal().abs().multiply(ROWS_A_PART))
+        .allMatch(bound -> bound.compareTo(limit) < 0);
+  }
+
+  /**
+   * Whether Spark's averages are what it makes of a sum and a count, which it asks for instead. It
+   * computes others in doubles, where that sum would be rounded in another way or overflow.
+   */
+  static boolean keepsAverages(Aggregation aggregation, StructType schema) {
+    return Arrays.stream(aggregation.aggregateExpressions())
+        .filter(Avg.class::isInstance)
+        .map(average -> AggregateCall.column(average.children()[0], schema))
+        .allMatch(column -> column != null && keepsAverage(column));
+  }
+
+  private static boolean keepsAverage(StructField column) {
+    return column.dataType() instanceof DecimalType decimal
+        ? decimal.precision() >= EXACT_AVERAGE_DIGITS
+        : column.dataType() instanceof DoubleType || column.dataType() instanceof FloatType;
+  }
+
+  @Override
+  public ColumnarSupportMode columnarSupportMode() {
+    return ColumnarSupportMode.UNSUPPORTED;
+  }
+
+  /** A row of each task. */
+  @Override
+  public Statistics estimateStatistics() {
+    long rows = tasks.plan().get("tasks").size();
+    return new Statistics() {
+      @Override
+      public OptionalLong numRows() {
+        return OptionalLong.of(rows);
+      }
+
+      @Override
+      public OptionalLong sizeInBytes() {
+        return OptionalLong.of(rows * readSchema.defaultSize());
+      }
+    };
+  }
+
+  @Override
+  public Partitioning outputPartitioning() {
+    return tasks.partitioning();
+  }
+
+  @Override
+  public Batch toBatch() {
+    return this;
+  }
+
+  @Override
+  public InputPartition[] planInputPartitions() {
+    return tasks.planInputPartitions();
+  }
+
+  @Override
+  public PartitionReaderFactory createReaderFactory() {
+    return new AggregatingReaderFactory(tasks.createReaderFactory(), aggregates);
+  }
+}

@@ -1,0 +1,40 @@
+package colonnade.spark.sink;
+
+import colonnade.write.ColonnadeWriterFactory;
+import colonnade.write.RowCheck;
+import java.util.function.BiConsumer;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** Tasks write RowSets that nobody sees; the commit shows all of them in one epoch. */
+final class ColonnadeBatchWrite implements BatchWrite {
+  private final PlannedWrite planned;
+  private final RowCheck check;
+  private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+
+  ColonnadeBatchWrite(
+      PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this.planned = planned;
+    this.check = check;
+    this.end = end;
+  }
+
+  @Override
+  public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+    return new ColonnadeWriterFactory(planned.job(), planned.rows(), check);
+  }
+
+  @Override
+  public void commit(WriterCommitMessage[] messages) {
+    end.accept(planned, messages);
+  }
+
+  /**
+   * Deletes nothing: Spark calls this after a commit that raised, too, and that commit may have
+   * happened. Nor does it know of every task still running. Vacuum removes what no epoch names.
+   */
+  @Override
+  public void abort(WriterCommitMessage[] messages) {}
+}

@@ -1,0 +1,50 @@
+package colonnade.spark.sink;
+
+import colonnade.write.RowCheck;
+import java.util.function.BiConsumer;
+import org.apache.spark.sql.connector.distributions.Distribution;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** A planned write: each task has its rows by partition and in the order of the sort key. */
+final class ColonnadeWrite implements RequiresDistributionAndOrdering {
+  private final PlannedWrite planned;
+  private final RowCheck check;
+  private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+
+  /** {@code check} is what every row must meet, or null. */
+  ColonnadeWrite(
+      PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this.planned = planned;
+    this.check = check;
+    this.end = end;
+  }
+
+  @Override
+  public String description() {
+    return "colonnade";
+  }
+
+  @Override
+  public Distribution requiredDistribution() {
+    return planned.distribution();
+  }
+
+  /** A partition with many rows may be divided between tasks. */
+  @Override
+  public boolean distributionStrictlyRequired() {
+    return false;
+  }
+
+  @Override
+  public SortOrder[] requiredOrdering() {
+    return planned.ordering();
+  }
+
+  @Override
+  public BatchWrite toBatch() {
+    return new ColonnadeBatchWrite(planned, check, end);
+  }
+}

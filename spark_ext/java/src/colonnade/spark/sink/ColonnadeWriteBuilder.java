@@ -1,0 +1,119 @@
+package colonnade.spark.sink;
+
+import colonnade.spark.quirks.MergeJoin;
+import colonnade.spark.quirks.SparkCondition;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.ExpressionTree;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import org.apache.spark.sql.connector.expressions.filter.AlwaysTrue;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.SupportsDynamicOverwrite;
+import org.apache.spark.sql.connector.write.SupportsOverwriteV2;
+import org.apache.spark.sql.connector.write.Write;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.internal.SQLConf;
+
+/** A write to a table: an append until Spark says that it overwrites. */
+public final class ColonnadeWriteBuilder
+    implements SupportsOverwriteV2, SupportsDynamicOverwrite {
+  private static final Set<String> CHOICES =
+      Set.of("partitionoverwritemode", "replacewhere", "overwriteschema");
+
+  private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
+  private final ColonnadeTable seen;
+  private WriteRequest request;
+
+  /** Writes to a table as the statement has seen it, and to no other one. */
+  public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
+    // A MERGE that only inserts comes as an append.
+    return new ColonnadeWriteBuilder(
+        request(table.path(), info).basedOn(table),
+        (planned, messages) -> planned.append(MergeJoin.running(table), messages),
+        table);
+  }
+
+  /** Removes, now and without tasks, the rows of a table as the statement has seen it. */
+  public static void truncate(ColonnadeTable table) {
+    WriteRequest request = WriteRequest.append(table.path(), table.schema(), Map.of());
+    request.basedOn(table).overwriting(null).plan().commit(new WriterCommitMessage[0]);
+  }
+
+  /** {@code end} is given the planned write and what all tasks report. */
+  public ColonnadeWriteBuilder(
+      WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
+    this(request, end, null);
+  }
+
+  private ColonnadeWriteBuilder(
+      WriteRequest request,
+      BiConsumer<PlannedWrite, WriterCommitMessage[]> end,
+      ColonnadeTable seen) {
+    this.request = request;
+    this.end = end;
+    this.seen = seen;
+  }
+
+  public static WriteRequest request(String path, LogicalWriteInfo info) {
+    return WriteRequest.append(path, info.schema(), info.options().asCaseSensitiveMap());
+  }
+
+  @Override
+  public ColonnadeWriteBuilder overwrite(Predicate[] predicates) {
+    request = request.overwriting(selects(predicates) ? filters(predicates) : null);
+    return this;
+  }
+
+  /**
+   * All rows; or, where a DataFrame is saved at a path, what Spark's setting says of them, which it
+   * heeds itself in SQL only. A condition that selects all rows comes here, too, without a path.
+   */
+  @Override
+  public ColonnadeWriteBuilder truncate() {
+    boolean chosen =
+        request.options().keySet().stream()
+            .anyMatch(name -> CHOICES.contains(name.toLowerCase(Locale.ROOT)));
+    boolean dynamic = SQLConf.get().partitionOverwriteMode().toString().equals("DYNAMIC");
+    boolean saved = request.options().keySet().stream().anyMatch("path"::equalsIgnoreCase);
+    return saved && seen != null && !seen.layout().isEmpty() && dynamic && !chosen
+        ? overwriteDynamicPartitions()
+        : overwrite(new Predicate[0]);
+  }
+
+  @Override
+  public ColonnadeWriteBuilder overwriteDynamicPartitions() {
+    request = request.overwritingPartitions();
+    return this;
+  }
+
+  private static boolean selects(Predicate[] predicates) {
+    for (Predicate predicate : predicates) {
+      if (!(predicate instanceof AlwaysTrue)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static List<Map<String, Object>> filters(Predicate[] predicates) {
+    return ExpressionTree.of(predicates);
+  }
+
+  @Override
+  public Write build() {
+    PlannedWrite planned = request.plan();
+    if (planned.exact()) {
+      return new ColonnadeWrite(planned, null, end);
+    }
+    SparkCondition condition = SparkCondition.running(seen).orElseThrow();
+    List<Map<String, Object>> filters = request.where();
+    return new ColonnadeWrite(
+        planned,
+        condition.check(request.rows()),
+        (written, messages) -> written.replace(condition, filters, messages));
+  }
+}

@@ -1,0 +1,45 @@
+package colonnade.spark.sink;
+
+import colonnade.spark.table.ColonnadeTable;
+import java.util.Map;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.write.DeltaWrite;
+import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** The writing side of a DELETE, UPDATE or MERGE. */
+public final class RowChangeBuilder implements DeltaWriteBuilder {
+  private final WriteRequest request;
+  private final RowChange change;
+
+  /** {@code options} are those of the statement, {@code written} the rows that it writes. */
+  public static RowChangeBuilder of(
+      RowChange change, CaseInsensitiveStringMap options, StructType written) {
+    WriteRequest request = request(change.table(), written, options.asCaseSensitiveMap());
+    return new RowChangeBuilder(request, change);
+  }
+
+  /** Deletes, now and without tasks, the rows of a table which {@code filters} select. */
+  public static void delete(
+      ColonnadeTable table, Predicate[] filters, Map<String, String> options) {
+    request(table, new StructType(), options).plan().delete(filters);
+  }
+
+  private static WriteRequest request(
+      ColonnadeTable table, StructType written, Map<String, String> options) {
+    // A statement that only deletes writes no columns.
+    StructType rows = written.isEmpty() ? table.schema() : written;
+    return WriteRequest.append(table.path(), rows, options).basedOn(table);
+  }
+
+  private RowChangeBuilder(WriteRequest request, RowChange change) {
+    this.request = request;
+    this.change = change;
+  }
+
+  @Override
+  public DeltaWrite build() {
+    return new RowChangeWrite(request.plan(), change);
+  }
+}

@@ -1,0 +1,78 @@
+package colonnade.spark.sink;
+
+import colonnade.write.RowChangeWriterFactory;
+import org.apache.spark.sql.connector.distributions.Distribution;
+import org.apache.spark.sql.connector.distributions.Distributions;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.write.DeltaBatchWrite;
+import org.apache.spark.sql.connector.write.DeltaWrite;
+import org.apache.spark.sql.connector.write.DeltaWriterFactory;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
+import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/**
+ * A planned change of rows: each task has those to write by partition, in the order of the sort key.
+ * Its tasks write what nobody sees; the commit shows it, and takes the rows that go, in one epoch.
+ */
+final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite {
+  private static final SortOrder[] UNSORTED = {};
+
+  private final PlannedWrite planned;
+  private final RowChange change;
+
+  RowChangeWrite(PlannedWrite planned, RowChange change) {
+    this.planned = planned;
+    this.change = change;
+  }
+
+  @Override
+  public String description() {
+    return "colonnade";
+  }
+
+  /** As plans show it. */
+  @Override
+  public String toString() {
+    return change.kind();
+  }
+
+  @Override
+  public Distribution requiredDistribution() {
+    return writesRows() ? planned.distribution() : Distributions.unspecified();
+  }
+
+  /** A partition with many rows may be divided between tasks. */
+  @Override
+  public boolean distributionStrictlyRequired() {
+    return false;
+  }
+
+  @Override
+  public SortOrder[] requiredOrdering() {
+    return writesRows() ? planned.ordering() : UNSORTED;
+  }
+
+  private boolean writesRows() {
+    return !change.kind().equals("delete");
+  }
+
+  @Override
+  public DeltaBatchWrite toBatch() {
+    return this;
+  }
+
+  @Override
+  public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+    return new RowChangeWriterFactory(planned.job(), planned.rows());
+  }
+
+  @Override
+  public void commit(WriterCommitMessage[] messages) {
+    planned.commit(change, messages);
+  }
+
+  /** Deletes nothing, as after any failed write: vacuum removes what no epoch names. */
+  @Override
+  public void abort(WriterCommitMessage[] messages) {}
+}

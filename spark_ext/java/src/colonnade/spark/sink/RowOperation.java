@@ -1,0 +1,77 @@
+package colonnade.spark.sink;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.spark.scan.ColonnadeScanBuilder;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.ColumnName;
+import colonnade.spark.table.RowColumn;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
+import org.apache.spark.sql.connector.write.SupportsDelta;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/**
+ * A DELETE, UPDATE or MERGE of a table at one epoch. Its rows are named by their handlers, so a
+ * DELETE reads the columns of its condition and no others.
+ */
+public final class RowOperation implements SupportsDelta {
+  private final ColonnadeTable table;
+  private final RowLevelOperationInfo info;
+  private final List<ColonnadeScanBuilder> scans = new ArrayList<>();
+
+  public RowOperation(ColonnadeTable table, RowLevelOperationInfo info) {
+    this.table = table;
+    this.info = info;
+  }
+
+  @Override
+  public Command command() {
+    return info.command();
+  }
+
+  @Override
+  public String description() {
+    return "colonnade";
+  }
+
+  @Override
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    // Without a join Spark would read the table once more, only to find filters.
+    ColonnadeScanBuilder scan = new ColonnadeScanBuilder(table, command() == Command.MERGE);
+    scans.add(scan);
+    return scan;
+  }
+
+  @Override
+  public NamedReference[] rowId() {
+    return new NamedReference[] {ColumnName.reference(RowColumn.HANDLER)};
+  }
+
+  @Override
+  public DeltaWriteBuilder newWriteBuilder(LogicalWriteInfo rows) {
+    String kind = command().name().toLowerCase(Locale.ROOT);
+    RowChange change = new RowChange(table, kind, this::filters);
+    StructType own = RowColumn.without(rows.schema());
+    if (command() == Command.MERGE && !own.equals(rows.schema())) {
+      // Spark fails at such rows: at an insertion for want of values, at an update in its tasks.
+      throw ColonnadeException.unchecked(
+          "COLONNADE_INVALID_INPUT",
+          "A MERGE cannot name _rowset, _row, _row_handler or _epoch of the table that it changes;"
+              + " name columns of the table, or use UPDATE or DELETE.");
+    }
+    return RowChangeBuilder.of(change, info.options(), own);
+  }
+
+  /** What the one scan of the table was asked for; null where there is none, or several. */
+  private List<Map<String, Object>> filters() {
+    return scans.size() == 1 ? scans.get(0).filters() : null;
+  }
+}

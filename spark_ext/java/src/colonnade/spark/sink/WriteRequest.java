@@ -1,0 +1,80 @@
+package colonnade.spark.sink;
+
+import colonnade.planner.Planner;
+import colonnade.spark.quirks.StatementTag;
+import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.PartitionLayout;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * A write to be planned.
+ *
+ * @param rows the columns that Spark will give
+ * @param options the user's
+ * @param seen database, table and epoch that the statement has read, or null for whatever is there
+ * @param design of a table to create, or null
+ * @param where filters that select the rows to overwrite, or null for all
+ * @param dynamic whether it overwrites just the partitions that its rows are of
+ * @param callable whether Spark finds the partition transforms as functions
+ */
+public record WriteRequest(
+    String path,
+    StructType rows,
+    Map<String, String> options,
+    Map<String, Object> seen,
+    Map<String, Object> design,
+    boolean overwrite,
+    List<Map<String, Object>> where,
+    boolean dynamic,
+    boolean callable) {
+
+  public static WriteRequest append(String path, StructType rows, Map<String, String> options) {
+    return new WriteRequest(path, rows, options, null, null, false, null, false, true);
+  }
+
+  /** The same of a table as a statement has seen it. */
+  public WriteRequest basedOn(ColonnadeTable table) {
+    boolean functions = table.layout().callable();
+    return new WriteRequest(
+        path, rows, options, table.state(), design, overwrite, where, dynamic, functions);
+  }
+
+  public WriteRequest creating(Map<String, Object> table) {
+    return new WriteRequest(path, rows, options, seen, table, overwrite, where, dynamic, callable);
+  }
+
+  public WriteRequest overwriting(List<Map<String, Object>> filters) {
+    return new WriteRequest(path, rows, options, seen, design, true, filters, false, callable);
+  }
+
+  WriteRequest overwritingPartitions() {
+    return new WriteRequest(path, rows, options, seen, design, true, null, true, callable);
+  }
+
+  /** The planned write; nothing is written. Fails where the columns do not fit the table. */
+  public PlannedWrite plan() {
+    Map<String, Object> args = new HashMap<>();
+    args.put("path", path);
+    args.put("schema", rows.json());
+    args.put("options", options);
+    args.put("seen", seen);
+    args.put("design", design);
+    args.put("overwrite", overwrite);
+    args.put("where", where);
+    args.put("dynamic", dynamic);
+    args.put("transaction", StatementTag.running());
+    JsonNode planned = Planner.call("plan_write", args);
+    return new PlannedWrite(
+        planned.get("job").asText(),
+        planned.get("path").asText(),
+        planned.get("database").textValue(),
+        rows,
+        planned.get("ordering"),
+        PartitionLayout.of(planned.get("partitioning"), callable),
+        planned.get("exact").asBoolean());
+  }
+}

@@ -1,0 +1,29 @@
+package colonnade.spark.table;
+
+import colonnade.planner.Planner;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** A path as a user writes it. What is a URL the planner decides, as for every other engine. */
+public final class GivenPath {
+  private GivenPath() {}
+
+  /**
+   * Whether a path depends on the folder that the driver happens to run in.
+   *
+   * <p>Refuses a text that begins like a URL and is none.
+   */
+  public static boolean isRelative(String path) {
+    return !path.startsWith("/") && !path.startsWith("~") && !isUrl(path);
+  }
+
+  /** The path from the root, or the URL. */
+  public static String absolute(String path) {
+    return isRelative(path) ? Path.of(path).toAbsolutePath().toString() : path;
+  }
+
+  private static boolean isUrl(String path) {
+    return path.indexOf(':') > 0
+        && Planner.call("names_url", Map.of("path", path)).get("url").asBoolean();
+  }
+}

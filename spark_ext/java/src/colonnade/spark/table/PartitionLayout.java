@@ -1,0 +1,110 @@
+package colonnade.spark.table;
+
+import colonnade.format.PartitionTransform;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.sql.connector.expressions.Expressions;
+import org.apache.spark.sql.connector.expressions.SortDirection;
+import org.apache.spark.sql.connector.expressions.SortOrder;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * What a table is partitioned by, as Spark says it; without fields it is not.
+ *
+ * @param callable whether Spark finds the transforms as functions: not in its own catalog alone
+ */
+public record PartitionLayout(List<Field> fields, boolean callable) {
+
+  /** A transform of a column, by name; the argument is 0 where the transform has none. */
+  public record Field(PartitionTransform transform, String column, int argument) {
+
+    /** As Spark compares it with what others say: not by our own classes. */
+    Transform asTransform() {
+      String quoted = ColumnName.quoted(column);
+      return switch (transform) {
+        case IDENTITY -> Expressions.identity(quoted);
+        case YEARS -> Expressions.years(quoted);
+        case MONTHS -> Expressions.months(quoted);
+        case DAYS -> Expressions.days(quoted);
+        case HOURS -> Expressions.hours(quoted);
+        case BUCKET -> Expressions.bucket(argument, quoted);
+        case TRUNCATE ->
+            Expressions.apply(
+                transform.text(), Expressions.literal(argument), ColumnName.reference(column));
+      };
+    }
+
+    /**
+     * Whether Spark can tell that two tables are partitioned alike by it. It compares transforms
+     * of a column alone, and the number of buckets.
+     */
+    boolean isComparable() {
+      return transform != PartitionTransform.TRUNCATE;
+    }
+
+    /** What its values are called where they need a name, as users of Iceberg know it. */
+    String name() {
+      return switch (transform) {
+        case IDENTITY -> column;
+        case YEARS -> column + "_year";
+        case MONTHS -> column + "_month";
+        case DAYS -> column + "_day";
+        case HOURS -> column + "_hour";
+        case BUCKET -> column + "_bucket";
+        case TRUNCATE -> column + "_trunc";
+      };
+    }
+
+    /** The type of its values in a table of that schema. */
+    DataType type(StructType schema) {
+      return transform.resultType(schema.apply(column).dataType());
+    }
+  }
+
+  /** Reads a list of fields as the planner writes it. */
+  public static PartitionLayout of(JsonNode fields, boolean callable) {
+    List<Field> found = new ArrayList<>();
+    for (JsonNode field : fields) {
+      found.add(
+          new Field(
+              PartitionTransform.named(field.get("transform").asText()),
+              field.get("column").asText(),
+              field.path("argument").asInt()));
+    }
+    return new PartitionLayout(found, callable);
+  }
+
+  public boolean isEmpty() {
+    return fields.isEmpty();
+  }
+
+  /** As Spark describes tables. */
+  public Transform[] transforms() {
+    return fields.stream().map(Field::asTransform).toArray(Transform[]::new);
+  }
+
+  /** What Spark can bring rows together by. */
+  public Transform[] clustering() {
+    return fields.stream().filter(this::isCallable).map(Field::asTransform)
+        .toArray(Transform[]::new);
+  }
+
+  /** Whether Spark can evaluate a field. */
+  boolean isCallable(Field field) {
+    return callable || field.transform() == PartitionTransform.IDENTITY;
+  }
+
+  /** What brings rows of a partition next to each other, and then in the order of a sort key. */
+  public SortOrder[] ordering(SortOrder[] sortKey) {
+    List<SortOrder> orders = new ArrayList<>();
+    for (Transform transform : clustering()) {
+      orders.add(Expressions.sort(transform, SortDirection.ASCENDING));
+    }
+    orders.addAll(Arrays.asList(sortKey));
+    return orders.toArray(SortOrder[]::new);
+  }
+}

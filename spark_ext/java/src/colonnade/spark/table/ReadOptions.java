@@ -1,0 +1,39 @@
+package colonnade.spark.table;
+
+import colonnade.planner.Planner;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The options of a read, as the planner understands them.
+ *
+ * @param namesState whether the options name an epoch or a time
+ */
+public record ReadOptions(String path, boolean namesState) {
+  private static final Set<String> STATE = Set.of("epoch", "versionAsOf", "timestampAsOf");
+
+  /** Reads the options; refuses unknown ones and those that contradict each other. */
+  public static ReadOptions check(Map<String, String> options) {
+    String path = options.get("path");
+    if (options.size() == 1 && path != null && !path.isEmpty()) {
+      return new ReadOptions(path, false);
+    }
+    JsonNode found = Planner.call("check_options", Map.of("options", options));
+    boolean namesState = !found.get("epoch").isNull() || !found.get("timestamp").isNull();
+    return new ReadOptions(found.get("path").asText(), namesState);
+  }
+
+  /** Those of the options that name an epoch or a time. */
+  public static Map<String, String> namingState(Map<String, String> options) {
+    Map<String, String> found = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    options.forEach(
+        (name, value) -> {
+          if (STATE.stream().anyMatch(name::equalsIgnoreCase)) {
+            found.put(name, value);
+          }
+        });
+    return found;
+  }
+}

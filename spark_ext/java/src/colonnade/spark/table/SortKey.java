@@ -1,0 +1,57 @@
+package colonnade.spark.table;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.apache.spark.sql.connector.expressions.ClusterByTransform;
+import org.apache.spark.sql.connector.expressions.NamedReference;
+import org.apache.spark.sql.connector.expressions.Transform;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * The sort key of a table as Spark shows it: as CLUSTER BY, or as the property {@code sortKey}
+ * where a column descends, which CLUSTER BY cannot say, or where the table is partitioned, which
+ * excludes CLUSTER BY. Both create the same key again.
+ */
+record SortKey(List<JsonNode> fields, boolean clusters) {
+  private static final String PROPERTY = "sortKey";
+
+  /** That of a table as the planner loaded it; {@code alone} where it is not partitioned. */
+  static SortKey of(JsonNode loaded, boolean alone) {
+    List<JsonNode> fields =
+        StreamSupport.stream(loaded.get("sort_key").spliterator(), false).toList();
+    return new SortKey(fields, alone && fields.stream().noneMatch(SortKey::descends));
+  }
+
+  private static boolean descends(JsonNode field) {
+    return field.get("descending").asBoolean();
+  }
+
+  private static String column(JsonNode field) {
+    return field.get("column").asText();
+  }
+
+  Transform[] partitioning() {
+    if (fields.isEmpty() || !clusters) {
+      return new Transform[0];
+    }
+    List<NamedReference> columns =
+        fields.stream().map(field -> ColumnName.reference(column(field))).toList();
+    return new Transform[] {
+      new ClusterByTransform(CollectionConverters.asScala(columns).toSeq())
+    };
+  }
+
+  Map<String, String> properties() {
+    if (fields.isEmpty() || clusters) {
+      return Map.of();
+    }
+    return Map.of(
+        PROPERTY,
+        fields.stream()
+            .map(field -> column(field) + (descends(field) ? " desc" : ""))
+            .collect(Collectors.joining(", ")));
+  }
+}

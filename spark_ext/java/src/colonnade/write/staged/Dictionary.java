@@ -1,0 +1,155 @@
+package colonnade.write.staged;
+
+import java.util.Arrays;
+
+/**
+ * The different values of a block in order of appearance, and for each row which one it has. Keeps
+ * its memory from block to block.
+ *
+ * <p>There are two kinds and no more, so that the compiler sees through their methods. Spec:
+ * docs/spec/rowset.md#dictionary
+ */
+abstract class Dictionary<C extends Staged> {
+  /** So many first rows are looked at before anything large is tried. */
+  static final int SAMPLE_ROWS = 4096;
+
+  private static final double CLEARLY_LESS = 0.8;
+  private static final int OVERHEAD_BYTES = 256;
+  private static final int SMALL = 1024;
+
+  private int[] firstRows = new int[SMALL];
+  private int[] hashes = new int[SMALL];
+  private int[] slots = new int[2 * SMALL];
+  private int[] ids = new int[0];
+  private int count;
+  private long valueBytes;
+
+  abstract int hash(C column, int row);
+
+  abstract boolean isSame(C column, int left, int right);
+
+  /** What the value of a row takes in an Arrow array. */
+  abstract int bytesOf(C column, int row);
+
+  /**
+   * Collect the values of a range; false, and nothing usable, unless that takes clearly less than
+   * {@code rivalBytes}.
+   *
+   * <p>NULL rows get index 0. Gives up early when the share of different values among the first
+   * rows is above {@code distinctShare}.
+   */
+  final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
+    int rows = to - from;
+    if (rivalBytes < OVERHEAD_BYTES) {
+      return false;
+    }
+    begin(rows);
+    boolean isSampled = rows > 2 * SAMPLE_ROWS;
+    int sampled = isSampled ? from + SAMPLE_ROWS : to;
+    if (!add(column, from, from, sampled, rivalBytes)) {
+      return false;
+    }
+    int different = count + (column.nulls.count(from, sampled) > 0 ? 1 : 0);
+    if (isSampled && different > distinctShare * SAMPLE_ROWS) {
+      return false;
+    }
+    long most = (long) (CLEARLY_LESS * rivalBytes);
+    return add(column, from, sampled, to, rivalBytes)
+        && valueBytes + (long) rows * indexWidth() + OVERHEAD_BYTES <= most;
+  }
+
+  /** Bytes of an index. */
+  final int indexWidth() {
+    return count <= 1 << 7 ? 1 : count <= 1 << 15 ? 2 : 4;
+  }
+
+  /** How many values there are. */
+  final int count() {
+    return count;
+  }
+
+  /** The row in which a value appears first. */
+  final int firstRow(int id) {
+    return firstRows[id];
+  }
+
+  /** For each row of the range, counted from its first, the index of its value. */
+  final int[] ids() {
+    return ids;
+  }
+
+  private void begin(int rows) {
+    if (ids.length < rows) {
+      ids = new int[rows];
+    }
+    if (slots.length > 4 * Math.max(count, SMALL / 2)) {
+      // A few values in a large table would be all over the memory.
+      slots = new int[2 * SMALL];
+    } else {
+      Arrays.fill(slots, 0);
+    }
+    count = 0;
+    valueBytes = 0;
+  }
+
+  private boolean add(C column, int first, int from, int to, long rivalBytes) {
+    boolean hasNulls = column.nulls.count() > 0;
+    for (int row = from; row < to; row++) {
+      if (hasNulls && column.nulls.get(row)) {
+        ids[row - first] = 0;
+        continue;
+      }
+      int before = count;
+      ids[row - first] = idOf(column, row);
+      if (count > before) {
+        valueBytes += bytesOf(column, row);
+        if (valueBytes > rivalBytes) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private int idOf(C column, int row) {
+    int hash = hash(column, row);
+    int mask = slots.length - 1;
+    int slot = hash & mask;
+    while (slots[slot] != 0) {
+      int id = slots[slot] - 1;
+      if (hashes[id] == hash && isSame(column, firstRows[id], row)) {
+        return id;
+      }
+      slot = slot + 1 & mask;
+    }
+    if (count == firstRows.length) {
+      firstRows = Arrays.copyOf(firstRows, 2 * count);
+      hashes = Arrays.copyOf(hashes, 2 * count);
+    }
+    firstRows[count] = row;
+    hashes[count++] = hash;
+    slots[slot] = count;
+    if (2 * count > slots.length) {
+      grow();
+    }
+    return count - 1;
+  }
+
+  private void grow() {
+    slots = new int[2 * slots.length];
+    int mask = slots.length - 1;
+    for (int id = 0; id < count; id++) {
+      int slot = hashes[id] & mask;
+      while (slots[slot] != 0) {
+        slot = slot + 1 & mask;
+      }
+      slots[slot] = id + 1;
+    }
+  }
+
+  /** Spread the bits of a word over a hash. */
+  static long mix(long word) {
+    long mixed = word * 0x9E3779B97F4A7C15L;
+    return mixed ^ mixed >>> 32;
+  }
+}

@@ -1,0 +1,75 @@
+package colonnade.write.staged;
+
+import colonnade.format.Bound;
+import colonnade.format.Statistics;
+
+/** How blocks of integers, decimals of at most 18 digits included, are encoded. */
+final class Integers {
+  private static final double DISTINCT_SHARE = 0.5;
+
+  /** 8 bits tell 128 values apart, so more among the first rows are too many for 16-bit rivals. */
+  private static final double DISTINCT_SHARE_OF_SHORTS = 128.0 / Dictionary.SAMPLE_ROWS;
+
+  private Integers() {}
+
+  /**
+   * Encode rows that are not all NULL: constant, a dictionary, or the fewest bytes that hold the
+   * distance from the smallest value.
+   */
+  static EncodedBlock encode(BlockEncoder encoder, StagedNumbers column, int from, int to) {
+    int nullCount = column.nulls.count(from, to);
+    Statistics statistics = measure(column, from, to, nullCount);
+    long low = ((Bound.Whole) statistics.low()).value().longValue();
+    long high = ((Bound.Whole) statistics.high()).value().longValue();
+    if (low == high && nullCount == 0) {
+      return encoder.constant(column, from, to, statistics);
+    }
+    int width = narrowedWidth(column, low, high);
+    int streamWidth = width == 0 ? column.width : width;
+    int rows = to - from;
+    if (streamWidth > 1) {
+      long rival = (long) rows * streamWidth + (nullCount > 0 ? rows + 7 >> 3 : 0);
+      double share = streamWidth > 2 ? DISTINCT_SHARE : DISTINCT_SHARE_OF_SHORTS;
+      LongDictionary dictionary = encoder.longDictionary();
+      if (dictionary.build(column, from, to, share, rival)) {
+        return encoder.dictionary(column, from, to, statistics, dictionary);
+      }
+    }
+    if (width == 0) {
+      return encoder.plain(column, from, to, statistics);
+    }
+    return encoder.narrowed(column, from, to, statistics, width, width == 8 ? 0 : low);
+  }
+
+  /** The bytes to which values are narrowed; 0 where they stay as they are. */
+  private static int narrowedWidth(StagedNumbers column, long low, long high) {
+    // Decimals are integers of 8 bytes that Arrow keeps in 16.
+    int integerWidth = Math.min(column.width, 8);
+    for (int width = 1; width < integerWidth && width <= 4; width *= 2) {
+      if (Long.compareUnsigned(high - low, 1L << 8 * width) < 0) {
+        return width;
+      }
+    }
+    return column.width == 16 ? 8 : 0;
+  }
+
+  private static Statistics measure(StagedNumbers column, int from, int to, int nullCount) {
+    long[] values = column.values;
+    long low = Long.MAX_VALUE;
+    long high = Long.MIN_VALUE;
+    if (nullCount == 0) {
+      for (int row = from; row < to; row++) {
+        low = Math.min(low, values[row]);
+        high = Math.max(high, values[row]);
+      }
+    } else {
+      for (int row = from; row < to; row++) {
+        if (!column.nulls.get(row)) {
+          low = Math.min(low, values[row]);
+          high = Math.max(high, values[row]);
+        }
+      }
+    }
+    return new Statistics(nullCount, 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
+  }
+}

@@ -1,0 +1,28 @@
+package colonnade.write.staged;
+
+/** The different values of a block of numbers; floats are told apart by their bits. */
+final class LongDictionary extends Dictionary<StagedNumbers> {
+  @Override
+  int hash(StagedNumbers column, int row) {
+    return (int) mix(column.values[row]);
+  }
+
+  @Override
+  boolean isSame(StagedNumbers column, int left, int right) {
+    return column.values[left] == column.values[right];
+  }
+
+  @Override
+  int bytesOf(StagedNumbers column, int row) {
+    return column.width;
+  }
+
+  /** The values themselves. */
+  long[] values(StagedNumbers column) {
+    long[] values = new long[count()];
+    for (int id = 0; id < values.length; id++) {
+      values[id] = column.values[firstRow(id)];
+    }
+    return values;
+  }
+}

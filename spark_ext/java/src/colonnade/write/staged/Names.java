@@ -1,0 +1,84 @@
+package colonnade.write.staged;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** How columns and fields are found by name, and how names stand in sentences. */
+public final class Names {
+  private Names() {}
+
+  /**
+   * Where each wanted name is among those found: exactly, or but for case.
+   *
+   * @throws org.apache.spark.sql.AnalysisException with one sentence about {@code what} that lists all names that
+   *     are missing, unknown or there twice
+   */
+  public static int[] match(List<String> found, List<String> wanted, String what) {
+    Map<String, List<Integer>> places = new LinkedHashMap<>();
+    for (int i = 0; i < found.size(); i++) {
+      places.computeIfAbsent(fold(found.get(i)), name -> new ArrayList<>()).add(i);
+    }
+    Map<String, Boolean> known = new HashMap<>();
+    wanted.forEach(name -> known.put(fold(name), true));
+    List<String> faults = new ArrayList<>();
+    list(faults, "lacks", wanted.stream().filter(n -> !places.containsKey(fold(n))).toList());
+    list(
+        faults,
+        "has the unknown",
+        found.stream().filter(n -> !known.containsKey(fold(n))).toList());
+    list(
+        faults,
+        "has more than once",
+        places.values().stream()
+            .filter(at -> at.size() > 1)
+            .map(at -> found.get(at.get(0)))
+            .toList());
+    if (!faults.isEmpty()) {
+      throw Refusal.invalid(
+          what + " " + String.join(" and ", faults) + "; give every field exactly once.");
+    }
+    return wanted.stream().mapToInt(name -> places.get(fold(name)).get(0)).toArray();
+  }
+
+  private static void list(List<String> faults, String fault, List<String> names) {
+    if (!names.isEmpty()) {
+      faults.add(
+          names.stream().map(Names::quote).collect(Collectors.joining(", ", fault + " ", "")));
+    }
+  }
+
+  /** A name as Python quotes it, because its sentences do. */
+  public static String quote(String name) {
+    char mark = name.indexOf('\'') >= 0 && name.indexOf('"') < 0 ? '"' : '\'';
+    StringBuilder quoted = new StringBuilder().append(mark);
+    name.codePoints().forEach(point -> appendQuoted(quoted, point, mark));
+    return quoted.append(mark).toString();
+  }
+
+  private static void appendQuoted(StringBuilder quoted, int point, char mark) {
+    switch (point) {
+      case '\n' -> quoted.append("\\n");
+      case '\r' -> quoted.append("\\r");
+      case '\t' -> quoted.append("\\t");
+      default -> {
+        if (point == mark || point == '\\') {
+          quoted.append('\\').appendCodePoint(point);
+        } else if (point < ' ' || point == 127) {
+          quoted.append(String.format("\\x%02x", point));
+        } else {
+          quoted.appendCodePoint(point);
+        }
+      }
+    }
+  }
+
+  private static String fold(String name) {
+    // Up and down again is what makes of a sharp s the two letters that Python makes of it.
+    return name.toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
+  }
+}

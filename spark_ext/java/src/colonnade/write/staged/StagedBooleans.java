@@ -1,0 +1,82 @@
+package colonnade.write.staged;
+
+import colonnade.format.ArrowBatch;
+import colonnade.format.ArrowField;
+import colonnade.format.ArrowType;
+import colonnade.format.Bound;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+
+/** Booleans, a byte each until they become a bitmap. */
+final class StagedBooleans extends Staged {
+  private byte[] values = new byte[1024];
+
+  StagedBooleans(TableField field, String path) {
+    super(field, path);
+  }
+
+  @Override
+  void appendValue(SpecializedGetters from, int ordinal) {
+    appendSlot();
+    values[rows] = (byte) (from.getBoolean(ordinal) ? 1 : 0);
+  }
+
+  @Override
+  void appendSlot() {
+    values = Room.forOne(values, rows, path);
+    values[rows] = 0;
+  }
+
+  @Override
+  void checkValues() {}
+
+  @Override
+  public int slotBytes() {
+    return 1;
+  }
+
+  @Override
+  long valueBytes(int from, int to) {
+    return to - from + 7 >> 3;
+  }
+
+  @Override
+  ArrowField arrow() {
+    return ArrowField.of(storageName(), ArrowType.bool());
+  }
+
+  @Override
+  void addValues(ArrowBatch batch, int from, int to) {
+    int length = to - from + 7 >> 3;
+    byte[] bitmap = batch.buffer(length);
+    Arrays.fill(bitmap, 0, length, (byte) 0);
+    for (int row = from; row < to; row++) {
+      bitmap[row - from >> 3] |= (byte) (values[row] << (row - from & 7));
+    }
+  }
+
+  @Override
+  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+    int low = 1;
+    int high = 0;
+    for (int row = from; row < to; row++) {
+      if (!nulls.get(row)) {
+        low = Math.min(low, values[row]);
+        high = Math.max(high, values[row]);
+      }
+    }
+    Statistics statistics =
+        new Statistics(
+            nulls.count(from, to), 0, Bound.Whole.of(low), Bound.Whole.of(high), true);
+    return low == high && statistics.nulls() == 0
+        ? encoder.constant(this, from, to, statistics)
+        : encoder.plain(this, from, to, statistics);
+  }
+
+  @Override
+  public Comparable<?> sortValue(int row) {
+    return nulls.get(row) ? null : Long.valueOf(values[row]);
+  }
+}

@@ -1,0 +1,150 @@
+package colonnade.write.staged;
+
+import colonnade.format.ArrowType;
+import colonnade.format.TableField;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.BinaryType;
+import org.apache.spark.sql.types.BooleanType;
+import org.apache.spark.sql.types.ByteType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DateType;
+import org.apache.spark.sql.types.DayTimeIntervalType;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType;
+import org.apache.spark.sql.types.FloatType;
+import org.apache.spark.sql.types.IntegerType;
+import org.apache.spark.sql.types.LongType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.ShortType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.sql.types.TimeType;
+import org.apache.spark.sql.types.TimestampNTZType;
+import org.apache.spark.sql.types.TimestampType;
+import org.apache.spark.sql.types.VariantType;
+import org.apache.spark.sql.types.YearMonthIntervalType;
+
+/** The staged form of each type, and which of Spark's types may be stored as which. */
+public final class StagedColumns {
+  private static final Map<Class<? extends DataType>, String> NAMES =
+      Map.of(
+          StringType.class, "string",
+          DecimalType.class, "decimal",
+          ArrayType.class, "array",
+          MapType.class, "map",
+          StructType.class, "struct",
+          IntegerType.class, "int",
+          YearMonthIntervalType.class, "interval year to month",
+          DayTimeIntervalType.class, "interval day to second",
+          TimeType.class, "time");
+
+  /** Those that Spark calls what a table calls them. */
+  private static final List<Class<? extends DataType>> NAMED_ALIKE =
+      List.of(
+          BooleanType.class,
+          ByteType.class,
+          ShortType.class,
+          LongType.class,
+          FloatType.class,
+          DoubleType.class,
+          BinaryType.class,
+          DateType.class,
+          TimestampType.class,
+          TimestampNTZType.class,
+          VariantType.class);
+
+  private StagedColumns() {}
+
+  /**
+   * Stage a field whose values arrive as a Spark type.
+   *
+   * @param staged counts the bytes of variable length
+   * @throws org.apache.spark.sql.AnalysisException naming the column when values of that type are none of the
+   *     field's
+   */
+  public static Staged of(TableField field, DataType found, String path, StagedBytes staged) {
+    String base = field.base();
+    if (!base.equals(base(found)) || isOtherDecimal(field, found)) {
+      throw Refusal.invalid(
+          "Column " + Names.quote(path) + " is " + field.type() + ", but the data holds "
+              + found.simpleString() + "; cast the data first.");
+    }
+    return switch (base) {
+      case "boolean" -> new StagedBooleans(field, path);
+      case "byte" -> new StagedNumbers.Bytes(field, path);
+      case "short" -> new StagedNumbers.Shorts(field, path);
+      case "int", "interval year to month" ->
+          new StagedNumbers.Ints(field, path, ArrowType.signed(32));
+      case "date" -> new StagedNumbers.Ints(field, path, ArrowType.date());
+      case "long" -> new StagedNumbers.Longs(field, path, ArrowType.signed(64));
+      case "timestamp" -> new StagedNumbers.Longs(field, path, ArrowType.timestamp(true));
+      case "timestamp_ntz" ->
+          new StagedNumbers.Longs(field, path, ArrowType.timestamp(false));
+      case "interval day to second" ->
+          new StagedNumbers.Longs(field, path, ArrowType.duration());
+      case "time" -> new StagedNumbers.Times(field, path);
+      case "float" -> new StagedNumbers.Floats(field, path);
+      case "double" -> new StagedNumbers.Doubles(field, path);
+      case "decimal" ->
+          field.precision() > 18
+              ? new WideDecimals(field, path)
+              : new StagedNumbers.Decimals(field, path);
+      case "string", "binary" -> new StagedTexts(field, path, staged);
+      case "variant" ->
+          new StagedStructs.Variants(
+              field,
+              path,
+              new StagedTexts(field.children().get(0), path, staged),
+              new StagedTexts(field.children().get(1), path, staged));
+      default -> nested(field, found, path, staged);
+    };
+  }
+
+  private static Staged nested(
+      TableField field, DataType found, String path, StagedBytes staged) {
+    if (found instanceof ArrayType array) {
+      Staged element = child(field, 0, array.elementType(), path, staged);
+      return new StagedLists.Arrays(field, path, staged, element);
+    }
+    if (found instanceof MapType map) {
+      Staged key = child(field, 0, map.keyType(), path, staged);
+      Staged value = child(field, 1, map.valueType(), path, staged);
+      return new StagedLists.Maps(field, path, staged, key, value);
+    }
+    StructType struct = (StructType) found;
+    List<String> names = field.children().stream().map(TableField::name).toList();
+    int[] ordinals =
+        Names.match(List.of(struct.fieldNames()), names, "Column " + Names.quote(path));
+    List<Staged> children = new ArrayList<>();
+    for (int i = 0; i < ordinals.length; i++) {
+      StructField each = struct.fields()[ordinals[i]];
+      children.add(child(field, i, each.dataType(), path, staged));
+    }
+    return new StagedStructs.Structs(field, path, children, ordinals);
+  }
+
+  private static Staged child(
+      TableField field, int index, DataType found, String path, StagedBytes staged) {
+    TableField child = field.children().get(index);
+    return of(child, found, path + "." + child.name(), staged);
+  }
+
+  private static boolean isOtherDecimal(TableField field, DataType found) {
+    return found instanceof DecimalType decimal
+        && (decimal.precision() != field.precision() || decimal.scale() != field.scale());
+  }
+
+  /** The type of a table as which Spark's rows hold a type; null where there is none. */
+  private static String base(DataType type) {
+    for (Map.Entry<Class<? extends DataType>, String> each : NAMES.entrySet()) {
+      if (each.getKey().isInstance(type)) {
+        return each.getValue();
+      }
+    }
+    return NAMED_ALIKE.stream().anyMatch(each -> each.isInstance(type)) ? type.typeName() : null;
+  }
+}

@@ -1,0 +1,326 @@
+package colonnade.write.staged;
+
+import colonnade.format.ArrowBatch;
+import colonnade.format.ArrowField;
+import colonnade.format.ArrowType;
+import colonnade.format.BloomFilter;
+import colonnade.format.TableField;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+
+/** Whatever is an integer of at most 64 bits, or the bits of a float, as one long a row. */
+abstract class StagedNumbers extends Staged {
+  final ArrowType type;
+
+  /** Bytes of a value in Arrow's storage type. */
+  final int width;
+
+  long[] values = new long[1024];
+
+  StagedNumbers(TableField field, String path, ArrowType type, int width) {
+    super(field, path);
+    this.type = type;
+    this.width = width;
+  }
+
+  /** The value as a long. */
+  abstract long read(SpecializedGetters from, int ordinal);
+
+  /** Bytes of a value in Spark's rows, the lowest of the long that it becomes. */
+  int rowBytes() {
+    return width;
+  }
+
+  @Override
+  public final void appendAll(RowBuffer source, int ordinal) {
+    values = Room.forOne(values, rows + source.rows(), path);
+    switch (rowBytes()) {
+      case 1 -> appendBytes(source, ordinal);
+      case 2 -> appendShorts(source, ordinal);
+      case 4 -> appendInts(source, ordinal);
+      default -> appendLongs(source, ordinal);
+    }
+  }
+
+  // The same loop four times: each is compiled for the one reading method that it calls.
+
+  private void appendBytes(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getByte(i, ordinal);
+      }
+    }
+  }
+
+  private void appendShorts(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getShort(i, ordinal);
+      }
+    }
+  }
+
+  private void appendInts(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getInt(i, ordinal);
+      }
+    }
+  }
+
+  private void appendLongs(RowBuffer source, int ordinal) {
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+      } else {
+        values[rows++] = source.getLong(i, ordinal);
+      }
+    }
+  }
+
+  @Override
+  final void appendValue(SpecializedGetters from, int ordinal) {
+    values = Room.forOne(values, rows, path);
+    values[rows] = read(from, ordinal);
+  }
+
+  @Override
+  final void appendSlot() {
+    values = Room.forOne(values, rows, path);
+    values[rows] = 0;
+  }
+
+  @Override
+  void checkValues() {}
+
+  @Override
+  public int slotBytes() {
+    return Long.BYTES;
+  }
+
+  @Override
+  final long valueBytes(int from, int to) {
+    return (long) (to - from) * width;
+  }
+
+  @Override
+  final ArrowField arrow() {
+    return ArrowField.of(storageName(), type);
+  }
+
+  @Override
+  final void addValues(ArrowBatch batch, int from, int to) {
+    Words.write(values, from, to, 0, width, batch.buffer(Room.bytes(to - from, width, path)));
+  }
+
+  @Override
+  EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+    return Integers.encode(encoder, this, from, to);
+  }
+
+  @Override
+  public Comparable<?> sortValue(int row) {
+    return nulls.get(row) ? null : Long.valueOf(values[row]);
+  }
+
+  @Override
+  long hash(int row) {
+    return BloomFilter.hash(values[row]);
+  }
+
+  /** Refuse values that are no multiple of the field's unit. */
+  final void checkUnits(String storedUnit) {
+    long unit = field.unit();
+    if (unit != 1 && Arrays.stream(values, 0, rows).anyMatch(value -> value % unit != 0)) {
+      refuseFirst(storedUnit, value -> value % unit != 0);
+    }
+  }
+
+  /** Refuse the first value for which a condition holds, if there is one. */
+  final void refuseFirst(String storedUnit, java.util.function.LongPredicate wrong) {
+    Arrays.stream(values, 0, rows)
+        .filter(wrong)
+        .findFirst()
+        .ifPresent(
+            value -> {
+              throw Refusal.invalid(
+                  "Column " + Names.quote(path) + " is " + field.type()
+                      + ", which cannot hold " + value + " " + storedUnit
+                      + ".");
+            });
+  }
+
+  /** {@code byte}. */
+  static final class Bytes extends StagedNumbers {
+    Bytes(TableField field, String path) {
+      super(field, path, ArrowType.signed(8), 1);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getByte(ordinal);
+    }
+  }
+
+  /** {@code short}. */
+  static final class Shorts extends StagedNumbers {
+    Shorts(TableField field, String path) {
+      super(field, path, ArrowType.signed(16), 2);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getShort(ordinal);
+    }
+  }
+
+  /** {@code int}, {@code date}, and year-month intervals. */
+  static final class Ints extends StagedNumbers {
+    Ints(TableField field, String path, ArrowType type) {
+      super(field, path, type, 4);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getInt(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      checkUnits("months");
+    }
+  }
+
+  /** {@code long}, timestamps, and day-time intervals. */
+  static final class Longs extends StagedNumbers {
+    Longs(TableField field, String path, ArrowType type) {
+      super(field, path, type, 8);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getLong(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      checkUnits("microseconds");
+    }
+  }
+
+  /** {@code time(p)}. */
+  static final class Times extends StagedNumbers {
+    private static final long DAY_NS = 86_400_000_000_000L;
+
+    Times(TableField field, String path) {
+      super(field, path, ArrowType.time(), 8);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return from.getLong(ordinal);
+    }
+
+    @Override
+    void checkValues() {
+      long unit = field.unit();
+      refuseFirst("nanoseconds", v -> v % unit != 0 || v < 0 || v >= DAY_NS);
+    }
+  }
+
+  /** Decimals of at most 18 digits, unscaled. */
+  static final class Decimals extends StagedNumbers {
+    private final int precision;
+    private final int scale;
+    private final long limit;
+
+    Decimals(TableField field, String path) {
+      super(field, path, ArrowType.decimal(field.precision(), field.scale()), 16);
+      precision = field.precision();
+      scale = field.scale();
+      limit = Math.round(Math.pow(10, precision));
+    }
+
+    @Override
+    int rowBytes() {
+      return 8;
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      if (from instanceof UnsafeRow || from instanceof UnsafeArrayData) {
+        // Both keep up to 18 digits as an unscaled long.
+        return from.getLong(ordinal);
+      }
+      return from.getDecimal(ordinal, precision, scale).toUnscaledLong();
+    }
+
+    @Override
+    void checkValues() {
+      for (int row = 0; row < rows; row++) {
+        if (values[row] >= limit || values[row] <= -limit) {
+          throw WideDecimals.misfit(path, field.type(), Long.toString(values[row]));
+        }
+      }
+    }
+  }
+
+  /** Bits of a float, which have another order and other constants than numbers. */
+  private abstract static class FloatBits extends StagedNumbers {
+    FloatBits(TableField field, String path, int bits) {
+      super(field, path, ArrowType.floating(bits), bits / 8);
+    }
+
+    @Override
+    EncodedBlock encode(BlockEncoder encoder, int from, int to) {
+      return FloatingPoint.encode(encoder, this, from, to);
+    }
+
+    @Override
+    public Comparable<?> sortValue(int row) {
+      return nulls.get(row) ? null : FloatingPoint.sortValue(FloatingPoint.value(this, row));
+    }
+
+    @Override
+    long hash(int row) {
+      return BloomFilter.hash(FloatingPoint.value(this, row));
+    }
+
+    @Override
+    boolean isNan(int row) {
+      return Double.isNaN(FloatingPoint.value(this, row));
+    }
+  }
+
+  /** {@code float}, as bits. */
+  static final class Floats extends FloatBits {
+    Floats(TableField field, String path) {
+      super(field, path, 32);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return Float.floatToRawIntBits(from.getFloat(ordinal));
+    }
+  }
+
+  /** {@code double}, as bits. */
+  static final class Doubles extends FloatBits {
+    Doubles(TableField field, String path) {
+      super(field, path, 64);
+    }
+
+    @Override
+    long read(SpecializedGetters from, int ordinal) {
+      return Double.doubleToRawLongBits(from.getDouble(ordinal));
+    }
+  }
+}

@@ -1,0 +1,286 @@
+package colonnade.write.staged;
+
+import colonnade.format.ArrowBatch;
+import colonnade.format.ArrowField;
+import colonnade.format.ArrowType;
+import colonnade.format.Bits;
+import colonnade.format.BloomFilter;
+import colonnade.format.Bound;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
+import colonnade.format.TextLength;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
+import org.apache.spark.unsafe.Platform;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/** Strings of any kind, or binary. */
+final class StagedTexts extends StagedBlobs {
+  /** What the nested type of lengths costs, so many rows win back. */
+  private static final int LENGTHS_FROM_ROWS = 256;
+
+  private final boolean isText;
+  private final TextLength declared;
+  private final StagedBytes staged;
+  private int[] offsets = new int[1025];
+
+  /** {@code staged} counts the bytes of all columns. */
+  StagedTexts(TableField field, String path, StagedBytes staged) {
+    super(field, path);
+    isText = field.base().equals("string");
+    declared = field.length();
+    this.staged = staged;
+  }
+
+  @Override
+  void appendValue(SpecializedGetters from, int ordinal) {
+    if (isText) {
+      UTF8String text = from.getUTF8String(ordinal);
+      appendText(declared.isFree() ? text : declared.fit(text));
+    } else {
+      appendBytes(from.getBinary(ordinal));
+    }
+  }
+
+  @Override
+  public void appendAll(RowBuffer source, int ordinal) {
+    if (!declared.isFree()) {
+      super.appendAll(source, ordinal);
+      return;
+    }
+    for (int i = 0; i < source.rows(); i++) {
+      if (source.isNull(i, ordinal)) {
+        appendNull();
+        continue;
+      }
+      int start = offsets[rows];
+      int length = source.length(i, ordinal);
+      bytes = Room.forMore(bytes, start, length, path);
+      source.copy(i, ordinal, length, bytes, start);
+      endAt(start + length);
+      staged.total += length;
+      rows++;
+    }
+  }
+
+  private void appendText(UTF8String text) {
+    int start = offsets[rows];
+    int length = text.numBytes();
+    bytes = Room.forMore(bytes, start, length, path);
+    text.writeToMemory(bytes, Platform.BYTE_ARRAY_OFFSET + start);
+    endAt(start + length);
+    staged.total += length;
+  }
+
+  /** Append binary; {@code rows} does not count it yet. */
+  private void appendBytes(byte[] value) {
+    int start = offsets[rows];
+    bytes = Room.forMore(bytes, start, value.length, path);
+    System.arraycopy(value, 0, bytes, start, value.length);
+    endAt(start + value.length);
+    staged.total += value.length;
+  }
+
+  /** Append binary that is not NULL. */
+  void append(byte[] value) {
+    appendBytes(value);
+    rows++;
+  }
+
+  @Override
+  void appendSlot() {
+    endAt(offsets[rows]);
+  }
+
+  private void endAt(int end) {
+    offsets = Room.forOne(offsets, rows + 1, path);
+    offsets[rows + 1] = end;
+  }
+
+  @Override
+  int start(int row) {
+    return offsets[row];
+  }
+
+  @Override
+  int end(int row) {
+    return offsets[row + 1];
+  }
+
+  @Override
+  int offsetBytes() {
+    return 4;
+  }
+
+  @Override
+  ArrowType type() {
+    return isText ? ArrowType.utf8() : ArrowType.binary();
+  }
+
+  @Override
+  public int slotBytes() {
+    return 4;
+  }
+
+  @Override
+  void checkValues() {
+    if (!isText) {
+      return;
+    }
+    if (!Utf8.isAscii(bytes, 0, offsets[rows])) {
+      for (int row = 0; row < rows; row++) {
+        if (!Utf8.isValid(bytes, offsets[row], offsets[row + 1])) {
+          throw Refusal.invalid(
+              "Column " + Names.quote(path) + " holds no valid " + field.type()
+                  + ": Invalid UTF8 sequence at string index " + row + ".");
+        }
+      }
+    }
+    checkLengths();
+  }
+
+  private void checkLengths() {
+    int limit = declared.most();
+    int longest = 0;
+    for (int row = 0; row < rows && limit < Integer.MAX_VALUE; row++) {
+      // No value has more code points than bytes.
+      if (offsets[row + 1] - offsets[row] > limit) {
+        longest = Math.max(longest, Utf8.codePoints(bytes, offsets[row], offsets[row + 1]));
+      }
+    }
+    if (longest > limit) {
+      throw Refusal.tooLong(
+          "Column " + Names.quote(path) + " is " + field.type()
+              + ", but the data has a value of " + longest + " characters.");
+    }
+  }
+
+  @Override
+  void addValues(ArrowBatch batch, int from, int to) {
+    int first = offsets[from];
+    byte[] ends = batch.buffer(Room.bytes(to - from + 1, 4, path));
+    for (int row = from; row <= to; row++) {
+      Bits.putInt(ends, 4 * (row - from), offsets[row] - first);
+    }
+    addBytes(batch, from, to);
+  }
+
+  /** Add the bytes of all values, back to back. */
+  void addBytes(ArrowBatch batch, int from, int to) {
+    batch.lend(bytes, offsets[from], offsets[to] - offsets[from]);
+  }
+
+  @Override
+  EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
+    if (to - from < LENGTHS_FROM_ROWS) {
+      return encoder.plain(this, from, to, statistics);
+    }
+    int longest = 0;
+    for (int row = from; row < to; row++) {
+      longest = Math.max(longest, offsets[row + 1] - offsets[row]);
+    }
+    int width = longest < 1 << 8 ? 1 : longest < 1 << 16 ? 2 : 4;
+    return encoder.lengths(this, from, to, statistics, width);
+  }
+
+  /** Write the length of each value in so many bytes; a NULL has none. */
+  void writeLengths(int from, int to, int width, byte[] target) {
+    for (int row = from, at = 0; row < to; row++, at += width) {
+      int length = offsets[row + 1] - offsets[row];
+      switch (width) {
+        case 1 -> target[at] = (byte) length;
+        case 2 -> Bits.putShort(target, at, (short) length);
+        default -> Bits.putInt(target, at, length);
+      }
+    }
+  }
+
+  /** The field as a block of lengths states it. */
+  ArrowField lengthsField(int width) {
+    ArrowField length = ArrowField.of("item", ArrowType.unsigned(8 * width));
+    ArrowField lengths = ArrowField.of("lengths", ArrowType.list(), length);
+    ArrowField values = ArrowField.of("values", type());
+    return ArrowField.of(
+        storageName(), ArrowType.struct(), lengths.notNull(), values.notNull());
+  }
+
+  @Override
+  void addDictionary(ArrowBatch batch, BytesDictionary values) {
+    int count = values.count();
+    batch.node(count, 0);
+    batch.emptyBuffer();
+    byte[] ends = batch.buffer(4 * (count + 1));
+    int end = 0;
+    Bits.putInt(ends, 0, 0);
+    for (int id = 0; id < count; id++) {
+      end += end(values.firstRow(id)) - start(values.firstRow(id));
+      Bits.putInt(ends, 4 * (id + 1), end);
+    }
+    byte[] target = batch.buffer(end);
+    int at = 0;
+    for (int id = 0; id < count; id++) {
+      int start = start(values.firstRow(id));
+      int length = end(values.firstRow(id)) - start;
+      System.arraycopy(bytes, start, target, at, length);
+      at += length;
+    }
+  }
+
+  @Override
+  Statistics measure(int from, int to, BytesDictionary values) {
+    int nullCount = nulls.count(from, to);
+    if (field.order() == TableField.Order.NONE) {
+      return Statistics.unbounded(nullCount, 0, false);
+    }
+    int count = values == null ? to - from : values.count();
+    int low = -1;
+    int high = -1;
+    for (int i = 0; i < count; i++) {
+      int row = values == null ? from + i : values.firstRow(i);
+      if (values == null && nullCount > 0 && nulls.get(row)) {
+        continue;
+      }
+      if (low < 0) {
+        low = high = row;
+      } else if (compareBytes(row, low) < 0) {
+        low = row;
+      } else if (compareBytes(row, high) > 0) {
+        high = row;
+      }
+    }
+    return new Statistics(nullCount, 0, bound(low), bound(high), true)
+        .shorten(Statistics.INDEX_BOUND_LENGTH);
+  }
+
+  /** The value of a row, or so much of a long one that it is seen to be too long. */
+  private Bound bound(int row) {
+    int start = start(row);
+    if (!isText) {
+      int end = Math.min(end(row), start + Statistics.INDEX_BOUND_LENGTH + 1);
+      return new Bound.Raw(Arrays.copyOfRange(bytes, start, end));
+    }
+    int end = Utf8.endOf(bytes, start, end(row), Statistics.INDEX_BOUND_LENGTH + 1);
+    return new Bound.Text(new String(bytes, start, end - start, StandardCharsets.UTF_8));
+  }
+
+  @Override
+  long hash(int row) {
+    return BloomFilter.hash(bytes, start(row), end(row));
+  }
+
+  @Override
+  public Comparable<?> sortValue(int row) {
+    return nulls.get(row)
+        ? null
+        : new SortedBytes(Arrays.copyOfRange(bytes, start(row), end(row)));
+  }
+
+  /** Bytes that compare as unsigned ones. */
+  private record SortedBytes(byte[] value) implements Comparable<SortedBytes> {
+    @Override
+    public int compareTo(SortedBytes other) {
+      return Arrays.compareUnsigned(value, other.value);
+    }
+  }
+}
