@@ -18,16 +18,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
-SYSTEM_COLUMN_IDS = {
-    "_origin": 2_147_483_001,
-    "_epoch": 2_147_483_002,
-    "_sequence": 2_147_483_003,
-    "_expires": 2_147_483_004,
-}
-"""Ids that no table column gets: compaction, tombstones, upserts and expiry will store them."""
+ROW_HANDLER = "_row_handler"
+"""The one name that no column may have: statements that change rows find them by this column.
 
-RESERVED_NAMES = frozenset({*SYSTEM_COLUMN_IDS, "_rowset", "_row", "_row_handler"})
-"""Names that readers offer beside the table's own columns."""
+Other columns that readers offer beside those of a table are hidden by columns of their names.
+"""
 
 _PLAIN = frozenset(
     (
@@ -253,8 +248,11 @@ def check_schema(schema: TableSchema) -> None:
         raise InvalidInputError("A table needs at least one column.")
     _check_depth(schema)
     for field in schema.fields:
-        if field.name.casefold() in RESERVED_NAMES:
-            raise InvalidInputError(f"Column name {field.name!r} is reserved; choose another.")
+        if field.name.casefold() == ROW_HANDLER:
+            raise InvalidInputError(
+                f"Column name {field.name!r} is reserved: statements that change rows find them by"
+                " a column of this name; choose another."
+            )
     _check_names(schema.fields, "")
     for field in walk(schema.fields):
         if isinstance(field.type, MapType) and field.type.key.nullable:

@@ -20,7 +20,7 @@ from colonnade.manifests.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log import Log
 from colonnade.manifests.replacement import replaceable
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.schema import ROW_HANDLER, TableSchema
 from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.statements import conflict_of, refresh_cached
@@ -35,8 +35,6 @@ from colonnade.tableformat.statements.statement import (
 )
 from colonnade.tableformat.statements.update import IN_PLACE_BYTES, in_place
 from colonnade.tableformat.statements.update_job import (
-    ROW,
-    ROWSET,
     ChangedRowSet,
     UpdateJob,
     UpdateReport,
@@ -56,6 +54,10 @@ _CARRIED = (
     *(spark.TimestampType, spark.TimestampNTZType),
 )
 """Types whose values a Python task gets as they are; and texts without a collation of their own."""
+
+_ROWSET = f"shiftrightunsigned({ROW_HANDLER}, 32)"
+_ROW = f"{ROW_HANDLER} & {2**32 - 1}"
+"""Where a row is. The table may have columns of its own named `_rowset` and `_row`."""
 
 _COUNTS = 3
 """How often the rows to change are counted, where what the condition reads elsewhere changes."""
@@ -253,7 +255,7 @@ class _Work:
         if self._update.condition is None:
             yield from ((each, each.row_count) for each in log.read_rowsets(state))
             return
-        text = self._update.select(f"{ROWSET}, count(*)", epoch) + f" GROUP BY {ROWSET}"
+        text = self._update.select(f"{_ROWSET}, count(*)", epoch) + f" GROUP BY {_ROWSET}"
         found = dict(map(tuple, self._session.sql(text, args=_arguments(self._update)).collect()))
         live = log.find_rowsets(state, found)
         yield from ((live[number], count) for number, count in sorted(found.items()))
@@ -261,10 +263,11 @@ class _Work:
     def _run(self, job: UpdateJob, epoch: int) -> list[UpdateReport]:
         if not job.rowsets:
             return []
-        text = self._update.select(f"{ROWSET}, {ROW}, {self._values}", epoch)
+        places = f"{_ROWSET} AS rowset, {_ROW} AS row"
+        text = self._update.select(f"{places}, {self._values}", epoch)
         rows: DataFrame = self._session.sql(text, args=_arguments(self._update))
         tasks = min(len(job.rowsets), 4 * parallel_jobs(self._session))
-        grouped = rows.repartition(tasks, ROWSET).sortWithinPartitions(ROWSET, ROW)
+        grouped = rows.repartition(tasks, "rowset").sortWithinPartitions("rowset", "row")
         try:
             done = grouped.mapInArrow(_Task(job.model_dump_json()), "report string").collect()
         except PySparkException as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import pyarrow as pa
@@ -13,9 +14,16 @@ from colonnade.manifests.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.arrow_types import arrow_schema
 from colonnade.tableformat.repair.reading import ReadableStretch
 
-ROWSET, ROW, LOST, CERTAIN = "_rowset", "_row", "_lost_columns", "_certain"
+_BESIDE = pa.schema(
+    [
+        pa.field("_rowset", pa.int64()),
+        pa.field("_row", pa.int64()),
+        pa.field("_lost_columns", pa.list_(pa.string())),
+        pa.field("_certain", pa.bool_()),
+    ]
+)
 """Columns beside the table's: where a row was, which of its columns cannot be read, and whether it
-is certain that it had not been deleted."""
+is certain that it had not been deleted. One whose name the table has gets more underscores."""
 
 
 class Rescue:
@@ -30,15 +38,7 @@ class Rescue:
             raise AlreadyExistsError(f"{self.path} exists already; name another file.")
         self._part = f"{self.path}.part"
         columns = [field.with_nullable(True) for field in arrow_schema(table.schema)]
-        self._schema = pa.schema(
-            [
-                *columns,
-                pa.field(ROWSET, pa.int64()),
-                pa.field(ROW, pa.int64()),
-                pa.field(LOST, pa.list_(pa.string())),
-                pa.field(CERTAIN, pa.bool_()),
-            ]
-        )
+        self._schema = pa.schema([*columns, *_beside(table.schema.names)])
         self._fields = table.schema.fields
         try:
             self._writer = pq.ParquetWriter(self._part, self._schema, compression="zstd")
@@ -87,3 +87,14 @@ class Rescue:
     def __exit__(self, *error: object) -> None:
         self._writer.close()
         os.unlink(self._part)
+
+
+def _beside(names: Iterable[str]) -> Iterator[pa.Field]:
+    """The columns beside those of a table, under names that no column of it has in any case."""
+    taken = {name.casefold() for name in names}
+    for field in _BESIDE:
+        name = field.name
+        while name in taken:
+            name = f"_{name}"
+        taken.add(name)
+        yield field.with_name(name)

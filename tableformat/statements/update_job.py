@@ -1,8 +1,8 @@
 """An UPDATE whose new values another engine computes: what its tasks do with them.
 
-The engine hands each task the rows to change of whole RowSets, by RowSet and row:
+The engine hands each task the rows to change of whole RowSets, ordered by RowSet and row:
 
-    _rowset long, _row long, then the new values of the job's columns, in their order
+    RowSet long, row long, then the new values of the job's columns, in their order
 
 A task replaces columns, or writes rows again with all columns, as the driver decided for each
 RowSet (`in_place`); what it does not get it reads itself. Nothing is visible before the commit.
@@ -40,8 +40,6 @@ from colonnade.tableformat.selection import read_numbered
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.write_job import WriteJob, write_rows
-
-ROWSET, ROW = "_rowset", "_row"
 
 
 class ChangedRowSet(Model):

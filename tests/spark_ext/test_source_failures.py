@@ -145,7 +145,7 @@ def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(
             "'v.element.deep' has the Spark type void",
         ),
         ("SELECT INTERVAL '1' YEAR AS v", "'v' has the type interval year"),
-        ("SELECT 1 AS _epoch", "reserved"),
+        ("SELECT 1 AS _row_handler", "reserved"),
     ],
 )
 def test_a_table_that_cannot_be_is_not_created(

@@ -164,7 +164,7 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
         "'n' cannot be added as NOT NULL",
     ),
     "taken": ((added("NAME"),), InvalidInputError, "'name' and 'NAME' are the same name"),
-    "reserved": ((added("_row"),), InvalidInputError, "'_row' is reserved"),
+    "reserved": ((added("_Row_Handler"),), InvalidInputError, "'_Row_Handler' is reserved"),
     "unknown": ((RenameColumn(("nom",), "x"),), NotFoundError, "'nom' does not exist"),
     "unknown field": ((DropNotNull(("point", "z")),), NotFoundError, "'z' does not exist"),
     "sort key": ((DropColumn(("id",)),), InvalidInputError, "'id' cannot be dropped"),

@@ -75,7 +75,7 @@ def test_a_damaged_database_hides_no_others_and_can_be_dropped(spark: SparkShell
         ("SELECT * FROM colonnade.none", "none does not exist; a path has a slash"),
         ("CREATE TABLE colonnade.db.t (a INT) PARTITIONED BY (x(a))", "Transform 'x' of column"),
         ("CREATE TABLE colonnade.db.t (a VOID)", "Column 'a' has the Spark type void"),
-        ("CREATE TABLE colonnade.db.t (_row INT)", "'_row' is reserved"),
+        ("CREATE TABLE colonnade.db.t (_row_handler INT)", "'_row_handler' is reserved"),
         ("CREATE TABLE colonnade.db.t (a INT) CLUSTER BY (b)", "b"),
         ("CREATE TABLE colonnade.db.t (a INT) TBLPROPERTIES (sortKey = 'b')", "'b' does not exist"),
         ("CALL colonnade.system.nothing('db.t')", "those of colonnade.system are: "),

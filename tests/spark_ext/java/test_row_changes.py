@@ -218,7 +218,10 @@ def test_tables_are_changed_by_path_and_in_sparks_own_catalog(spark: SparkShell)
             " WHEN MATCHED THEN UPDATE SET *",
             "WITH SCHEMA EVOLUTION does not change the columns of table",
         ),
-        ("{m} WHEN MATCHED AND t._row = 1 THEN UPDATE SET v = 1", "A MERGE cannot name _rowset"),
+        (
+            "{m} WHEN MATCHED AND t._row = 1 THEN UPDATE SET v = 1",
+            "cannot name the columns _rowset",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_changes(

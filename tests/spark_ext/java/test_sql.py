@@ -148,7 +148,7 @@ def test_properties_comments_and_names_are_changed(spark: SparkShell) -> None:
         ("ALTER COLUMN id TYPE STRING", "The type of column 'id' cannot be changed"),
         ("ADD COLUMN x INT NOT NULL", "'x' cannot be added as NOT NULL"),
         ("ADD COLUMN x VOID", "Column 'x' has the Spark type void"),
-        ("ADD COLUMN _epoch INT", "'_epoch' is reserved"),
+        ("ADD COLUMN _row_HANDLER INT", "'_row_HANDLER' is reserved"),
         ("ADD COLUMN x INT DEFAULT 3", "default"),
         ("CLUSTER BY (id)", "The sort key of a table cannot be changed"),
         ("SET TBLPROPERTIES (sortKey = 'id')", "The sort key of a table cannot be changed"),

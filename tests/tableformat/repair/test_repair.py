@@ -21,9 +21,10 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log import Log, create_database
 from colonnade.manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
+from colonnade.manifests.schema import SchemaField
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat import write_job
-from colonnade.tableformat.alteration import AlterProperties
+from colonnade.tableformat.alteration import AddColumn, AlterProperties, RenameColumn
 from colonnade.tableformat.database import Database
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table import ArrowTable
@@ -98,6 +99,22 @@ def test_a_damaged_block_costs_the_rows_of_its_stretch_and_no_others(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["lost.parquet"]
     entry = table.history(1)[0]
     assert (entry.operation, entry.parameters["lost"]) == ("repair", "RowSet 0 rows 200 to 299")
+
+
+def test_the_rescue_keeps_its_columns_apart_from_those_of_the_table(tmp_path: Path) -> None:
+    store = MemoryStore()
+    db = make(store)
+    table = db.table("a")
+    table.alter(RenameColumn(("s",), "_ROW"), AddColumn(SchemaField(name="__row", type="int")))
+    table.alter(AddColumn(SchemaField(name="_certain", type="string")))
+    flip(store, name := file_of(db, 0, "3.col"), len(store.get(name)) - 3)
+    table.repair(db.verify(3).damaged_rowsets("a"), rescue=tmp_path / "lost.parquet")
+    found = pq.read_table(tmp_path / "lost.parquet")
+    beside = ["_rowset", "___row", "_lost_columns", "__certain"]
+    assert found.column_names == [*table.schema.names, *beside]
+    assert found["___row"].to_pylist() == found["id"].to_pylist()
+    assert found["_ROW"].null_count == found["_certain"].null_count == found.num_rows == 99
+    assert set(found["__certain"].to_pylist()) == {True}
 
 
 @pytest.mark.parametrize("leaf", ["rowset.json", "1.col"])

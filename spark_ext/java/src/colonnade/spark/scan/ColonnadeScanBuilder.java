@@ -148,7 +148,7 @@ public final class ColonnadeScanBuilder
     if (aggregated != null) {
       return aggregated;
     }
-    ScanRequest request = new ScanRequest(state, columns, filters, limit, top);
+    ScanRequest request = new ScanRequest(state, table.schema(), columns, filters, limit, top);
     return new ColonnadeScan(request, description(), table.layout(), filterLater);
   }
 

@@ -65,7 +65,7 @@ record PartialAggregation(
       results = results.add(call.text(), share.resultType());
     }
     StructField[] fields = columns.fields();
-    ScanRequest request = new ScanRequest(table.state(), columns, List.of(), null, null);
+    ScanRequest request = new ScanRequest(table.state(), table.schema(), columns, List.of(), null, null);
     ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE);
     // Spark adds up what tasks have counted, which is NULL where there are none.
     if (aggregates.isEmpty()

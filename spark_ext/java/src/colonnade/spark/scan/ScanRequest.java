@@ -17,12 +17,15 @@ import org.apache.spark.sql.types.StructType;
  * What one use of a table in a query asks for; equal requests have the same rows.
  *
  * @param state database, table and epoch
+ * @param table the columns of the table itself
+ * @param schema the columns to read, those that tables offer beside their own among them
  * @param filters what Spark will filter by, all that was offered
  * @param limit rows that are enough, or null
  * @param top the order of the rows that are enough, with their number, or null
  */
 record ScanRequest(
     Map<String, Object> state,
+    StructType table,
     StructType schema,
     List<Predicate> filters,
     Integer limit,
@@ -38,7 +41,7 @@ record ScanRequest(
   /** The same with filters that became known only while the query ran. */
   ScanRequest with(List<Predicate> more) {
     List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
-    return new ScanRequest(state, schema, all, limit, top);
+    return new ScanRequest(state, table, schema, all, limit, top);
   }
 
   /**
@@ -62,7 +65,7 @@ record ScanRequest(
 
   private List<String> columns() {
     return Arrays.stream(schema.fieldNames())
-        .filter(name -> !RowColumn.isOne(name))
+        .filter(List.of(table.fieldNames())::contains)
         .toList();
   }
 }

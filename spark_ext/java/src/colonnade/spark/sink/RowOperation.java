@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.spark.sql.connector.expressions.NamedReference;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.DeltaWriteBuilder;
@@ -59,15 +60,21 @@ public final class RowOperation implements SupportsDelta {
   public DeltaWriteBuilder newWriteBuilder(LogicalWriteInfo rows) {
     String kind = command().name().toLowerCase(Locale.ROOT);
     RowChange change = new RowChange(table, kind, this::filters);
-    StructType own = RowColumn.without(rows.schema());
+    StructType own = RowColumn.without(rows.schema(), table.schema());
     if (command() == Command.MERGE && !own.equals(rows.schema())) {
       // Spark fails at such rows: at an insertion for want of values, at an update in its tasks.
       throw ColonnadeException.unchecked(
           "COLONNADE_INVALID_INPUT",
-          "A MERGE cannot name _rowset, _row, _row_handler or _epoch of the table that it changes;"
-              + " name columns of the table, or use UPDATE or DELETE.");
+          "A MERGE cannot name the columns " + offered() + " that Colonnade offers beside those of"
+              + " the table; name columns of the table itself, or use UPDATE or DELETE.");
     }
     return RowChangeBuilder.of(change, info.options(), own);
+  }
+
+  private String offered() {
+    return RowColumn.beside(table.schema()).stream()
+        .map(RowColumn::name)
+        .collect(Collectors.joining(", "));
   }
 
   /** What the one scan of the table was asked for; null where there is none, or several. */

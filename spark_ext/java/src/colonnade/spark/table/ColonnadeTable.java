@@ -171,7 +171,7 @@ public final class ColonnadeTable
 
   @Override
   public MetadataColumn[] metadataColumns() {
-    return RowColumn.ALL.toArray(MetadataColumn[]::new);
+    return RowColumn.beside(schema).toArray(MetadataColumn[]::new);
   }
 
   @Override
