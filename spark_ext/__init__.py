@@ -2,10 +2,10 @@
 
 No rule of the format lives here; `tableformat` holds those.
 
-    a session, made ready         session supported doctor errors
+    a session, made ready         session settings supported doctor errors
     who decides, who moves bytes  planner/ java/
-    the source in pure Python     source options types reader write_plan writer streams
-                                  empty_arrays
+    the source in pure Python     source options reader write_plan writer streams empty_arrays
+    schemas of Spark              types pyspark_types
     what users call               table database transaction answer_rows
     how rows are changed          row_methods statements column_sql merge update
     work of ours as Spark jobs    tasks optimize verify

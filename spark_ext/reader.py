@@ -19,7 +19,8 @@ from colonnade.manifests.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import ReadOptions
-from colonnade.spark_ext.types import from_spark, refuse_uncarried, same_type
+from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
+from colonnade.spark_ext.types import same_type
 from colonnade.tableformat.arrow_types import arrow_schema, relabel
 from colonnade.tableformat.kept_epochs import tagged_epoch
 from colonnade.tableformat.location import locate_existing

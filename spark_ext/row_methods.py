@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.merge import MergeBuilder
-from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import (
     Expression,
     Target,

@@ -19,21 +19,21 @@ from pyspark.sql import SparkSession
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError, NotFoundError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext.doctor import doctor
+from colonnade.spark_ext.settings import (
+    CATALOG,
+    CATALOG_CLASS,
+    EXTENSION_CLASS,
+    EXTENSIONS,
+    PYTHON,
+    PYTHON_PATH,
+    SESSION_CATALOG,
+    SESSION_CATALOG_CLASS,
+)
 from colonnade.spark_ext.supported import is_supported, needed
 
 PACKAGE = Path(__file__).resolve().parent
 JAR = PACKAGE / "colonnade-spark.jar"
 BUILD = PACKAGE / "java" / "build.py"
-CATALOG = "spark.sql.catalog.colonnade"
-CATALOG_CLASS = "colonnade.catalog.ColonnadeCatalog"
-SESSION_CATALOG = "spark.sql.catalog.spark_catalog"
-SESSION_CATALOG_CLASS = "colonnade.catalog.ColonnadeSessionCatalog"
-EXTENSIONS = "spark.sql.extensions"
-EXTENSION_CLASS = "colonnade.catalog.SessionExtension"
-TRANSACTION = "spark.colonnade.transaction"
-"""Names the transaction that a session is in; set and unset by the jar."""
-PYTHON = "spark.colonnade.python"
-PYTHON_PATH = "spark.colonnade.pythonPath"
 
 
 class PlannerError(ColonnadeError):

@@ -23,9 +23,9 @@ from pyspark.sql.datasource import DataSource, DataSourceStreamWriter
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import parse_read_options, parse_write_options
+from colonnade.spark_ext.pyspark_types import refuse_uncarried, to_spark
 from colonnade.spark_ext.reader import ADVICE, ColonnadeReader, PinnedRead, pin_read
 from colonnade.spark_ext.streams import RefusedStreamReader, refuse_stream_writer
-from colonnade.spark_ext.types import refuse_uncarried, to_spark
 from colonnade.spark_ext.writer import ColonnadeWriter, plan_python_write
 
 

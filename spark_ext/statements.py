@@ -14,7 +14,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.snapshot import Snapshot
 from colonnade.spark_ext.column_sql import SqlWriter, quoted
-from colonnade.spark_ext.session import CATALOG, TRANSACTION
+from colonnade.spark_ext.settings import CATALOG, TRANSACTION
 from colonnade.tableformat.statements.rerun import TRIES, pause_before
 from colonnade.tableformat.statements.statement import RowCounts
 

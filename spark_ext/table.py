@@ -24,10 +24,10 @@ from colonnade.spark_ext.answer_rows import (
 )
 from colonnade.spark_ext.optimize import OptimizeBuilder
 from colonnade.spark_ext.options import epoch_or_tag
+from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.row_methods import RowMethods
-from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import refresh_cached, refuse_within, table_name
-from colonnade.spark_ext.types import from_spark
 from colonnade.spark_ext.verify import on_executors
 from colonnade.tableformat.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport

@@ -1,8 +1,12 @@
-"""Spark types to Colonnade types and back; pure.
+"""Spark's schemas, in Spark's own JSON, to those of tables and back; pure.
+
+The planner needs them when it starts, so nothing here imports pyspark, which takes as long as all
+the rest of that start. `pyspark_types` does the same for pyspark's objects.
 
 Spark has two forms of `char(n)` and `varchar(n)`: types of their own in a declared schema, and
 `string` with a mark in the field's metadata wherever rows flow. Both are read; the second is what
-`to_spark` gives, because Spark refuses the first from a data source.
+`to_json` gives, because Spark refuses the first from a data source. The collation of a string
+stands in the metadata too, of the innermost field around it.
 Spec: docs/spec/types.md
 """
 
@@ -10,11 +14,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Any
-
-import pyspark
-from pyspark.sql import types as spark
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.schema import (
@@ -24,7 +25,6 @@ from colonnade.manifests.schema import (
     SchemaField,
     StructType,
     TableSchema,
-    decimal_digits,
     type_text,
     walk,
 )
@@ -33,8 +33,8 @@ from colonnade.tableformat.arrow_types import base_type
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps the declared type of a string column of limited length."""
 
-MAX_TIME_DIGITS = 9 if tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 3) else 6
-"""Digits of a second in the finest `time` of this pyspark; only its JVM part would refuse more."""
+_COLLATIONS_KEY = "__COLLATIONS"
+"""Where Spark keeps the collations below a field: provider and name, by the path to the string."""
 
 _COMMENT_KEY = "comment"
 _SPARKS_OWN_KEYS = frozenset(
@@ -48,58 +48,45 @@ _SPARKS_OWN_KEYS = frozenset(
 
 _CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
 _TIME = re.compile(r"time\((\d)\)", re.ASCII)
+_COLLATED = "string collate "
+_PLAIN_COLLATION = " collate UTF8_BINARY"
+"""What Spark says of strings that are compared byte by byte, as all are by default."""
+
 _YEAR_MONTH = ("interval year", "interval month")
-_INTERVAL_FIELDS = {
-    spark.DayTimeIntervalType: ("day", "hour", "minute", "second"),
-    spark.YearMonthIntervalType: ("year", "month"),
-}
+_UNIT = "(?:year|month|day|hour|minute|second)"
+_WITH_PARAMETERS = re.compile(
+    r"decimal\(\d+,-?\d+\)|(?:var)?char\(\d+\)|time\(\d+\)|string collate \w+"
+    rf"|interval {_UNIT}(?: to {_UNIT})?",
+    re.ASCII,
+)
+"""Types that Spark's JSON and a table's schema call by the same text."""
 
-_TO_SPARK: dict[str, spark.DataType] = {
-    "boolean": spark.BooleanType(),
-    "byte": spark.ByteType(),
-    "short": spark.ShortType(),
-    "int": spark.IntegerType(),
-    "long": spark.LongType(),
-    "float": spark.FloatType(),
-    "double": spark.DoubleType(),
-    "string": spark.StringType(),
-    "binary": spark.BinaryType(),
-    "date": spark.DateType(),
-    "timestamp": spark.TimestampType(),
-    "timestamp_ntz": spark.TimestampNTZType(),
-    "variant": spark.VariantType(),
-}
-_FROM_SPARK = {type(data_type): name for name, data_type in _TO_SPARK.items() if name != "string"}
+_PLAIN = ("boolean", "byte", "short", "long", "float", "double", "string", "binary", "date",
+          "timestamp", "timestamp_ntz", "variant")  # fmt: skip
+_FROM_JSON = {**{name: name for name in _PLAIN}, "integer": "int"}
 
 
-def from_spark(schema: spark.StructType) -> TableSchema:
-    """Read a Spark schema as that of a table. Ids are left unassigned.
+def max_time_digits(spark_version: str) -> int:
+    """Digits of a second in the finest `time` of a Spark version such as `4.3.0`."""
+    return 9 if tuple(map(int, re.findall(r"\d+", spark_version)[:2])) >= (4, 3) else 6
+
+
+def from_json(schema: Mapping[str, Any]) -> TableSchema:
+    """Read Spark's JSON of a schema as that of a table. Ids are left unassigned.
 
     Raises InvalidInputError naming column and type for what cannot be stored.
     """
-    return TableSchema(fields=tuple(_field_from_spark(field, field.name) for field in schema))
+    return TableSchema(fields=_fields_from_json(schema["fields"], ""))
 
 
-def to_spark(schema: TableSchema) -> spark.StructType:
-    """The Spark schema of a table's rows; comments and declared lengths join the metadata."""
-    return spark.StructType([_field_to_spark(field) for field in schema.fields])
+def to_json(schema: TableSchema) -> dict[str, Any]:
+    """Spark's JSON of a table's rows; comments and declared lengths join the metadata."""
+    return _struct_to_json(schema.fields, declared=False)
 
 
 def declared_json(schema: TableSchema) -> str:
-    """The Spark schema as Spark's JSON, with char and varchar as the types they were declared."""
-    value: dict[str, Any] = to_spark(schema).jsonValue()
-    _restore_lengths(value)
-    return json.dumps(value)
-
-
-def _restore_lengths(data_type: Any) -> None:
-    if not isinstance(data_type, dict):
-        return
-    for field in data_type.get("fields", ()):
-        field["type"] = field["metadata"].pop(CHAR_KEY, field["type"])
-        _restore_lengths(field["type"])
-    for part in ("elementType", "keyType", "valueType"):
-        _restore_lengths(data_type.get(part))
+    """Spark's JSON as text, with char and varchar as the types that columns were declared with."""
+    return json.dumps(_struct_to_json(schema.fields, declared=True))
 
 
 def same_type(left: DataType, right: DataType) -> bool:
@@ -158,53 +145,80 @@ def same_values(left: DataType, right: DataType) -> bool:
             return False
 
 
-def refuse_uncarried(schema: TableSchema, advice: str) -> None:
-    """Refuse what tables hold but Spark's Python data sources cannot carry.
+def refuse_uncarried(schema: TableSchema, spark_version: str, advice: str) -> None:
+    """Refuse what tables hold but the Python data sources of a Spark version cannot carry.
 
     Raises InvalidInputError naming column and type; `advice` says what to do.
     """
+    for column, text in _primitives(schema):
+        if text.startswith(_YEAR_MONTH):
+            reason = "Spark's Python data sources cannot carry year-month intervals"
+            _refuse_column(column, reason, advice)
+    refuse_fine_times(schema, spark_version, advice)
+
+
+def refuse_fine_times(
+    schema: TableSchema,
+    spark_version: str,
+    advice: str = "read it through Arrow with colonnade.open(path)",
+) -> None:
+    """Refuse times of more digits than a Spark version has. Raises InvalidInputError."""
+    most = max_time_digits(spark_version)
+    for column, text in _primitives(schema):
+        if (match := _TIME.fullmatch(text)) and int(match[1]) > most:
+            reason = f"Spark {spark_version} knows times of at most {most} digits"
+            _refuse_column(column, reason, advice)
+
+
+def _primitives(schema: TableSchema) -> Iterator[tuple[SchemaField, str]]:
+    """Each primitive type of a schema, with the column that it is in."""
     for column in schema.fields:
         for field in walk([column]):
-            reason = _why_uncarried(field.type) if isinstance(field.type, str) else None
-            if reason is not None:
-                raise InvalidInputError(
-                    f"Column {column.name!r} has the type {type_text(column.type)}, and {reason};"
-                    f" {advice}."
-                )
+            if isinstance(field.type, str):
+                yield column, field.type
 
 
-def refuse_fine_times(schema: TableSchema) -> None:
-    """Refuse times of more digits than this Spark has. Raises InvalidInputError."""
-    for column in schema.fields:
-        for field in walk([column]):
-            match = _TIME.fullmatch(field.type) if isinstance(field.type, str) else None
-            if match and int(match[1]) > MAX_TIME_DIGITS:
-                raise InvalidInputError(
-                    f"Column {column.name!r} has the type {type_text(column.type)}, and"
-                    f" {_why_uncarried(match[0])}; read it through Arrow with colonnade.open(path)."
-                )
+def _refuse_column(column: SchemaField, reason: str, advice: str) -> NoReturn:
+    raise InvalidInputError(
+        f"Column {column.name!r} has the type {type_text(column.type)}, and {reason}; {advice}."
+    )
 
 
-def _why_uncarried(text: str) -> str | None:
-    if text.startswith(_YEAR_MONTH):
-        return "Spark's Python data sources cannot carry year-month intervals"
-    if (match := _TIME.fullmatch(text)) and int(match[1]) > MAX_TIME_DIGITS:
-        return f"pyspark {pyspark.__version__} knows times of at most {MAX_TIME_DIGITS} digits"
-    return None
+def refuse_type(path: str, shown: str) -> NoReturn:
+    """Refuse a column for its Spark type. Raises InvalidInputError."""
+    raise InvalidInputError(
+        f"Column {path!r} has the Spark type {shown}, which Colonnade cannot store;"
+        " leave it out or cast it to another type."
+    )
 
 
-def _field_from_spark(field: spark.StructField, path: str) -> SchemaField:
-    data_type = _type_from_spark(field.dataType, path)
-    declared = field.metadata.get(CHAR_KEY)
+def user_defined(name: str) -> str:
+    """The name that users know a type of their own by."""
+    return f"{name.rpartition('.')[2]} (user-defined)"
+
+
+def _fields_from_json(fields: list[Mapping[str, Any]], above: str) -> tuple[SchemaField, ...]:
+    return tuple(_field_from_json(field, f"{above}{field['name']}") for field in fields)
+
+
+def _field_from_json(field: Mapping[str, Any], path: str) -> SchemaField:
+    metadata = field.get("metadata") or {}
+    name: str = field["name"]
+    collations = {
+        path + place.removeprefix(name): collation.partition(".")[2]
+        for place, collation in metadata.get(_COLLATIONS_KEY, {}).items()
+    }
+    data_type = _type_from_json(field["type"], path, collations)
+    declared = metadata.get(CHAR_KEY)
     if data_type == "string" and isinstance(declared, str) and _CHAR.fullmatch(declared):
         data_type = declared
-    comment = field.metadata.get(_COMMENT_KEY)
+    comment = metadata.get(_COMMENT_KEY)
     return SchemaField(
-        name=field.name,
+        name=name,
         type=data_type,
-        nullable=field.nullable,
+        nullable=field.get("nullable", True),
         comment=comment if isinstance(comment, str) else None,
-        metadata=_metadata_text(field.metadata, path),
+        metadata=_metadata_text(metadata, path),
     )
 
 
@@ -233,9 +247,9 @@ def _is_held_by_spark(value: Any) -> bool:
             return True
 
 
-def _metadata_text(metadata: Mapping[str, Any] | None, path: str) -> str | None:
+def _metadata_text(metadata: Mapping[str, Any], path: str) -> str | None:
     """The user's metadata of a field, as the log stores it; None where there is none."""
-    if not (kept := _of_user(metadata or {})):
+    if not (kept := _of_user(metadata)):
         return None
     try:
         text = json.dumps(
@@ -249,87 +263,100 @@ def _metadata_text(metadata: Mapping[str, Any] | None, path: str) -> str | None:
         ) from error
 
 
-def _type_from_spark(data_type: spark.DataType, path: str) -> DataType:
-    match data_type:
-        case spark.ArrayType():
-            element = _type_from_spark(data_type.elementType, f"{path}.element")
+def _type_from_json(value: Any, path: str, collations: Mapping[str, str]) -> DataType:
+    match value:
+        case {"type": "array"}:
             return ArrayType(
-                element=SchemaField(name="element", type=element, nullable=data_type.containsNull)
+                element=SchemaField(
+                    name="element",
+                    type=_type_from_json(value["elementType"], f"{path}.element", collations),
+                    nullable=value["containsNull"],
+                )
             )
-        case spark.MapType():
-            key = _type_from_spark(data_type.keyType, f"{path}.key")
-            value = _type_from_spark(data_type.valueType, f"{path}.value")
+        case {"type": "map"}:
             return MapType(
-                key=SchemaField(name="key", type=key, nullable=False),
-                value=SchemaField(name="value", type=value, nullable=data_type.valueContainsNull),
+                key=SchemaField(
+                    name="key",
+                    type=_type_from_json(value["keyType"], f"{path}.key", collations),
+                    nullable=False,
+                ),
+                value=SchemaField(
+                    name="value",
+                    type=_type_from_json(value["valueType"], f"{path}.value", collations),
+                    nullable=value["valueContainsNull"],
+                ),
             )
-        case spark.StructType():
-            return StructType(
-                fields=tuple(_field_from_spark(f, f"{path}.{f.name}") for f in data_type)
-            )
-        case spark.DecimalType():
-            return f"decimal({data_type.precision},{data_type.scale})"
-        case spark.StringType() | spark.CharType() | spark.VarcharType() | spark.TimeType():
-            return data_type.simpleString()
-        case spark.DayTimeIntervalType() | spark.YearMonthIntervalType():
-            return data_type.simpleString()
-    try:
-        return _FROM_SPARK[type(data_type)]
-    except KeyError:
-        raise InvalidInputError(
-            f"Column {path!r} has the Spark type {_shown(data_type)}, which Colonnade cannot store;"
-            " leave it out or cast it to another type."
-        ) from None
+        case {"type": "struct"}:
+            return StructType(fields=_fields_from_json(value["fields"], f"{path}."))
+        case {"type": "udt"}:
+            refuse_type(path, user_defined(value.get("pyClass") or value["class"]))
+    if (collation := collations.get(path)) is not None:
+        value = f"{value} collate {collation}"
+    text = str(value).removesuffix(_PLAIN_COLLATION)
+    if text in _FROM_JSON:
+        return _FROM_JSON[text]
+    if _WITH_PARAMETERS.fullmatch(text) is None:
+        refuse_type(path, text)
+    return text
 
 
-def _shown(data_type: spark.DataType) -> str:
-    """The name of a type that users know it by."""
-    if isinstance(data_type, spark.UserDefinedType):
-        return f"{type(data_type).__name__} (user-defined)"
-    return data_type.simpleString()
+def _struct_to_json(fields: tuple[SchemaField, ...], declared: bool) -> dict[str, Any]:
+    return {"type": "struct", "fields": [_field_to_json(field, declared) for field in fields]}
 
 
-def _field_to_spark(field: SchemaField) -> spark.StructField:
+def _field_to_json(field: SchemaField, declared: bool) -> dict[str, Any]:
     told = _of_user(json.loads(field.metadata)) if field.metadata else {}
     metadata = {key: value for key, value in told.items() if _is_held_by_spark(value)}
     if field.comment is not None:
         metadata[_COMMENT_KEY] = field.comment
+    if collations := dict(_collations(field.type, field.name)):
+        metadata[_COLLATIONS_KEY] = collations
+    data_type = _type_to_json(field.type, declared)
     if isinstance(field.type, str) and _CHAR.fullmatch(field.type):
-        metadata[CHAR_KEY] = field.type
-    return spark.StructField(field.name, _type_to_spark(field.type), field.nullable, metadata)
+        if declared:
+            data_type = field.type
+        else:
+            metadata[CHAR_KEY] = field.type
+    return {
+        "name": field.name,
+        "type": data_type,
+        "nullable": field.nullable,
+        "metadata": metadata,
+    }
 
 
-def _type_to_spark(data_type: DataType) -> spark.DataType:
+def _collations(data_type: DataType, place: str) -> Iterator[tuple[str, str]]:
+    """Each string with a collation, but not those in structs, whose own fields say it."""
     match data_type:
         case ArrayType(element=element):
-            return spark.ArrayType(_type_to_spark(element.type), element.nullable)
+            yield from _collations(element.type, f"{place}.element")
         case MapType(key=key, value=value):
-            return spark.MapType(
-                _type_to_spark(key.type), _type_to_spark(value.type), value.nullable
-            )
+            yield from _collations(key.type, f"{place}.key")
+            yield from _collations(value.type, f"{place}.value")
+        case str() as text if text.startswith(_COLLATED):
+            name = text.removeprefix(_COLLATED)
+            yield place, f"{'spark' if name.startswith('UTF8') else 'icu'}.{name}"
+
+
+def _type_to_json(data_type: DataType, declared: bool) -> Any:
+    match data_type:
+        case ArrayType(element=element):
+            return {
+                "type": "array",
+                "elementType": _type_to_json(element.type, declared),
+                "containsNull": element.nullable,
+            }
+        case MapType(key=key, value=value):
+            return {
+                "type": "map",
+                "keyType": _type_to_json(key.type, declared),
+                "valueType": _type_to_json(value.type, declared),
+                "valueContainsNull": value.nullable,
+            }
         case StructType(fields=fields):
-            return spark.StructType([_field_to_spark(field) for field in fields])
+            return _struct_to_json(fields, declared)
+        case "int":
+            return "integer"
         case str() as text:
-            return _primitive_to_spark(text)
-
-
-def _primitive_to_spark(text: str) -> spark.DataType:
-    if (plain := _TO_SPARK.get(text)) is not None:
-        return plain
-    if digits := decimal_digits(text):
-        return spark.DecimalType(*digits)
-    if match := _TIME.fullmatch(text):
-        return spark.TimeType(int(match[1]))
-    if text.startswith("string collate "):
-        return spark.StringType(text.removeprefix("string collate "))
-    if _CHAR.fullmatch(text):
-        return spark.StringType()
-    return _interval_to_spark(text)
-
-
-def _interval_to_spark(text: str) -> spark.DataType:
-    start, _, end = text.removeprefix("interval ").partition(" to ")
-    for spark_type, names in _INTERVAL_FIELDS.items():
-        if start in names:
-            return spark_type(names.index(start), names.index(end or start))
-    raise AssertionError(f"{text!r} is no type of a table schema")
+            is_text = text.startswith(_COLLATED) or _CHAR.fullmatch(text)
+            return "string" if is_text else text

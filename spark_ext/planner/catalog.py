@@ -11,8 +11,6 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pyspark.sql.types import StructType
-
 from colonnade.manifests.dropping import drop_database as drop
 from colonnade.manifests.errors import (
     CorruptionError,
@@ -26,7 +24,7 @@ from colonnade.manifests.store import LocalStore, is_url, open_store
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.spark_ext.types import from_spark
+from colonnade.spark_ext.types import from_json
 from colonnade.tableformat.alteration import (
     AddColumn,
     Alteration,
@@ -154,7 +152,7 @@ def _add_column(change: Args) -> Alteration:
         "nullable": change["nullable"],
         "metadata": {} if change["comment"] is None else {"comment": change["comment"]},
     }
-    fields = from_spark(StructType.fromJson({"type": "struct", "fields": [column]})).fields
+    fields = from_json({"fields": [column]}).fields
     return AddColumn(fields[0], change["after"], change["first"])
 
 

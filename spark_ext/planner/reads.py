@@ -7,6 +7,7 @@ before. Rows are read by the tasks; nothing here opens a data file.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -43,6 +44,9 @@ MAX_REMEMBERED = 2_000
 
 MAX_SUMMARIZED = 10_000
 """RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
+
+SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
+"""Where the Java half says which Spark it runs in."""
 
 _declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 _all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
@@ -84,7 +88,8 @@ def _declared(schema: TableSchema) -> str:
     """
     known = _declarations.get(id(schema))  # of an object that the value keeps alive
     if known is None:
-        refuse_fine_times(schema)
+        if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
+            refuse_fine_times(schema, version)
         known = _declarations.put(id(schema), (schema, declared_json(schema)))
     return known[1]
 

@@ -22,7 +22,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log import Log
 from colonnade.manifests.snapshot import Snapshot, TableState
-from colonnade.spark_ext.session import TRANSACTION
+from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.replace import written_replacement
 from colonnade.tableformat.statements.replace_partitions import written_partitions

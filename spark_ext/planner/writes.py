@@ -10,8 +10,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pyspark.sql.types import StructType
-
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.log import Log
 from colonnade.manifests.snapshot import Snapshot
@@ -23,7 +21,7 @@ from colonnade.spark_ext.planner.rows import commit_reports
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
-from colonnade.spark_ext.types import from_spark
+from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
@@ -61,7 +59,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
         location,
         base,
         options,
-        from_spark(StructType.fromJson(json.loads(args["schema"]))),
+        from_json(json.loads(args["schema"])),
         args["overwrite"],
         design=None if design is None else table_design(design),
         where=where,
@@ -163,7 +161,7 @@ def table_design(args: Mapping[str, Any]) -> TableDesign:
     if sort_key and clustered:
         raise InvalidInputError(f"Say CLUSTER BY or the property {SORT_KEY}, not both.")
     return TableDesign(
-        from_spark(StructType.fromJson(json.loads(args["schema"]))),
+        from_json(json.loads(args["schema"])),
         sort_key or clustered,
         properties,
         args["comment"],

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import colonnade
-from colonnade.spark_ext.session import PYTHON
+from colonnade.spark_ext.settings import PYTHON
 
 SECONDS = "spark.colonnade.planner.startSeconds"
 

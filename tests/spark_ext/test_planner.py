@@ -64,6 +64,21 @@ def test_it_says_first_who_it_is(planner: subprocess.Popen[str]) -> None:
     assert hello["python"] == sys.executable
 
 
+SLOW_TO_IMPORT = {"pyspark", "py4j", "sqlglot", "pandas", "rich", "typer", "jinja2"}
+
+
+def test_it_starts_without_the_packages_that_take_long_to_import() -> None:
+    """The first statement of every Spark session waits for a planner to start."""
+    program = "import sys, colonnade.spark_ext.planner.__main__; print(*sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, check=True
+    )
+    packages = {name.partition(".")[0] for name in done.stdout.decode().split()}
+    assert "pyarrow" in packages
+    assert not packages & SLOW_TO_IMPORT
+
+
 def test_it_ends_when_its_input_ends(planner: subprocess.Popen[str]) -> None:
     told(planner)
     out, err = planner.communicate(timeout=20)

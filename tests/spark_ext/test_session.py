@@ -20,6 +20,7 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.version import VERSION
 from colonnade.spark_ext import session
 from colonnade.spark_ext.java.build import build, hash_in
+from colonnade.spark_ext.settings import EXTENSION_CLASS
 from colonnade.spark_ext.supported import is_supported
 
 ROAD = Path(__file__).with_name("session_road.py")
@@ -238,7 +239,7 @@ def test_configuring_keeps_what_the_builder_has() -> None:
     options = colonnade.configure(builder)._options
     assert options["spark.jars"] == f"a.jar,b.jar,{session.JAR}"
     assert options["spark.colonnade.python"] == "/my/python"
-    assert options["spark.sql.extensions"] == f"my.Extension,{session.EXTENSION_CLASS}"
+    assert options["spark.sql.extensions"] == f"my.Extension,{EXTENSION_CLASS}"
     assert colonnade.configure(builder)._options["spark.sql.extensions"].count(",") == 1
     assert options["spark.sql.catalog.colonnade"] == "colonnade.catalog.ColonnadeCatalog"
 

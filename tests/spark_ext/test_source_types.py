@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 import colonnade
 from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from colonnade.spark_ext.types import MAX_TIME_DIGITS
+from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS
 from tests.spark_ext.frames import load, save
 from tests.strategies import PRIMITIVES, identical, make_batch
 

@@ -21,7 +21,7 @@ import pyspark
 
 from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from colonnade.spark_ext.types import MAX_TIME_DIGITS, to_spark
+from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS, to_spark
 from colonnade.tableformat.arrow_types import map_entries
 from colonnade.tableformat.scan_plan import RowSetScan, ScanPlan
 from tests.spark_ext.java.json_process import JsonProcess

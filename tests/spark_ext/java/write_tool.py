@@ -15,7 +15,7 @@ from colonnade.manifests.bloom_columns import bloom_columns
 from colonnade.manifests.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.schema import TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore, ObjectStore
-from colonnade.spark_ext.types import to_spark
+from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.block import BlockEntry
 from colonnade.tableformat.column import column_of

@@ -68,6 +68,7 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
       environment.put("PYTHONPATH", joined);
     }
     environment.put("COLONNADE_PLANNER_LOG", log.getPath());
+    environment.put("COLONNADE_SPARK_VERSION", SparkSession.active().version());
     return builder;
   }
 }
