@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.measure import Figure, interleave, lineitem
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.arrow_types import schema_from_arrow
-from colonnade.tableformat.conform import conform
 from colonnade.tableformat.predicate import bind, col, evaluate, prune
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import write_options
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.settings import WriteSettings
 
 KEY = "l_orderkey"
 KEYS = 5

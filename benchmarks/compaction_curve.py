@@ -18,10 +18,10 @@ from colonnade.manifests.compaction.facts import RowSetFacts
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup
 from colonnade.manifests.compaction.policy import CompactionPolicy
-from colonnade.manifests.entries import SortField
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import TableState
 
 APPENDS = 100_000
 EVERY = 100

@@ -9,11 +9,11 @@ from pathlib import Path
 from pyroaring import FrozenBitMap
 
 from benchmarks.measure import Figure
-from colonnade.manifests.change import Change, RowsGone
-from colonnade.manifests.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.commit.change import Change, RowsGone
 from colonnade.manifests.ids import new_job_id, new_object_id, new_table_id, new_transaction_id
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.operations import (
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
     CompactionInput,
@@ -21,8 +21,8 @@ from colonnade.manifests.operations import (
     CreateTable,
     Operation,
 )
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 
 MILLION = 1_000_000

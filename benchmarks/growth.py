@@ -11,11 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.measure import Figure, interleave
-from colonnade.manifests.change import Change
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_table_id, new_transaction_id
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.operations import CreateTable, Operation, SetComment
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.operations import CreateTable, Operation, SetComment
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import open_store
 
 SMALL_TABLES = 10

@@ -11,14 +11,14 @@ import pyarrow as pa
 
 import colonnade
 from benchmarks.measure import Figure, seconds
-from colonnade.manifests.entries import ByteCheck, ColumnStatistics, RowSetEntry
 from colonnade.manifests.ids import new_job_id, new_object_id, new_transaction_id
-from colonnade.manifests.log import Change, Log
-from colonnade.manifests.operations import AddRowSet
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Change, Log
+from colonnade.manifests.model.entries import ByteCheck, ColumnStatistics, RowSetEntry
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.tableformat.predicate import Predicate, col
-from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.scan.plan import rowset_filter
 
 TARGETS_MS = {1_000: 5, 100_000: 60, 1_000_000: 600}
 ONE_SEGMENT_MS = 30

@@ -13,10 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.measure import Figure
-from colonnade.tableformat.arrow_types import as_table_schema
 from colonnade.tableformat.location import locate
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import plan_write, write_rows
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import plan_write, write_rows
 
 COLUMNS = 100
 ROWS = 5_000_000

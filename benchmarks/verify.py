@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from benchmarks.measure import Figure, interleave, lineitem
-from colonnade.tableformat.database import Database
 from colonnade.tableformat.location import locate
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.write.settings import WriteSettings
 
 COPIES = 8
 

@@ -29,21 +29,27 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.version import VERSION as __version__
-from colonnade.tableformat.arrow_scan import Scan
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.database import Database as ArrowDatabase
-from colonnade.tableformat.history import HistoryEntry
-from colonnade.tableformat.kept_epochs import PinnedEpoch
 from colonnade.tableformat.predicate import Predicate, col
 from colonnade.tableformat.repair.rowsets import LostRows, RepairResult
+from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.database import Database as ArrowDatabase
+from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.table.kept_epochs import PinnedEpoch
+from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import Finding, VerifyReport
 from colonnade.tableformat.verify.run import verify_path
-from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 if TYPE_CHECKING:
     from colonnade.spark_ext.database import Database as Database

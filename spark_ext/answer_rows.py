@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from colonnade.manifests.partition_layout import field_text
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.state.partition_layout import field_text
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.result import VacuumResult
-from colonnade.tableformat.history import HistoryEntry
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.history import HistoryEntry
+from colonnade.tableformat.table.table import ArrowTable
 
 HISTORY_SCHEMA = (
     "version long, timestamp timestamp, operation string, operationParameters map<string,string>,"

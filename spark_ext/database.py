@@ -12,10 +12,10 @@ from colonnade.spark_ext.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table import Table, TableBuilder
 from colonnade.spark_ext.transaction import Transaction
 from colonnade.spark_ext.verify import on_executors
-from colonnade.tableformat.database import Database as ArrowDatabase
-from colonnade.tableformat.kept_epochs import PinnedEpoch
+from colonnade.tableformat.table.database import Database as ArrowDatabase
+from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.write_settings import CommitSettings, check_settings
+from colonnade.tableformat.write.settings import CommitSettings, check_settings
 
 
 class Database:

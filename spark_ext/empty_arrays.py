@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from colonnade.tableformat.sound_arrays import sound
+from colonnade.tableformat.types.sound_arrays import sound
 
 
 def with_sound_arrays(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -17,9 +17,9 @@ from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcom
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.predicate import Where
+from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.write_options import MIB
+from colonnade.tableformat.table.table import ArrowTable
 
 REPORT_SCHEMA = (
     "path string, metrics struct<numFilesAdded: long, numFilesRemoved: long, numGroups: long,"

@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.partition_layout import split_fields
 from colonnade.manifests.sizes import parse_size
+from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.store import is_url
-from colonnade.tableformat.kept_epochs import is_tag
-from colonnade.tableformat.time_travel import timestamp_ms
-from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.tableformat.table.kept_epochs import is_tag
+from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 _READING = ("versionAsOf", "epoch", "timestampAsOf", "where")
 _WRITING = (

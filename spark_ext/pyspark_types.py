@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyspark
 from pyspark.sql import types as spark
 
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.spark_ext import types
 from colonnade.spark_ext.types import refuse_type, user_defined
 

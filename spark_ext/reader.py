@@ -14,20 +14,20 @@ from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import ReadOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.types import same_type
-from colonnade.tableformat.arrow_types import arrow_schema, relabel
-from colonnade.tableformat.kept_epochs import tagged_epoch
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.predicate import parse_predicate
-from colonnade.tableformat.scan import read_plan
-from colonnade.tableformat.scan_plan import ScanPlan, plan_scan, rowset_filter, split_plan
-from colonnade.tableformat.time_travel import timestamp_ms
+from colonnade.tableformat.scan.plan import ScanPlan, plan_scan, rowset_filter, split_plan
+from colonnade.tableformat.scan.run import read_plan
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
+from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.types.arrow_types import arrow_schema, relabel
 
 MAX_TASK_BYTES = 32 * 2**20
 """Stored bytes that a task reads of a large table: about a second of work."""

@@ -21,7 +21,7 @@ from colonnade.spark_ext.statements import (
 )
 from colonnade.spark_ext.update import Update, update_columns
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 
 _Table = TypeVar("_Table", bound="RowMethods")
 

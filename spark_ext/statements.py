@@ -12,7 +12,7 @@ from pyspark.sql import Column, Row, SparkSession
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.settings import CATALOG, TRANSACTION
 from colonnade.tableformat.statements.rerun import TRIES, pause_before

@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.answer_rows import (
     DETAIL_SCHEMA,
     HISTORY_SCHEMA,
@@ -29,7 +29,7 @@ from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import refresh_cached, refuse_within, table_name
 from colonnade.spark_ext.verify import on_executors
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
 

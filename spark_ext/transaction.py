@@ -19,12 +19,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import call, conflict_of, require_jar, run_within, table_name
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.write.settings import CommitSettings
 
 
 class Transaction:

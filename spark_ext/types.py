@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import (
+from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -28,7 +28,7 @@ from colonnade.manifests.schema import (
     type_text,
     walk,
 )
-from colonnade.tableformat.arrow_types import base_type
+from colonnade.tableformat.types.arrow_types import base_type
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 """Where Spark keeps the declared type of a string column of limited length."""

@@ -16,12 +16,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
-from colonnade.manifests.change import TableRead
+from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
-from colonnade.manifests.log import Log
-from colonnade.manifests.replacement import replaceable
-from colonnade.manifests.schema import ROW_HANDLER, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
+from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.statements import conflict_of, refresh_cached
@@ -41,8 +41,8 @@ from colonnade.tableformat.statements.update_job import (
     other_rows_error,
     run_update,
 )
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.write_job import plan_write
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.job import plan_write
 
 _NUMBERS = (
     *(spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType),

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from colonnade.manifests.bloom_columns import without_missing
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
-from colonnade.manifests.operations import CreateTable
-from colonnade.manifests.partition_layout import field_text, parse_layout
-from colonnade.manifests.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.model.bloom_columns import without_missing
+from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
+from colonnade.manifests.state.partition_layout import field_text, parse_layout
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.options import WriteOptions
 from colonnade.spark_ext.types import same_values
-from colonnade.tableformat.conversion import given_fields, match_fields
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
-from colonnade.tableformat.table_design import new_table, parse_sort_key
-from colonnade.tableformat.write_job import WriteJob, WriteMode, plan_write
+from colonnade.tableformat.table.design import new_table, parse_sort_key
+from colonnade.tableformat.types.conversion import given_fields, match_fields
+from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.empty_arrays import with_sound_arrays
 from colonnade.spark_ext.errors import one_sentence
@@ -27,7 +27,7 @@ from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.statements.written import commit_written
-from colonnade.tableformat.write_job import (
+from colonnade.tableformat.write.job import (
     WriteJob,
     decode_entries,
     encode_entries,

@@ -16,6 +16,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from colonnade.manifests.epochs.slots import check_unused, is_taken
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     CorruptionError,
@@ -23,9 +24,8 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import Log
-from colonnade.manifests.slots import check_unused, is_taken
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import LocalStore, ObjectStore, open_store
 
 StorageOptions = Mapping[str, object]

@@ -10,24 +10,24 @@ from typing import Any
 import pyarrow as pa
 from pyroaring import BitMap
 
-from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, RowsGone
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.ids import new_job_id, new_transaction_id
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.operations import AddRowSet
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.operations import AddRowSet
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.compaction.execute import Run
 from colonnade.tableformat.compaction.job import CompactionJob, plan_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import commit_write, plan_write, write_options
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.job import commit_write, plan_write, write_options
+from colonnade.tableformat.write.settings import WriteSettings
 
 POLICY = CompactionPolicy()
 NUMBERS = TableSchema(

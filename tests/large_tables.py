@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from colonnade.manifests.schema import (
+from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -26,7 +26,7 @@ from colonnade.manifests.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.arrow_types import arrow_schema, arrow_type, map_entries
+from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type, map_entries
 from tests.strategies import PRIMITIVES, identical, random_value
 
 DEPTH = 4

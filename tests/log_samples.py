@@ -11,20 +11,20 @@ from multiprocessing.queues import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.bounds import BoundsTable, Keep
-from colonnade.manifests.change import Change
-from colonnade.manifests.entries import (
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import TableId, new_transaction_id
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
     DeletionVectorEntry,
     RowSetEntry,
     SortField,
 )
-from colonnade.manifests.ids import TableId, new_transaction_id
-from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     CreateTable,
@@ -32,8 +32,8 @@ from colonnade.manifests.operations import (
     DropTable,
     Operation,
 )
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, RowSets, Snapshot, TableState
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = TableId("0123456789abcdef")

@@ -13,15 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.change import Change, RowsGone, TableRead
-from colonnade.manifests.deletion_vector import (
+from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.commit.rebase.origin import write_origin
+from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.model.deletion_vector import (
     DeletionVector,
     read_deletion_vector,
     write_deletion_vector,
 )
-from colonnade.manifests.entries import Replacement, RowSetEntry
-from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.entries import Replacement, RowSetEntry
+from colonnade.manifests.model.operations import (
     AddRowSet,
     AlterSchema,
     Compaction,
@@ -31,11 +33,9 @@ from colonnade.manifests.operations import (
     ReplaceColumn,
     RowKind,
 )
-from colonnade.manifests.rebase.origin import write_origin
-from colonnade.manifests.rebase.targets import id_ranges
-from colonnade.manifests.replacement import holders
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.replacement import holders
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
 

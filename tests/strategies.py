@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from colonnade.manifests.schema import (
+from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
     MapType,
@@ -26,7 +26,7 @@ from colonnade.manifests.schema import (
     TableSchema,
     assign_ids,
 )
-from colonnade.tableformat.arrow_types import arrow_schema, base_type, map_entries
+from colonnade.tableformat.types.arrow_types import arrow_schema, base_type, map_entries
 
 PRIMITIVES = (
     *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary", "date"),

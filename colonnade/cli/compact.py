@@ -32,8 +32,8 @@ from colonnade.tableformat.compaction.execute import CompactionReport, Run
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.database import Database
 from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table.database import Database
 
 
 def compact(

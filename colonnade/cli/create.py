@@ -8,7 +8,7 @@ from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.facts import database_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_database
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 
 
 def create(database: DatabaseArgument, json: JsonOption = False) -> None:

@@ -20,7 +20,7 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.output import Output, facts_table, rows_table
 from colonnade.cli.places import open_database, open_place
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.time_travel import snapshot_at
+from colonnade.tableformat.table.time_travel import snapshot_at
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.exit_codes import ExitCode
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
-from colonnade.tableformat.erase import erase as erase_rows
+from colonnade.tableformat.table.erase import erase as erase_rows
 
 
 def erase(

@@ -30,8 +30,8 @@ from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
 from colonnade.cli.read_rows import live_rows
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.tableformat.arrow_scan import Scan
-from colonnade.tableformat.scan import read_plan_parallel
+from colonnade.tableformat.scan.arrow_scan import Scan
+from colonnade.tableformat.scan.run import read_plan_parallel
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from colonnade.cli.places import Place
-from colonnade.manifests.operations import Epoch
-from colonnade.manifests.partition_layout import field_text
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.arrow_types import type_name
-from colonnade.tableformat.bound_text import bounds_text
-from colonnade.tableformat.history import moment
-from colonnade.tableformat.kept_epochs import PinnedEpoch, pinned
+from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.partition_layout import field_text
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.partition.text import partition_text
+from colonnade.tableformat.table.history import moment
+from colonnade.tableformat.table.kept_epochs import PinnedEpoch, pinned
+from colonnade.tableformat.types.arrow_types import type_name
+from colonnade.tableformat.types.bound_text import bounds_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,17 +25,17 @@ from colonnade.cli.sources import (
     find_files,
 )
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import CreateTable
-from colonnade.manifests.partition_layout import split_fields
-from colonnade.manifests.snapshot import Snapshot, TableState
-from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.state.partition_layout import split_fields
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import commit_write, plan_write, write_rows
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.write.job import commit_write, plan_write, write_rows
+from colonnade.tableformat.write.settings import CommitSettings
 
 Mode = Literal["append", "create", "overwrite"]
 Format = Literal["parquet", "csv"]

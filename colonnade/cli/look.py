@@ -32,8 +32,8 @@ from colonnade.cli.facts import (
 )
 from colonnade.cli.output import Output, facts_table, rows_table, share, size
 from colonnade.cli.places import Place, open_database, open_place
-from colonnade.manifests.snapshot import TableState
-from colonnade.tableformat.history import HistoryEntry
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.table.history import HistoryEntry
 
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot, TableState
-from colonnade.tableformat.database import Database
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location, locate_existing
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.table import ArrowTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from colonnade.cli.engine import ABOVE, AboveOption, SparkOption, choose_engine,
 from colonnade.cli.output import Output, rows_table
 from colonnade.cli.places import Place, open_place
 from colonnade.cli.progress import progress
-from colonnade.tableformat.arrow_scan import Scan
-from colonnade.tableformat.scan import read_plan_parallel
-from colonnade.tableformat.scan_plan import ScanPlan
+from colonnade.tableformat.scan.arrow_scan import Scan
+from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.run import read_plan_parallel
 
 
 @dataclass(frozen=True, slots=True)

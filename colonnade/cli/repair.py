@@ -13,7 +13,7 @@ from colonnade.cli.ask import require_yes
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_place
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.repair.caches import rebuild_caches
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.names import JOURNAL, OLDER_JOURNAL
+from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.manifests.store.local_files import write_all
 

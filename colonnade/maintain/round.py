@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
 from colonnade.maintain.plan import Distance, checkpoint_due, distance, most_first
-from colonnade.manifests.checkpoint_reader import read_hint
-from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 
 Compact = Callable[[Database, CompactionPlan], CompactionReport]
 """Compacts one table by its policy, here or elsewhere; the plan says what there is to do."""

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from colonnade.manifests.bounds import Bounds, bound_array
-from colonnade.manifests.entry_table import EntryTable
-from colonnade.manifests.partitions import NO_PARTITION, PartitionKey, Partitions
-from colonnade.manifests.snapshot import TableState
-from colonnade.manifests.statistics import LOG_BOUND_LENGTH, Bound, value_after
-from colonnade.manifests.vectors import Integers
+from colonnade.manifests.arrays.bounds import Bounds, bound_array
+from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.arrays.partitions import NO_PARTITION, PartitionKey, Partitions
+from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, Bound, value_after
+from colonnade.manifests.state.snapshot import TableState
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import RowSetFacts
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.partitions import PartitionKey
 from colonnade.manifests.sizes import size_text
-from colonnade.manifests.snapshot import TableState
-from colonnade.manifests.vectors import Integers
+from colonnade.manifests.state.snapshot import TableState
 
 TIERS = 16
 """Size tiers that are told apart; whatever is smaller still stands in the last."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from colonnade.manifests.compaction.policy import CompactionPolicy
-from colonnade.manifests.entries import Count, PartitionValues, RowSetNumber, TableIdText
-from colonnade.manifests.schema import Model
+from colonnade.manifests.model.entries import Count, PartitionValues, RowSetNumber, TableIdText
+from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 
 GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]

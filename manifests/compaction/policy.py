@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import InputModel
+from colonnade.manifests.model.schema import InputModel
 from colonnade.manifests.sizes import parse_size
 
 PREFIX = "compaction."

@@ -115,7 +115,7 @@ class Turn:
 class ObjectStore(abc.ABC):
     """Objects under one root. Safe to share between threads.
 
-    Names are relative and `/`-separated (see `check_name`); `manifests/names.py` builds them. No
+    Names are relative and `/`-separated (see `check_name`); `manifests/object_names.py` builds them. No
     name may be a folder of another. Every method raises InvalidInputError for a malformed name,
     and StoreError for what the store refuses or fails.
     """

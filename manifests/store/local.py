@@ -29,7 +29,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
-from colonnade.manifests.names import epoch_name, epoch_number, needs_log
+from colonnade.manifests.object_names import epoch_name, epoch_number, needs_log
 from colonnade.manifests.store.base import (
     Data,
     ObjectInfo,

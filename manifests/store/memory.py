@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from colonnade.manifests.clock import now_ms
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
-from colonnade.manifests.names import epoch_name, needs_log
+from colonnade.manifests.object_names import epoch_name, needs_log
 from colonnade.manifests.store.base import (
     Data,
     ObjectInfo,

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from colonnade.manifests.checkpoint_reader import UNUSABLE, read_hint, read_state, state_of
-from colonnade.manifests.checkpoint_writer import point_hint, store_snapshot
-from colonnade.manifests.codec import encode_model
+from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.operations import Anchor, Stub
-from colonnade.manifests.slots import read_slot
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.codec import encode_model
+from colonnade.manifests.model.operations import Anchor, Stub
+from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 

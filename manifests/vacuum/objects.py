@@ -1,6 +1,6 @@
 """What the name of a stored object says. Pure.
 
-Only names that `manifests/names.py` can build mean anything here: whatever else lies in a database
+Only names that `manifests/object_names.py` can build mean anything here: whatever else lies in a database
 is somebody else's, and vacuum neither counts nor removes it.
 Spec: docs/spec/vacuum.md#names
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
-from colonnade.manifests.names import CHECKPOINTS, HINT, MANIFEST
+from colonnade.manifests.object_names import CHECKPOINTS, HINT, MANIFEST
 from colonnade.manifests.store.base import ObjectInfo, finished_name
 
 _OBJECT = OBJECT_ID.pattern

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import job_of
-from colonnade.manifests.names import epoch_name
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.vacuum.objects import Stored
 
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
-from colonnade.manifests.checkpoint import touched_segments
-from colonnade.manifests.checkpoint_reader import read_segment, read_segment_objects, refuse_lost
-from colonnade.manifests.entry_block import AddedEntries
+from colonnade.manifests.arrays.entry_block import AddedEntries
+from colonnade.manifests.checkpoint.paged_map import Place
+from colonnade.manifests.checkpoint.reader import read_segment, read_segment_objects, refuse_lost
+from colonnade.manifests.checkpoint.root import touched_segments
+from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.named_objects import named_objects
-from colonnade.manifests.operations import AddRowSets
-from colonnade.manifests.paged_map import Place
-from colonnade.manifests.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.named_objects import named_objects
+from colonnade.manifests.model.operations import AddRowSets
+from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
-from colonnade.manifests.stored_tables import StoredTables
 
 _Use: TypeAlias = tuple[object, ...]
 """What a state says about the RowSets of a segment: equal uses name equal objects."""

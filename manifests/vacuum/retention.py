@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"

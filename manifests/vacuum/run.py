@@ -8,16 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from colonnade.manifests.change import Change
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
     CorruptionError,
 )
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import Anchor, Lease, Operation, Unpin, Vacuum
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Anchor, Lease, Operation, Unpin, Vacuum
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,

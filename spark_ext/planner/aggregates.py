@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from colonnade.manifests.entries import ColumnStatistics
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.manifests.statistics import Bound, decode_bound, encode_bound
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import Bound, decode_bound, encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.predicate.storage import domain_of
 
 NAN = "f:nan"

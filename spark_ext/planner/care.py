@@ -9,8 +9,8 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.answer_rows import vacuum_row
 from colonnade.spark_ext.planner.metadata import Row
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.tableformat.database import Database
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.table import ArrowTable
 
 VERIFY_SCHEMA = (
     "kind string, problem string, file string, table string, rowset long, column string,"

@@ -11,21 +11,22 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from colonnade.manifests.dropping import drop_database as drop
 from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.dropping import drop_database as drop
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, is_url, open_store
 from colonnade.spark_ext.planner.partitions import layout_texts
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.spark_ext.types import from_json
-from colonnade.tableformat.alteration import (
+from colonnade.tableformat.location import Location, locate, locate_existing
+from colonnade.tableformat.table.alteration import (
     AddColumn,
     Alteration,
     AlterProperties,
@@ -37,10 +38,9 @@ from colonnade.tableformat.alteration import (
     RenameColumn,
     SetPartitioning,
 )
-from colonnade.tableformat.database import Database
-from colonnade.tableformat.location import Location, locate, locate_existing
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.table_design import SORT_KEY, check_table_name
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.design import SORT_KEY, check_table_name
+from colonnade.tableformat.table.table import ArrowTable
 
 Args = Mapping[str, Any]
 

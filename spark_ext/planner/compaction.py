@@ -12,7 +12,7 @@ from typing import Any
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.planner.metadata import Row
 from colonnade.tableformat.compaction.optimize import Optimize
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 
 COMPACT_SCHEMA = (
     "epoch long, groups long, groups_waiting long, rowsets_removed long, rowsets_added long,"

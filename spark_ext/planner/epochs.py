@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.spark_ext.planner.metadata import Row
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.tableformat.database import Database
-from colonnade.tableformat.history import EPOCH_START
-from colonnade.tableformat.kept_epochs import tagged_epoch
 from colonnade.tableformat.location import Location, locate_existing
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.time_travel import snapshot_at
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.history import EPOCH_START
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.table.time_travel import snapshot_at
 
 RESTORE_SCHEMA = "epoch long, restored long"
 TAGS_SCHEMA = "tag string, epoch long"

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.predicate import Predicate, bind
 from colonnade.tableformat.predicate.expressions import (
     FALSE,

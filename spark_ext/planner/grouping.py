@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from colonnade.manifests.entries import PartitionValues
-from colonnade.manifests.snapshot import TableState
-from colonnade.tableformat.scan_plan import RowSetScan, ScanPlan, divide_plan
+from colonnade.manifests.model.entries import PartitionValues
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, divide_plan
 
 MANY_TASKS = 200
 """Tasks that a shuffle has by default in Spark, so that as many are never too many."""

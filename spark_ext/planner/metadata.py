@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from colonnade.manifests.log import Log
-from colonnade.manifests.partitions import PartitionKey, partition_of
-from colonnade.manifests.schema import SchemaField, type_text
-from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import SchemaField, type_text
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, history_row
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import is_state
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.partition.text import partition_text
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 
 Row = Sequence[Any]
 

@@ -15,11 +15,11 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
-from colonnade.tableformat.write_job import WriteJob
+from colonnade.tableformat.write.job import WriteJob
 
 Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 

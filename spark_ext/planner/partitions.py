@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from colonnade.manifests.entries import PartitionField
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.schema import TableSchema
 
 
 def described_layout(fields: Sequence[PartitionField], schema: TableSchema) -> list[dict[str, Any]]:

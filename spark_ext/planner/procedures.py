@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from colonnade.manifests.checkpoint_writer import write_checkpoint
+from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.partition_layout import split_fields
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.spark_ext.answer_rows import HISTORY_SCHEMA, VACUUM_SCHEMA, history_row
 from colonnade.spark_ext.planner.care import REPAIR_SCHEMA, VERIFY_SCHEMA, repair, vacuum, verify
 from colonnade.spark_ext.planner.compaction import (
@@ -39,7 +39,7 @@ from colonnade.spark_ext.planner.transaction_calls import (
 )
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import locate_existing
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 
 Args = Mapping[str, Any]
 

@@ -11,14 +11,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from colonnade.manifests.bounds import Keep
-from colonnade.manifests.change import TableRead
-from colonnade.manifests.entries import SortField
+from colonnade.manifests.arrays.bounds import Keep
+from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, TableState
-from colonnade.manifests.statistics import decode_bound, encode_bound
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.planner import aggregates
@@ -30,8 +30,8 @@ from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
 from colonnade.tableformat.predicate.storage import domain_of
-from colonnade.tableformat.scan_plan import ScanPlan, divide_plan, plan_scan, rowset_filter
-from colonnade.tableformat.time_travel import timestamp_ms
+from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
+from colonnade.tableformat.table.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
 """Stored bytes of the columns read below which another task costs more than it saves."""

@@ -10,22 +10,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from colonnade.manifests.change import TableRead
+from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import RowKind
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import RowKind
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.filters import Tree, exact_predicate, predicate_of
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.compaction.auto import compact_after
-from colonnade.tableformat.keys import can_be_key
-from colonnade.tableformat.scan_plan import rowset_filter
-from colonnade.tableformat.selection import judge
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import judge
 from colonnade.tableformat.statements.delete import evaluate_delete
+from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
@@ -33,7 +33,7 @@ from colonnade.tableformat.statements.reported import (
     reported_statement,
 )
 from colonnade.tableformat.statements.statement import Statement, is_done, make_change
-from colonnade.tableformat.write_job import WriteJob, decode_entries
+from colonnade.tableformat.write.job import WriteJob, decode_entries
 
 
 def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
-from colonnade.tableformat.kept_epochs import tagged_epoch
 from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
 
 _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")

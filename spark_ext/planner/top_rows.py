@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from colonnade.manifests.entries import ColumnStatistics
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.manifests.statistics import decode_bound
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import decode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from colonnade.spark_ext.planner.metadata import Row
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.statement import COUNTED
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.write.settings import CommitSettings
 
 COUNTS_SCHEMA = ", ".join(f"{name} long" for name in COUNTED)
 

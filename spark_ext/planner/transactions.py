@@ -16,20 +16,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 
-from colonnade.manifests.change import TableRead
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.statements.replace import written_replacement
 from colonnade.tableformat.statements.replace_partitions import written_partitions
 from colonnade.tableformat.statements.statement import RowCounts, Statement, row_statement
-from colonnade.tableformat.transaction import Transaction
-from colonnade.tableformat.write_job import WriteJob
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.settings import CommitSettings
 
 IDLE_HOURS_MAX = 24
 """A transaction of which nothing was heard for so long is over."""

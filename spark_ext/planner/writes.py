@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import WriteOptions, parse_write_options, split_sort_key
 from colonnade.spark_ext.planner.filters import replaced
@@ -27,9 +27,9 @@ from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.statements.reported import TaskReport
 from colonnade.tableformat.statements.written import commit_written
-from colonnade.tableformat.table_design import SORT_KEY
-from colonnade.tableformat.write_job import WriteJob, decode_entries, take_lease
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.table.design import SORT_KEY
+from colonnade.tableformat.write.job import WriteJob, decode_entries, take_lease
+from colonnade.tableformat.write.settings import CommitSettings
 
 
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import logging
 from colonnade.manifests.compaction.policy import MIB, parse_policy
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.run import run_job

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.compaction.picker import COPIED_ROWS
 from colonnade.tableformat.compaction.inputs import Inputs, Source
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.stored_block import Stretch
-from colonnade.tableformat.write_options import MIB
+from colonnade.tableformat.rowset.stored_block import Stretch
+from colonnade.tableformat.rowset.write_options import MIB
+from colonnade.tableformat.rowset.writer import RowSetWriter
 
 _COPIED_BYTES = 8 * MIB
 """Stored bytes of all columns that make a stretch full, however few its rows are."""

@@ -11,13 +11,13 @@ from queue import SimpleQueue
 from typing import Any
 
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
-from colonnade.manifests.entries import Count
 from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import Epoch
-from colonnade.manifests.schema import Model
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import Count
+from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
 from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease

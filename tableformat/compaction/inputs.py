@@ -9,17 +9,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.deletion_vector import read_deletion_vector
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.compaction.job import CompactionJob
-from colonnade.tableformat.read_back import Contents
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.scan_plan import cut_rows
+from colonnade.tableformat.rowset.read_back import Contents
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored_block import Stretch
+from colonnade.tableformat.rowset.write_options import MIB
+from colonnade.tableformat.scan.plan import cut_rows
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.stored_block import Stretch
-from colonnade.tableformat.write_options import MIB
 
 Rows = NDArray[np.int64]
 

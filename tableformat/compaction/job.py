@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
-from colonnade.manifests.entries import ColumnNumber, Count, OriginEntry, RowSetEntry, TableIdText
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import TransactionIdText
-from colonnade.manifests.schema import Model
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.write_job import Target, target_of
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import (
+    ColumnNumber,
+    Count,
+    OriginEntry,
+    RowSetEntry,
+    TableIdText,
+)
+from colonnade.manifests.model.operations import TransactionIdText
+from colonnade.manifests.model.schema import Model
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.write.job import Target, target_of
 
 
 class CompactionJob(Model):

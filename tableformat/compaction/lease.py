@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 
-from colonnade.manifests.change import Change
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import Lease
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Lease
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.job import CompactionJob
-from colonnade.tableformat.write_options import MIB
+from colonnade.tableformat.rowset.write_options import MIB
 
 LEASED_BYTES = 256 * MIB
 """A job that reads so many stored bytes takes a lease: an epoch more costs it little."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from colonnade.manifests.errors import CorruptionError
 from colonnade.tableformat.compaction.inputs import WINDOW_BYTES, Inputs, Rows, Source
 from colonnade.tableformat.compaction.job import CompactionJob
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.writer import RowSetWriter
 
 
 def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:

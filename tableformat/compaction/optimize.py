@@ -11,16 +11,16 @@ from colonnade.manifests.compaction.picker import plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.schema import type_text
-from colonnade.manifests.snapshot import Snapshot, TableState
-from colonnade.tableformat.column import Order, check_names, column_of
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.schema import type_text
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import CompactionReport, Run, execute_plan
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.partition.text import key_text
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
-from colonnade.tableformat.scan_plan import rowset_filter
+from colonnade.tableformat.rowset.column import Order, check_names, column_of
+from colonnade.tableformat.scan.plan import rowset_filter
 
 _THREADS = 4
 """At most so many jobs at once in one process, since each takes memory."""

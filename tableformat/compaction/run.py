@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colonnade.manifests.entries import OriginEntry, PartitionValues, RowSetEntry
-from colonnade.manifests.rebase.origin import write_origin
+from colonnade.manifests.commit.rebase.origin import write_origin
+from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowSetEntry
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
@@ -13,12 +13,12 @@ from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcom
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
 from colonnade.tableformat.partition.writer import PartitionedWriter
-from colonnade.tableformat.read_back import check_kept, read_back
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.rowset.read_back import check_kept, read_back
+from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.task_writer import TaskWriter
-from colonnade.tableformat.write_job import write_options
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.settings import WriteSettings
 
 
 def run_job(

@@ -19,11 +19,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from colonnade.manifests.errors import StoreError
-from colonnade.tableformat.column import Column, Order, column_of
 from colonnade.tableformat.compaction.inputs import Inputs, Rows, Source
-from colonnade.tableformat.encodings import narrowed
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.write_options import MIB
+from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.rowset.write_options import MIB
+from colonnade.tableformat.rowset.writer import RowSetWriter
 
 BUCKET_BYTES = 32 * MIB
 """Stored bytes whose rows are sorted at once; decoded they take a few times as much."""

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.entries import PartitionField, PartitionValues
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.statistics import Bound, encode_bound
+from colonnade.manifests.model.entries import PartitionField, PartitionValues
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import Bound, encode_bound
 from colonnade.tableformat.partition.transforms import transform
 
 Integers = NDArray[np.int64]

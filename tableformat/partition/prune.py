@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from colonnade.manifests.entries import PartitionField, PartitionValues
-from colonnade.manifests.partitions import PartitionKey
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import TableState
-from colonnade.manifests.statistics import Bound
+from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.model.entries import PartitionField, PartitionValues
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.statistics import Bound
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.transforms import buckets_of
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from colonnade.manifests.entries import PartitionField, RowSetEntry
-from colonnade.manifests.partition_layout import field_text, value_kinds
-from colonnade.manifests.partitions import PartitionKey, partition_of
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.snapshot import TableState
-from colonnade.manifests.statistics import decode_bound
-from colonnade.tableformat.bound_text import value_text
+from colonnade.manifests.arrays.partitions import PartitionKey, partition_of
+from colonnade.manifests.model.entries import PartitionField, RowSetEntry
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import decode_bound
+from colonnade.manifests.state.partition_layout import field_text, value_kinds
+from colonnade.manifests.state.snapshot import TableState
+from colonnade.tableformat.types.bound_text import value_text
 
 _START = date(1970, 1, 1)
 

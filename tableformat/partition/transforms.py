@@ -12,15 +12,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from colonnade.manifests.entries import PartitionField
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.partition_layout import VALUE_LIMIT
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.statistics import Bound
-from colonnade.tableformat.column import Order, column_of
-from colonnade.tableformat.decimals import unscaled
-from colonnade.tableformat.encodings import narrowed
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import Bound
+from colonnade.manifests.state.partition_layout import VALUE_LIMIT
 from colonnade.tableformat.partition.murmur3 import Hashes, hash_bytes, hash_integers
+from colonnade.tableformat.rowset.column import Order, column_of
+from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.types.decimals import unscaled
 
 Integers = NDArray[np.int64]
 

@@ -14,15 +14,20 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.entries import PartitionField, PartitionValues, RowSetEntry, SortField
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.entries import (
+    PartitionField,
+    PartitionValues,
+    RowSetEntry,
+    SortField,
+)
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.arrow_types import to_storage
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.rowset_writer import RowSetWriter, pieces
-from colonnade.tableformat.sort import sort_indices
-from colonnade.tableformat.task_writer import TaskWriter
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.rowset.writer import RowSetWriter, pieces
+from colonnade.tableformat.types.arrow_types import to_storage
 
 Rows = NDArray[np.int64]
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
 from colonnade.tableformat.predicate.bound import (
     BoundColumn,
     BoundCompare,
@@ -53,7 +53,7 @@ from colonnade.tableformat.predicate.storage import (
     order,
     read_text,
 )
-from colonnade.tableformat.text_form import fit_text
+from colonnade.tableformat.types.text_form import fit_text
 
 _HOLDS: dict[Operator, Callable[[int], bool]] = {
     Operator.EQUAL: lambda sign: sign == 0,

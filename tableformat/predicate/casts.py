@@ -9,7 +9,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 import numpy as np
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import decimal_digits
+from colonnade.manifests.model.schema import decimal_digits
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.storage import domain_of, parse_local_timestamp
 from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.decimals import from_unscaled
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,
@@ -31,6 +30,7 @@ from colonnade.tableformat.predicate.bound import (
     StorageValue,
 )
 from colonnade.tableformat.predicate.expressions import TRUE_FOR_NAN, Operator
+from colonnade.tableformat.types.decimals import from_unscaled
 
 _COMPARE = {
     Operator.EQUAL: pc.equal,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from colonnade.manifests.bounds import Bounds, BoundsTable
+from colonnade.manifests.arrays.bounds import Bounds, BoundsTable
 from colonnade.tableformat.predicate.bound import (
     BoundAnd,
     BoundColumn,

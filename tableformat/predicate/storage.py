@@ -18,7 +18,7 @@ from fractions import Fraction
 from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import decimal_digits
+from colonnade.manifests.model.schema import decimal_digits
 from colonnade.tableformat.predicate.literals import Kind, Literal
 from colonnade.tableformat.predicate.times import DAY_US, parse_date, parse_time, parse_timestamp
 

@@ -5,10 +5,10 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from colonnade.manifests.checkpoint_writer import point_hint, store_snapshot
-from colonnade.manifests.log import Log
-from colonnade.manifests.names import HINT
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import HINT
+from colonnade.manifests.state.snapshot import Snapshot
 
 
 def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Snapshot:

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.deletion_vector import read_deletion_vector
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.schema import SchemaField
-from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.scan_plan import cut_rows
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.plan import cut_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from colonnade.manifests.errors import AlreadyExistsError, StoreError
-from colonnade.manifests.snapshot import LiveRowSet, TableState
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.repair.reading import ReadableStretch
+from colonnade.tableformat.types.arrow_types import arrow_schema
 
 _BESIDE = pa.schema(
     [

@@ -17,22 +17,22 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.bounds import BoundsTable
-from colonnade.manifests.change import Change, TableRead
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_job_id, new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import AddRowSet, DropRowSet
-from colonnade.manifests.rebase.targets import id_ranges
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.read_back import check_rows, read_back
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.operations import AddRowSet, DropRowSet
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.repair.reading import DamagedRowSet, ReadableStretch
 from colonnade.tableformat.repair.rescue import Rescue
+from colonnade.tableformat.rowset.read_back import check_rows, read_back
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.verify.run import find_damage
-from colonnade.tableformat.write_job import open_writer, stamped, target_of
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.write.job import open_writer, stamped, target_of
+from colonnade.tableformat.write.settings import WriteSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import TableState
-from colonnade.tableformat.conform import conform_batches
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.settings import WriteSettings
 
 
 def evaluate_append(

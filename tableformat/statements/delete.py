@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from colonnade.manifests.change import RowsGone, TableRead
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Predicate, bind
-from colonnade.tableformat.scan_plan import rowset_filter
-from colonnade.tableformat.selection import select_rows
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pyarrow as pa
 
-from colonnade.manifests.change import KeyGuard
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.commit.change import KeyGuard
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.keys import KeySet
-from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.statements.keys import KeySet
 
 
 def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import TableState
-from colonnade.tableformat.arrow_scan import batches_of
-from colonnade.tableformat.assignments import parse_assignments
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.scan.arrow_scan import batches_of
+from colonnade.tableformat.statements.assignments import parse_assignments
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.statements.update import evaluate_update
 from colonnade.tableformat.statements.upsert import evaluate_upsert
-from colonnade.tableformat.write_settings import CommitSettings, WriteSettings, check_settings
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 Evaluate = Callable[[Log, TableState, str], Statement]
 """Evaluates a statement on a table; objects that it writes begin with the job's id."""

@@ -7,18 +7,18 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from colonnade.manifests.entries import RowSetEntry
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, TableState
-from colonnade.tableformat.conform import conform_batches
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
-from colonnade.tableformat.selection import select_rows
+from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements.delete import find_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.write_job import WriteJob
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.job import WriteJob
+from colonnade.tableformat.write.settings import WriteSettings
 
 
 def evaluate_replace(

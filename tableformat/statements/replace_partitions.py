@@ -12,21 +12,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.bounds import BoundsTable, Keep
-from colonnade.manifests.change import RowsGone, TableRead
-from colonnade.manifests.entries import PartitionValues, RowSetEntry
-from colonnade.manifests.log import Log
-from colonnade.manifests.partitions import partition_of
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.partitions import partition_of
+from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.arrow_types import to_storage
-from colonnade.tableformat.conform import conform_batches
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.selection import gone_rows
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.selection import gone_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
 """What history calls it."""

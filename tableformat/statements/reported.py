@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.change import KeyGuard, TableRead
-from colonnade.manifests.entries import Count, RowSetEntry, RowSetNumber
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import RowKind
-from colonnade.manifests.schema import Model, TableSchema
-from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.commit.change import KeyGuard, TableRead
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import Count, RowSetEntry, RowSetNumber
+from colonnade.manifests.model.operations import RowKind
+from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.keys import KeySet, key_columns
-from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements.key_guard import guard_any, guard_keys
+from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.row_numbers import first_numbers, numbers_between
 from colonnade.tableformat.statements.statement import Statement, row_statement, rows_gone
+from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 def decode_rows(text: object) -> FrozenBitMap:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from colonnade.manifests.change import Change
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, CorruptionError
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import Epoch
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.state.snapshot import Snapshot
 
 TRIES = 10
 """How often a statement is evaluated before its conflict is reported."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests.rebase.targets import all_rows
+from colonnade.manifests.commit.rebase.targets import all_rows
 
 PART_ROWS = 2**32
 """How many numbers one part can hold; tests take fewer."""

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyroaring import AbstractBitMap
 
-from colonnade.manifests.change import Change, KeyGuard, RowsGone, TableRead
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.commit.change import Change, KeyGuard, RowsGone, TableRead
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import AddRowSet, Operation, ReplaceColumn, RowKind
-from colonnade.manifests.snapshot import Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn, RowKind
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.write_job import open_writer, stamped, target_of
-from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.tableformat.write.job import open_writer, stamped, target_of
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,27 +13,32 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.change import RowsGone, TableRead
-from colonnade.manifests.codec import EPOCH_LIMIT
+from colonnade.manifests.commit.change import RowsGone, TableRead
 from colonnade.manifests.limits import LIMITS
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import ReplaceColumn
-from colonnade.manifests.replacement import replaceable
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.codec import EPOCH_LIMIT
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.arrow_types import to_storage
-from colonnade.tableformat.assignments import Assignments
-from colonnade.tableformat.column_segments import ColumnSegments
 from colonnade.tableformat.predicate import Predicate, bind
-from colonnade.tableformat.replacement import Place, with_values, write_replacement
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.scan_plan import rowset_filter
-from colonnade.tableformat.selection import Selection, read_selected, select_rows, selected_numbers
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import (
+    Selection,
+    read_selected,
+    select_rows,
+    selected_numbers,
+)
+from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.write_job import Target, target_of, write_options
-from colonnade.tableformat.write_options import WriteOptions
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.write.job import Target, target_of, write_options
+from colonnade.tableformat.write.replacement import Place, with_values, write_replacement
+from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_BYTES = 16_384
 """What a replacement must save: its footer and operation, and one more file for readers to open."""

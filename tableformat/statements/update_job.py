@@ -18,7 +18,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.entries import (
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
@@ -26,20 +27,19 @@ from colonnade.manifests.entries import (
     RowSetEntry,
     RowSetNumber,
 )
-from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.operations import ReplaceColumn
-from colonnade.manifests.schema import Model, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore, open_store
-from colonnade.tableformat.arrow_types import to_storage
-from colonnade.tableformat.conform import conform
-from colonnade.tableformat.replacement import Place, with_values, write_replacement
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.scan_plan import cut_rows
-from colonnade.tableformat.selection import read_numbered
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.plan import cut_rows
+from colonnade.tableformat.scan.selection import read_numbered
 from colonnade.tableformat.statements.reported import encode_rows
 from colonnade.tableformat.statements.update import replacement_options
-from colonnade.tableformat.write_job import WriteJob, write_rows
+from colonnade.tableformat.types.arrow_types import to_storage
+from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.write.job import WriteJob, write_rows
+from colonnade.tableformat.write.replacement import Place, with_values, write_replacement
 
 
 class ChangedRowSet(Model):

@@ -9,18 +9,18 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from colonnade.manifests.change import RowsGone, TableRead
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.commit.change import RowsGone, TableRead
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.arrow_input import record_batches
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.conform import CONFORMED_ROWS, conform_batches
-from colonnade.tableformat.keys import KeySet, key_columns
-from colonnade.tableformat.selection import gone_rows
+from colonnade.tableformat.scan.selection import gone_rows
 from colonnade.tableformat.statements.key_guard import guard_keys, read_keys
+from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.arrow_input import record_batches
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.conform import CONFORMED_ROWS, conform_batches
+from colonnade.tableformat.write.settings import WriteSettings
 
 
 def evaluate_upsert(

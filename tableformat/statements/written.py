@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.statements.replace import written_replacement
 from colonnade.tableformat.statements.replace_partitions import written_partitions
 from colonnade.tableformat.statements.statement import is_done, make_change
-from colonnade.tableformat.write_job import WriteJob, commit_write
+from colonnade.tableformat.write.job import WriteJob, commit_write
 
 
 def commit_written(

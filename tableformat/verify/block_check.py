@@ -8,13 +8,13 @@ from __future__ import annotations
 import pyarrow as pa
 from google_crc32c import value as crc32c
 
-from colonnade.tableformat import ipc_stream
-from colonnade.tableformat.block import BlockEntry, decode_block
-from colonnade.tableformat.block_statistics import Statistics, contradiction, measure
-from colonnade.tableformat.bloom_filter import hash_rows, members
-from colonnade.tableformat.column import Column, Order
-from colonnade.tableformat.encodings import narrowed
-from colonnade.tableformat.encodings.integers import bounds_of
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block import BlockEntry, decode_block
+from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, measure
+from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
+from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.encodings import narrowed
+from colonnade.tableformat.rowset.encodings.integers import bounds_of
 
 
 def check_block(

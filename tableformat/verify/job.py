@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from colonnade.manifests.entries import Count, PartitionField, SortField
-from colonnade.manifests.schema import Model, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, TableState
+from colonnade.manifests.model.entries import Count, PartitionField, SortField
+from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.verify.findings import Finding
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from colonnade.manifests.checkpoint import CheckpointRef, Root
-from colonnade.manifests.checkpoint_reader import read_hint, read_segment, read_state
-from colonnade.manifests.entry_table import EntryTable
+from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.checkpoint.reader import read_hint, read_segment, read_state
+from colonnade.manifests.checkpoint.root import CheckpointRef, Root
+from colonnade.manifests.epochs.slots import FAR, check_end, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
-from colonnade.manifests.fold import apply_epoch
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import (
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.operations import Stub
+from colonnade.manifests.object_names import (
     HINT,
     MANIFEST,
     checkpoint_name,
@@ -25,10 +26,9 @@ from colonnade.manifests.names import (
     packed_name,
     rowset_folder,
 )
-from colonnade.manifests.operations import Stub
-from colonnade.manifests.replacement import stored_parts
-from colonnade.manifests.slots import FAR, check_end, read_slot
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.replacement import stored_parts
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.vacuum.floor import read_anchor
 from colonnade.manifests.vacuum.objects import describe
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from colonnade.manifests.entries import SortField
-from colonnade.manifests.schema import TableSchema
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.sort import sort_indices
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.sort import sort_indices
 
 
 def first_unsorted(

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from colonnade.manifests.entries import PartitionField, PartitionValues
-from colonnade.manifests.schema import TableSchema
+from colonnade.manifests.model.entries import PartitionField, PartitionValues
+from colonnade.manifests.model.schema import TableSchema
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset.reader import RowSetReader
 
 
 def first_astray(

@@ -14,8 +14,6 @@ import numpy as np
 import pyarrow as pa
 from google_crc32c import value as crc32c
 
-from colonnade.manifests.deletion_vector import read_deletion_vector
-from colonnade.manifests.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.errors import (
     ColonnadeError,
     CorruptionError,
@@ -23,18 +21,20 @@ from colonnade.manifests.errors import (
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.names import deletion_vector_name, footer_name
-from colonnade.manifests.replacement import stored_parts
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.manifests.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.object_names import deletion_vector_name, footer_name
+from colonnade.manifests.state.replacement import stored_parts
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.block import BlockEntry, understated
-from colonnade.tableformat.block_statistics import contradiction, from_log, shorten
-from colonnade.tableformat.column import Column, Order, column_of
-from colonnade.tableformat.footer import Footer, Segment, entry_of
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_source import RowSetSource
-from colonnade.tableformat.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.rowset.block import BlockEntry, understated
+from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
+from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.footer import Footer, Segment, entry_of
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
 from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.verify.block_check import check_block, check_bytes
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of

@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
 from colonnade.tableformat.location import StorageOptions, find_store

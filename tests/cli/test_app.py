@@ -37,8 +37,8 @@ from colonnade.maintain.round import Round
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.tableformat.compaction.execute import CompactionReport
-from colonnade.tableformat.history import HistoryEntry
 from colonnade.tableformat.repair.rowsets import RepairResult
+from colonnade.tableformat.table.history import HistoryEntry
 from colonnade.tableformat.verify.findings import VerifyReport
 from tests.cli.runner import SCHEMA, Run
 

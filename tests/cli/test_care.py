@@ -7,7 +7,7 @@ from pathlib import Path
 import fsspec
 
 import colonnade
-from colonnade.manifests.names import JOURNAL
+from colonnade.manifests.object_names import JOURNAL
 from tests.cli.runner import Run, order_rows
 
 

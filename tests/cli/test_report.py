@@ -27,8 +27,8 @@ from colonnade.cli.report.facts import (
 )
 from colonnade.cli.report.page import render
 from colonnade.cli.report.partitions import SHOWN
+from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import RowSetFacts
-from colonnade.manifests.vectors import Integers
 from tests.cli.runner import Run, order_rows
 from tests.manifests.store.test_local import file_size_limit
 

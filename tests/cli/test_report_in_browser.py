@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.cli.runner import run_command
 
 WIDTH = 500

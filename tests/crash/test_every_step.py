@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat import write_job
-from colonnade.tableformat.arrow_types import as_table_schema
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import commit_write, plan_write, write_options, write_rows
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write import job as write_job
+from colonnade.tableformat.write.job import commit_write, plan_write, write_options, write_rows
 from tests.crash.every_step import check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore
 

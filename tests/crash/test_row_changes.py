@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.crash.every_step import check_every_step
 from tests.faults import Fault
 

@@ -27,7 +27,7 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.large_tables import NESTED, TableMaker, feed
 from tests.longevity.record import Record, Step, read_steps
 

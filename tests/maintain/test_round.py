@@ -20,19 +20,19 @@ from colonnade.cli.places import open_database
 from colonnade.maintain.journal import write_line
 from colonnade.maintain.plan import Distance
 from colonnade.maintain.round import Round, run_round
-from colonnade.manifests.change import Change
-from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.clock import DAY_MS, now_ms
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, InvalidInputError, StoreError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.names import JOURNAL, OLDER_JOURNAL
-from colonnade.manifests.operations import SetProperties
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import SetProperties
+from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat.alteration import AlterProperties
 from colonnade.tableformat.compaction import run
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table.alteration import AlterProperties
 from tests.cli.runner import run_command
 from tests.manifests.store.test_local import file_size_limit
 

@@ -16,44 +16,48 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import FrozenBitMap
 
-import colonnade.manifests.log
-import colonnade.manifests.sending
-from colonnade.manifests import checkpoint_writer, codec, conflicts, epoch_times
-from colonnade.manifests.bounds import BoundsTable, Keep
-from colonnade.manifests.change import Change
-from colonnade.manifests.checkpoint_writer import _rewritten
-from colonnade.manifests.codec import encode_epoch
+import colonnade.manifests.commit.sending
+import colonnade.manifests.log.log
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.arrays.entry_block import EntryBlock
+from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.checkpoint import writer as checkpoint_writer
+from colonnade.manifests.checkpoint.writer import _rewritten
+from colonnade.manifests.commit import conflicts
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import check_head
+from colonnade.manifests.commit.rebase import carried, reads, vector_writer
+from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.commit.rebase.compaction import OwnCompaction
+from colonnade.manifests.commit.rebase.origin import RowMap
+from colonnade.manifests.commit.rebase.reads import check_reads
+from colonnade.manifests.commit.rebase.targets import Taken, Target
+from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.compaction.facts import RowSetFacts
-from colonnade.manifests.conflicts import check_head
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.entries import ColumnStatistics, PartitionValues
-from colonnade.manifests.entry_block import EntryBlock
+from colonnade.manifests.epochs import epoch_times
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.fold import apply_epoch
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import epoch_name
-from colonnade.manifests.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
-from colonnade.manifests.partitions import PartitionKey
-from colonnade.manifests.rebase import carried, reads, vector_writer
-from colonnade.manifests.rebase.carried import Carried
-from colonnade.manifests.rebase.compaction import OwnCompaction
-from colonnade.manifests.rebase.origin import RowMap
-from colonnade.manifests.rebase.reads import check_reads
-from colonnade.manifests.rebase.targets import Taken, Target
-from colonnade.manifests.rowsets_fold import RowSetsFold
-from colonnade.manifests.sending import Sending
-from colonnade.manifests.slots import read_slot
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model import codec
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
+from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.rowsets_fold import RowSetsFold
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, PutOutcome
 from colonnade.manifests.vacuum import run
 from colonnade.manifests.vacuum.floor import cached_objects
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
-from colonnade.tableformat import restore, rowset_output
-from colonnade.tableformat.rowset_output import _for_log
+from colonnade.tableformat.rowset import output as rowset_output
+from colonnade.tableformat.rowset.output import _for_log
 from colonnade.tableformat.statements import replace_partitions
+from colonnade.tableformat.table import restore
 from tests.faults import Fault
 from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.every import ACTORS
@@ -85,7 +89,7 @@ def _take_slot(unknown: Callable[[ObjectStore, Epoch], Epoch | Stub]) -> Plant:
         assert found is not None
         return found
 
-    return lambda: patch.object(colonnade.manifests.sending, "take_slot", take)
+    return lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", take)
 
 
 def _wait_for_slot(store: ObjectStore, epoch: Epoch, data: bytes, pause: object) -> Epoch:
@@ -324,7 +328,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "an epoch is not the expected one",
-        lambda: patch.object(colonnade.manifests.log, "check_head", _check_head),
+        lambda: patch.object(colonnade.manifests.log.log, "check_head", _check_head),
     ),
     Bug(
         "a compaction forgets what went meanwhile",
@@ -426,7 +430,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a slot that is taken is waited for",
-        lambda: patch.object(colonnade.manifests.sending, "take_slot", _wait_for_slot),
+        lambda: patch.object(colonnade.manifests.commit.sending, "take_slot", _wait_for_slot),
     ),
     Bug(
         "a date is believed whatever it says",

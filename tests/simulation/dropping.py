@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.codec import decode_slot
-from colonnade.manifests.dropping import drop_database
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import MANIFEST, epoch_name, epoch_number
-from colonnade.manifests.operations import CreateDatabase, DropDatabase, Epoch
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.dropping import drop_database
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import decode_slot
+from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.manifests.store.base import Data, ObjectInfo
 from tests.faults import Stopped
@@ -114,7 +114,7 @@ class Dropping:
             real(path, **how)
 
         real = shutil.rmtree
-        with patch("colonnade.manifests.removed_folder.shutil.rmtree", remove):
+        with patch("colonnade.manifests.log.removed_folder.shutil.rmtree", remove):
             yield
 
     def _process(self) -> None:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from colonnade.manifests.codec import decode_slot
-from colonnade.manifests.entries import PartitionField
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.codec import decode_slot
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import (
     Anchor,
     CreateTable,
     Epoch,

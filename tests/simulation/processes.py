@@ -20,10 +20,10 @@ from pathlib import Path
 
 import colonnade
 from colonnade.manifests.errors import ColonnadeError
-from colonnade.manifests.log import Log
-from colonnade.manifests.names import epoch_name
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.chance import SHARED_ROWS, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step, parse_intent, plain

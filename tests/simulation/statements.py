@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade import ArrowTable
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.database import Database
-from colonnade.tableformat.transaction import Transaction, TransactionTable
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.transaction import Transaction, TransactionTable
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.settings import CommitSettings
 from tests.large_tables import NESTED, TableMaker
 from tests.strategies import identical
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from colonnade.manifests.names import epoch_name
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import MemoryStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.store.transient import retried

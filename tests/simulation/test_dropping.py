@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 import pytest
 
-from colonnade.manifests import creation, removed_folder
+from colonnade.manifests.log import creation, removed_folder
 from colonnade.manifests.store import LocalStore
 from tests.simulation.dropping import simulate_dropping
 

@@ -16,11 +16,11 @@ from typing import NamedTuple, TypeVar
 import pytest
 
 from colonnade.manifests.errors import ColonnadeError, StoreError
-from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import ObjectStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.store.transient import retried
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.simulation.actors.compactor import rewrite
 from tests.simulation.oracle import Oracle

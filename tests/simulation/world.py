@@ -17,14 +17,14 @@ from unittest.mock import patch
 
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat import write_job
 from colonnade.tableformat.compaction import execute
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
-from colonnade.tableformat.write_job import write_options
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.write import job as write_job
+from colonnade.tableformat.write.job import write_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step

@@ -14,7 +14,7 @@ from colonnade.spark_ext.options import (
     parse_read_options,
     parse_write_options,
 )
-from colonnade.tableformat.write_settings import CommitSettings, WriteSettings
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 
 def read(**options: str) -> ReadOptions:

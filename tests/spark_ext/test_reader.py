@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.names import epoch_name
+from colonnade.manifests.object_names import epoch_name
 from colonnade.spark_ext.options import parse_read_options
 from colonnade.spark_ext.reader import pin_read, plan_shares
 

@@ -12,7 +12,7 @@ from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 import colonnade
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from tests.spark_ext.frames import ids, load, save
 
 pytestmark = pytest.mark.spark

@@ -10,7 +10,13 @@ import pytest
 from pyspark.sql import SparkSession
 
 import colonnade
-from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
 from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS
 from tests.spark_ext.frames import load, save
 from tests.strategies import PRIMITIVES, identical, make_batch

@@ -10,7 +10,7 @@ from pyspark.sql import types as spark
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import (
+from colonnade.manifests.model.schema import (
     ArrayType,
     DataType,
     SchemaField,
@@ -28,7 +28,7 @@ from colonnade.spark_ext.types import (
     same_values,
     to_json,
 )
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.strategies import PRIMITIVES, schemas
 
 CASES = [

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as spark_types
 from pyspark.sql.datasource import WriterCommitMessage
 
-from colonnade.manifests.names import epoch_name
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
 from colonnade.spark_ext.options import parse_write_options
 from colonnade.spark_ext.source import ColonnadeDataSource

@@ -15,20 +15,26 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.entries import (
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
     DeletionVectorEntry,
     RowSetEntry,
 )
-from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.operations import AddDeletionVector, AddRowSet, Operation
-from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot
+from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, Operation
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 
 ORDERS = "0123456789abcdef"

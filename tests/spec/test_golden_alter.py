@@ -6,7 +6,7 @@ Specification: docs/spec/operations.md#altering-tables
 
 from __future__ import annotations
 
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
     DropTable,
@@ -15,7 +15,7 @@ from colonnade.manifests.operations import (
     SetComment,
     SetProperties,
 )
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from tests.spec.golden_logs import ORDERS, SCHEMA, TRIPS, GoldenLog, Writer, add, contents, rowset
 
 ALTERED = TableSchema(

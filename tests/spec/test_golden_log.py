@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import pytest
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.checkpoint_reader import read_hint
-from colonnade.manifests.codec import encode_model
-from colonnade.manifests.entries import ColumnStatistics, SortField
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError, UnsupportedFormatError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import HINT, epoch_name
-from colonnade.manifests.operations import (
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.codec import encode_model
+from colonnade.manifests.model.entries import ColumnStatistics, SortField
+from colonnade.manifests.model.operations import (
     Anchor,
     CreateTable,
     DropRowSet,
@@ -26,6 +25,7 @@ from colonnade.manifests.operations import (
     Operation,
     Stub,
 )
+from colonnade.manifests.object_names import HINT, epoch_name
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
     ORDERS,

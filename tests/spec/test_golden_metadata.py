@@ -6,14 +6,14 @@ Specification: docs/spec/types.md#schema
 
 from __future__ import annotations
 
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.operations import (
     AlterSchema,
     CreateTable,
     DropRowSet,
     Restore,
     SetComment,
 )
-from colonnade.manifests.schema import ArrayType, SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
 from tests.spec.golden_logs import ORDERS, TRIPS, GoldenLog, Writer, add, contents, rowset
 
 UNIT = SchemaField(id=3, name="unit", type="string", metadata='{"keys":[1,2.5,{"of":null}]}')

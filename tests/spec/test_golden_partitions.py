@@ -9,15 +9,15 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.entries import PartitionField, RowSetEntry
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.entries import PartitionField, RowSetEntry
+from colonnade.manifests.model.operations import (
     CreateTable,
     DropRowSet,
     Operation,
     Restore,
     SetPartitionLayout,
 )
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

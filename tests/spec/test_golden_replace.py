@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.entries import (
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
     DeletionVectorEntry,
     Replacement,
 )
-from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.operations import (
     AddRowSet,
     CreateTable,
     DropRowSet,
@@ -31,8 +31,8 @@ from colonnade.manifests.operations import (
     ReplaceColumn,
     Restore,
 )
-from colonnade.manifests.replacement import REPLACE_COLUMN
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.replacement import REPLACE_COLUMN
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
     JOB,

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from pyroaring import BitMap
 
-from colonnade.manifests.change import Change, RowsGone
+from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import (
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import (
     AddRowSet,
     Compaction,
     CompactionInput,
@@ -25,8 +26,7 @@ from colonnade.manifests.operations import (
     RowKind,
     Txn,
 )
-from colonnade.manifests.rebase.origin import write_origin
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.spec.golden_logs import (
     JOB,

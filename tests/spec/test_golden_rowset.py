@@ -16,22 +16,22 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.deletion_vector import (
+from colonnade.manifests.ids import ObjectId
+from colonnade.manifests.model.deletion_vector import (
     DeletionVector,
     encode_deletion_vector,
     read_deletion_vector,
 )
-from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
-from colonnade.manifests.ids import ObjectId
-from colonnade.manifests.schema import ArrayType, SchemaField, TableSchema
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.schema import ArrayType, SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.block import ENCODINGS
-from colonnade.tableformat.bloom_filter import hash_rows, members
-from colonnade.tableformat.column import column_of
-from colonnade.tableformat.column_segments import ColumnSegments
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.rowset.block import ENCODINGS
+from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.strategies import identical
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,15 +14,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.schema import ArrayType, SchemaField, StructType, TableSchema
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import ArrayType, SchemaField, StructType, TableSchema
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat import ipc_stream
-from colonnade.tableformat.block import understated
-from colonnade.tableformat.conform import conform
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.stored_block import StoredBlock
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block import understated
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.stored_block import StoredBlock
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.conform import conform
 from tests.strategies import identical
 
 GOLDEN = Path(__file__).parent / "golden" / "rowset-v3-understated"

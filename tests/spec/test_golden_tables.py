@@ -6,11 +6,11 @@ Specification: docs/spec/checkpoint.md#tables
 
 from __future__ import annotations
 
-from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import CreateTable, DropTable, RenameTable, SetComment
-from colonnade.manifests.snapshot import TableMap
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import CreateTable, DropTable, RenameTable, SetComment
+from colonnade.manifests.state.snapshot import TableMap
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.spec.golden_logs import ORDERS, SCHEMA, TRIPS, GoldenLog, Writer, add, contents, rowset
 from tests.spec.golden_logs import states as all_states

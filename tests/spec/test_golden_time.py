@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.operations import (
+from colonnade.manifests.model.operations import (
     AddRowSet,
     AlterSchema,
     CreateTable,
@@ -21,8 +21,8 @@ from colonnade.manifests.operations import (
     Unpin,
     Untag,
 )
-from colonnade.manifests.schema import TableSchema
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import Snapshot
 from tests.spec.golden_logs import (
     ORDERS,
     SCHEMA,

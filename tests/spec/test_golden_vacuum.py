@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import NotFoundError
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import CreateTable, DropRowSet, Lease, Pin, Tag
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import CreateTable, DropRowSet, Lease, Pin, Tag
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from tests.spec.golden_logs import (

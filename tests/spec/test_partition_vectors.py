@@ -15,13 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.entries import PartitionField
-from colonnade.manifests.partition_layout import check_layout
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.statistics import decode_bound, encode_bound
-from colonnade.tableformat.arrow_types import storage_type
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.state.partition_layout import check_layout
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.transforms import buckets_of
+from colonnade.tableformat.types.arrow_types import storage_type
 
 FILE = Path(__file__).parent / "partition_vectors.json"
 

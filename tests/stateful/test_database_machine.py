@@ -18,9 +18,9 @@ from colonnade.manifests.errors import (
     CorruptionError,
     NotFoundError,
 )
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import CHECKPOINTS, HINT
-from colonnade.tableformat.database import Database
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import CHECKPOINTS, HINT
+from colonnade.tableformat.table.database import Database
 from tests.simulation.chance import random_rows, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import CHECKPOINTS, HINT
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import CHECKPOINTS, HINT
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.arrow_types import as_table_schema
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import col
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.table_design import new_table
-from colonnade.tableformat.write_job import commit_write, plan_write
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import commit_write, plan_write
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 IDS = st.lists(st.integers(0, 99), min_size=1, max_size=5)

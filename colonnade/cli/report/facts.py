@@ -18,13 +18,13 @@ from colonnade.cli.facts import (
 )
 from colonnade.cli.places import Place
 from colonnade.cli.report.partitions import PartitionsPage, partitions_page
+from colonnade.manifests.arrays.vectors import Integers
 from colonnade.manifests.compaction.facts import RowSetFacts, facts_of
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
-from colonnade.manifests.operations import AddRowSet, AddRowSets, Compaction, Epoch
-from colonnade.manifests.snapshot import TableState
-from colonnade.manifests.vectors import Integers
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Compaction, Epoch
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 
 SIZE_STEPS = 2

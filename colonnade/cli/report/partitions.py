@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from colonnade.manifests.compaction.facts import RowSetFacts
-from colonnade.manifests.snapshot import TableState
+from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 
 SHOWN = 20

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.compaction_curve import SimulatedTable, curve, simulate
+from colonnade.manifests.arrays.entry_block import block_of
+from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.compaction.facts import RowSetFacts, facts_of
 from colonnade.manifests.compaction.picker import COPIED_ROWS, plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.compaction.policy import CompactionPolicy
-from colonnade.manifests.entries import ColumnStatistics, SortField
-from colonnade.manifests.entry_block import block_of
-from colonnade.manifests.entry_table import EntryTable
 from colonnade.manifests.limits import LIMITS
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.manifests.statistics import LOG_BOUND_LENGTH, value_after
+from colonnade.manifests.model.entries import ColumnStatistics, SortField
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH, value_after
+from colonnade.manifests.state.snapshot import LiveRowSet
 from tests.log_samples import entry
 
 MIB = 2**20

@@ -11,13 +11,13 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from colonnade.manifests.checkpoint import root_snapshot
-from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.root import root_snapshot
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.log import Log
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import HINT, checkpoint_name
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import FsspecReadStore, MemoryStore
 from colonnade.manifests.store.transient import may_pass
 from tests.log_samples import ORDERS, append, contents, make_log, with_orders

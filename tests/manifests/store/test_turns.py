@@ -13,9 +13,9 @@ from unittest.mock import Mock
 
 import pytest
 
-from colonnade.manifests.names import MANIFEST, epoch_name
+from colonnade.manifests.commit.turns import LOOK_S, TURN_LIMIT_S, pause_s, wait_for_turn
+from colonnade.manifests.object_names import MANIFEST, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
-from colonnade.manifests.turns import LOOK_S, TURN_LIMIT_S, pause_s, wait_for_turn
 from tests.faults import FaultyStore
 from tests.log_samples import append, make_log, with_orders
 

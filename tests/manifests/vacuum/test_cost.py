@@ -11,10 +11,16 @@ import pytest
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId, new_table_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log
-from colonnade.manifests.names import checkpoint_name
-from colonnade.manifests.operations import AddDeletionVector, AddRowSet, DropRowSet, Operation, Tag
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    DropRowSet,
+    Operation,
+    Tag,
+)
+from colonnade.manifests.object_names import checkpoint_name
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum

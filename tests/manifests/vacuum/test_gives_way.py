@@ -9,7 +9,7 @@ import pytest
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.operations import Lease, Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
 from colonnade.manifests.vacuum import run
 from tests.log_samples import append
 from tests.manifests.vacuum.test_races import SLOT, busy, during

@@ -10,23 +10,17 @@ from functools import partial
 import numpy as np
 import pytest
 
-from colonnade.manifests.checkpoint import CheckpointRef, encode_root
-from colonnade.manifests.checkpoint_reader import read_hint
-from colonnade.manifests.checkpoint_writer import point_hint, write_checkpoint
-from colonnade.manifests.codec import byte_check
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
+from colonnade.manifests.checkpoint.writer import point_hint, write_checkpoint
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError, StoreError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log import Log
-from colonnade.manifests.names import (
-    HINT,
-    checkpoint_name,
-    deletion_vector_name,
-    epoch_name,
-    packed_name,
-)
-from colonnade.manifests.operations import (
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.codec import byte_check
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.operations import (
     AddDeletionVector,
     AddRowSet,
     Compaction,
@@ -40,8 +34,14 @@ from colonnade.manifests.operations import (
     Stub,
     Tag,
 )
-from colonnade.manifests.slots import read_slot
-from colonnade.manifests.snapshot import RowSets, Snapshot
+from colonnade.manifests.object_names import (
+    HINT,
+    checkpoint_name,
+    deletion_vector_name,
+    epoch_name,
+    packed_name,
+)
+from colonnade.manifests.state.snapshot import RowSets, Snapshot
 from colonnade.manifests.vacuum import run
 from colonnade.manifests.vacuum.floor import keep_states
 from tests.faults import Fault, FaultyStore, Stopped

@@ -15,16 +15,8 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import (
-    CHECKPOINTS,
-    HINT,
-    checkpoint_name,
-    deletion_vector_name,
-    epoch_name,
-    packed_name,
-)
-from colonnade.manifests.operations import (
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.operations import (
     AddDeletionVector,
     Anchor,
     DropTable,
@@ -34,6 +26,14 @@ from colonnade.manifests.operations import (
     Tag,
     Unpin,
     Untag,
+)
+from colonnade.manifests.object_names import (
+    CHECKPOINTS,
+    HINT,
+    checkpoint_name,
+    deletion_vector_name,
+    epoch_name,
+    packed_name,
 )
 from colonnade.manifests.store import LocalStore
 from colonnade.manifests.vacuum.floor import read_anchor, segments_of

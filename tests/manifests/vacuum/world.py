@@ -8,15 +8,15 @@ from contextlib import suppress
 
 import pytest
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.entries import RowSetEntry
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import packed_name
-from colonnade.manifests.operations import AddRowSet, DropRowSet, Operation
-from colonnade.manifests.snapshot import Snapshot
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation
+from colonnade.manifests.object_names import packed_name
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectInfo, ObjectStore
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum

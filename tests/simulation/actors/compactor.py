@@ -9,21 +9,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from colonnade.manifests.change import Change
-from colonnade.manifests.entries import OriginEntry
+from colonnade.manifests.arrays.partitions import partition_of
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.rebase.origin import write_origin
 from colonnade.manifests.ids import new_job_id, new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import Compaction, CompactionInput, CompactionOutput
-from colonnade.manifests.partitions import partition_of
-from colonnade.manifests.rebase.origin import write_origin
-from colonnade.manifests.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.database import Database
-from colonnade.tableformat.scan import read_plan
-from colonnade.tableformat.scan_plan import plan_scan
-from colonnade.tableformat.selection import gone_rows
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.entries import OriginEntry
+from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.scan.plan import plan_scan
+from colonnade.tableformat.scan.run import read_plan
+from colonnade.tableformat.scan.selection import gone_rows
 from colonnade.tableformat.statements.statement import write_batches
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.write.settings import WriteSettings
 from tests.simulation.world import World
 
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.world import World
 
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.chance import random_condition
 from tests.simulation.statements import Condition
 from tests.simulation.world import World

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.world import World
 
 

@@ -6,11 +6,11 @@ import random
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.log_reader import LogReader
-from colonnade.manifests.names import HINT, checkpoint_name
-from colonnade.manifests.operations import AddRowSets
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.operations import AddRowSets
+from colonnade.manifests.object_names import HINT, checkpoint_name
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.world import World
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.table.database import Database
 from tests.simulation.chance import KINDS, MIX, random_rows, random_step
 from tests.simulation.statements import State, Step
 from tests.simulation.world import World

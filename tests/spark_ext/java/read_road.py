@@ -23,13 +23,13 @@ import pyspark
 from pyspark.sql import DataFrame, SparkSession
 
 import colonnade
-from colonnade.manifests.change import Change
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.log import Log
-from colonnade.manifests.operations import AddDeletionVector
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.operations import AddDeletionVector
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 from tests.spark_ext.java.read_predicates import conditions
 
 ZONE = ZoneInfo("America/New_York")

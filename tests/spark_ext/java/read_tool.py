@@ -19,11 +19,17 @@ from typing import Any
 import pyarrow as pa
 import pyspark
 
-from colonnade.manifests.entries import DeletionVectorEntry, RowSetEntry
-from colonnade.manifests.schema import ArrayType, MapType, SchemaField, StructType, TableSchema
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
 from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS, to_spark
-from colonnade.tableformat.arrow_types import map_entries
-from colonnade.tableformat.scan_plan import RowSetScan, ScanPlan
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+from colonnade.tableformat.types.arrow_types import map_entries
 from tests.spark_ext.java.json_process import JsonProcess
 from tests.strategies import PRIMITIVES
 

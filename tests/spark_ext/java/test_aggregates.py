@@ -11,11 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.column import column_of
-from colonnade.tableformat.column_segments import ColumnSegments
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.table.table import ArrowTable
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]

@@ -12,12 +12,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.bloom_columns import bloom_columns
-from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
 from colonnade.tableformat.predicate import bind, evaluate, parse_predicate, to_json
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.tableformat.predicate.oracle import TYPES, random_predicate
 from tests.tableformat.predicate.test_prune_and_evaluate import (

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import colonnade
-from colonnade.manifests.schema import METADATA_LIMIT, SchemaField, TableSchema
-from colonnade.tableformat.alteration import DropColumn, RenameColumn
+from colonnade.manifests.model.schema import METADATA_LIMIT, SchemaField, TableSchema
+from colonnade.tableformat.table.alteration import DropColumn, RenameColumn
 from tests.spark_ext.java.spark_shell import SparkShell
 
 pytestmark = [pytest.mark.spark, pytest.mark.spark_compat]

@@ -14,24 +14,24 @@ import pyarrow as pa
 import pytest
 from google_crc32c import value as crc32c
 
-from colonnade.manifests.codec import byte_check, seal
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.model.codec import byte_check, seal
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import ByteCheck, DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat import ipc_stream
-from colonnade.tableformat.arrow_types import schema_from_arrow
-from colonnade.tableformat.block import BlockEntry
-from colonnade.tableformat.block_statistics import Statistics
 from colonnade.tableformat.predicate import parse_predicate, to_json
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block import BlockEntry
+from colonnade.tableformat.rowset.block_statistics import Statistics
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.spark_ext.java.read_tool import ReadTool, plan_of, spark_schema
 from tests.spark_ext.java.test_encodings import lone_rowset, stream_entry
 from tests.strategies import make_batch
-from tests.tableformat.test_lengths import FORGED as FORGED_LENGTHS
-from tests.tableformat.test_lengths import FORGED_BYTES, moved_offsets
+from tests.tableformat.rowset.encodings.test_lengths import FORGED as FORGED_LENGTHS
+from tests.tableformat.rowset.encodings.test_lengths import FORGED_BYTES, moved_offsets
 
 JOB = "0123456789abcdef"
 PLACES: dict[str, dict[str, Any]] = {

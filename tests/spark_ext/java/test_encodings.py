@@ -13,18 +13,18 @@ import pyarrow as pa
 import pytest
 from google_crc32c import value as crc32c
 
-from colonnade.manifests.codec import byte_check, encode_model
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.codec import byte_check, encode_model
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat import ipc_stream
-from colonnade.tableformat.arrow_types import storage_type
-from colonnade.tableformat.block import BlockEntry, encode_block
-from colonnade.tableformat.block_statistics import Statistics, to_log
-from colonnade.tableformat.column import column_of
-from colonnade.tableformat.encodings import lengths, narrowed
-from colonnade.tableformat.footer import Footer, Segment, block_of
-from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block_statistics import Statistics, to_log
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.encodings import lengths, narrowed
+from colonnade.tableformat.rowset.footer import Footer, Segment, block_of
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.types.arrow_types import storage_type
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.strategies import make_batch
 

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.schema import (
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import (
     ArrayType,
     MapType,
     SchemaField,
@@ -27,9 +27,9 @@ from colonnade.manifests.schema import (
     assign_ids,
 )
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.arrow_types import arrow_schema
-from colonnade.tableformat.scan import read_plan
-from colonnade.tableformat.scan_plan import ScanPlan
+from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.run import read_plan
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     JOB,

@@ -9,8 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.schema import ArrayType, SchemaField, StructType, TableSchema, assign_ids
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    SchemaField,
+    StructType,
+    TableSchema,
+    assign_ids,
+)
 from tests.large_tables import TableMaker
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import PLACES, PREFIX, WriteTool, by_python, read

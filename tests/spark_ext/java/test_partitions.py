@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.log import Log
-from colonnade.manifests.partition_layout import field_text
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.store import open_store
 from tests.spark_ext.java.spark_shell import SparkShell
 

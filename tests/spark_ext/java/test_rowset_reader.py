@@ -12,13 +12,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.deletion_vector import DeletionVector, write_deletion_vector
-from colonnade.manifests.entries import RowSetEntry
-from colonnade.manifests.replacement import replacement_of
-from colonnade.manifests.schema import TableSchema, assign_ids
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import TableSchema, assign_ids
+from colonnade.manifests.state.replacement import replacement_of
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.arrow_types import schema_from_arrow
-from colonnade.tableformat.rowset_writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
 from tests.spec import test_golden_sizes as understated
 from tests.spec.test_golden_rowset import (

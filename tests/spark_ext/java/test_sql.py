@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 import colonnade
-from colonnade.tableformat.rowset_reader import RowSetReader
+from colonnade.tableformat.rowset.reader import RowSetReader
 from tests.spark_ext.java.spark_shell import SparkShell
 
 ON = "bloom-filter-enabled.column."

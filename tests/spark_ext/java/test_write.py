@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
-from colonnade.manifests.statistics import encode_bound
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.model.statistics import encode_bound
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.arrow_types import schema_from_arrow
-from colonnade.tableformat.encodings import lengths
-from colonnade.tableformat.rowset_source import RowSetSource
+from colonnade.tableformat.rowset.encodings import lengths
+from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.spark_ext.java.read_tool import ReadTool, expected_rows, plan_of, spark_schema
 from tests.spark_ext.java.write_tool import (
     PLACES,

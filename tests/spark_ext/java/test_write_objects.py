@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import StoreError
-from colonnade.manifests.schema import assign_ids
+from colonnade.manifests.model.schema import assign_ids
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.arrow_types import schema_from_arrow
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.types.arrow_types import schema_from_arrow
+from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.write_tool import (
     JOB,
     PLACES,

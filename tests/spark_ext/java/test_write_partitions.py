@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 from pyroaring import BitMap
 
-from colonnade.manifests.entries import PartitionField, RowSetEntry, SortField
-from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
-from colonnade.manifests.statistics import decode_bound
-from colonnade.tableformat.arrow_types import from_storage, schema_from_arrow, to_storage
+from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.model.statistics import decode_bound
 from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.types.arrow_types import from_storage, schema_from_arrow, to_storage
 from tests.spark_ext.java.write_tool import WriteTool, read
 from tests.spec.test_partition_vectors import FILE, stored
 

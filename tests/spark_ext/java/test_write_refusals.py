@@ -9,13 +9,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.entries import SortField
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import SchemaField, StructType, TableSchema, assign_ids
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, assign_ids
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.conform import conform
-from colonnade.tableformat.conversion import match_fields
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.conversion import match_fields
 from tests.spark_ext.java.read_tool import spark_schema
 from tests.spark_ext.java.write_tool import (
     WriteTool,

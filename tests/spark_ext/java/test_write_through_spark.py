@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.sort import sort_indices
 from tests.spark_ext.java.write_road import KEYS
 
 ROOT = Path(__file__).parents[3]

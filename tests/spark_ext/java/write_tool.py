@@ -11,19 +11,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from colonnade.manifests.bloom_columns import bloom_columns
-from colonnade.manifests.entries import PartitionField, RowSetEntry, SortField
-from colonnade.manifests.schema import TableSchema, assign_ids
+from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
+from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.spark_ext.pyspark_types import to_spark
-from colonnade.tableformat.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.block import BlockEntry
-from colonnade.tableformat.column import column_of
-from colonnade.tableformat.column_segments import ColumnSegments
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.write_job import Target, WriteJob, decode_entries, write_options
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.rowset.block import BlockEntry
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
+from colonnade.tableformat.write.job import Target, WriteJob, decode_entries, write_options
+from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 
 JOB = "0123456789abcdef"

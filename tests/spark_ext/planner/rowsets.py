@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from colonnade.manifests.entries import (
+from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnStatistics,
     DeletionVectorEntry,
     RowSetEntry,
 )
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.manifests.statistics import encode_bound
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet
 
 COLUMN = SchemaField(id=1, name="x", type="double")
 SCHEMA = TableSchema(fields=(COLUMN,))

@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.spark_ext.planner.aggregates import NAN, Answer, aggregate
 from tests.spark_ext.planner.rowsets import SCHEMA, Sample, order_key, samples
 

@@ -21,7 +21,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.spark_ext.planner import catalog, metadata, procedures, reads, rows, writes
 from colonnade.tableformat.statements.reported import encode_rows
-from colonnade.tableformat.write_job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
 
 SCHEMA = json.dumps(
     {

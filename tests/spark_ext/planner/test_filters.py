@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from colonnade.manifests.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
 from colonnade.spark_ext.planner.filters import Tree, predicate_of, usable
 from colonnade.tableformat.predicate import parse_predicate, to_json
 

@@ -12,8 +12,8 @@ import pytest
 import colonnade
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.spark_ext.planner import catalog, grouping, metadata, procedures, reads, writes
-from colonnade.tableformat.scan_plan import plan_scan
-from colonnade.tableformat.write_job import WriteJob, encode_entries, write_rows
+from colonnade.tableformat.scan.plan import plan_scan
+from colonnade.tableformat.write.job import WriteJob, encode_entries, write_rows
 from tests.spark_ext.planner.test_catalog_operations import DESIGN, planned
 
 BUCKET: dict[str, Any] = {"transform": "bucket", "column": "id", "argument": 4}

@@ -14,8 +14,8 @@ from colonnade.manifests.errors import InvalidInputError, NotFoundError
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner import reads
 from colonnade.spark_ext.planner.snapshots import Snapshots
-from colonnade.tableformat.scan import read_plan
-from colonnade.tableformat.scan_plan import ScanPlan
+from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.run import read_plan
 
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.string())])
 DEFAULTS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from colonnade.spark_ext.planner import catalog, transactions, writes
 from colonnade.spark_ext.planner.procedures import PROCEDURES
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import locate_existing
-from colonnade.tableformat.write_settings import CommitSettings
+from colonnade.tableformat.write.settings import CommitSettings
 from tests.spark_ext.planner.test_catalog_operations import ROWS, ids, planned, written
 
 

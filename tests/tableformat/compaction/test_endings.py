@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.log import Log
+from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import content, filled, here, jobs, live
 from tests.faults import Fault, FaultyStore, Stopped
 

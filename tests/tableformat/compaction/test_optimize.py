@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.change import Change
+from colonnade.manifests.commit.change import Change
 from colonnade.manifests.compaction.plan import GroupKind
 from colonnade.manifests.errors import (
     ConflictError,
@@ -20,16 +20,16 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.operations import Vacuum
-from colonnade.manifests.schema import ArrayType, SchemaField
+from colonnade.manifests.model.operations import Vacuum
+from colonnade.manifests.model.schema import ArrayType, SchemaField
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.compaction import auto, execute, lease
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
+from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import (
     NUMBERS,
     another,

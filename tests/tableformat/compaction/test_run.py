@@ -14,29 +14,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from colonnade.manifests.commit.rebase.origin import read_origin
 from colonnade.manifests.compaction.plan import GroupKind
-from colonnade.manifests.entries import RowSetEntry
 from colonnade.manifests.errors import CorruptionError, StoreError
 from colonnade.manifests.ids import new_job_id
-from colonnade.manifests.rebase.origin import read_origin
-from colonnade.manifests.schema import SchemaField, TableSchema, assign_ids
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import SchemaField, TableSchema, assign_ids
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat import rowset_reader
-from colonnade.tableformat.alteration import AddColumn, AlterProperties, DropColumn
-from colonnade.tableformat.block_statistics import from_log
-from colonnade.tableformat.bloom_filter import encode_filter
-from colonnade.tableformat.column import Column, Order, column_of
 from colonnade.tableformat.compaction import concatenate, inputs, zorder
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.rowset_writer import RowSetWriter
-from colonnade.tableformat.sort import sort_indices
+from colonnade.tableformat.rowset import reader as rowset_reader
+from colonnade.tableformat.rowset.block_statistics import from_log
+from colonnade.tableformat.rowset.bloom_filter import encode_filter
+from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.stop import Stop
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.write_job import write_options
-from colonnade.tableformat.write_settings import WriteSettings
+from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.settings import WriteSettings
 from tests.compaction_tables import add, bag, jobs, live, new, rows_of, take
 from tests.strategies import make_batch, schemas
 

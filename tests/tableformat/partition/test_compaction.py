@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.log import Log
-from colonnade.manifests.snapshot import LiveRowSet
-from colonnade.tableformat.arrow_types import to_storage
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import plan_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.partition.divide import divide
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.table import ArrowTable
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.types.arrow_types import to_storage
 from tests.tableformat.partition.test_partitioned_table import (
     LAYOUTS,
     content,

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 import colonnade
 from colonnade.manifests.errors import ConflictError, InvalidInputError
-from colonnade.manifests.log import Log, create_database
+from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.alteration import DropColumn, RenameColumn
-from colonnade.tableformat.database import Database
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.written import commit_written
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.write_job import plan_write, write_rows
+from colonnade.tableformat.table.alteration import DropColumn, RenameColumn
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write.job import plan_write, write_rows
 
 SCHEMA = pa.schema(
     [

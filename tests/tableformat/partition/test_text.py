@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from colonnade.manifests.partition_layout import parse_layout
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.tableformat.partition.text import partition_text
 from tests.log_samples import entry, table_state
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests.entries import SortField
 from colonnade.manifests.errors import InvalidInputError, StoreError
-from colonnade.manifests.partition_layout import parse_layout
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.tableformat.arrow_types import arrow_schema, to_storage
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.partition.writer import PartitionedWriter
-from colonnade.tableformat.rowset_reader import RowSetReader
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.types.arrow_types import arrow_schema, to_storage
 from tests.faults import Fault, FaultyStore
 
 JOB = "0" * 16

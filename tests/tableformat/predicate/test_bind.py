@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import bind, col, evaluate, parse_predicate
 from colonnade.tableformat.predicate.bound import BoundColumn, BoundCompare, BoundIsNull, BoundNode
 from colonnade.tableformat.predicate.expressions import Operator
+from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 def schema_of(type_name: str) -> TableSchema:

@@ -11,11 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from colonnade.manifests.bounds import BoundsTable, bounds_table
-from colonnade.manifests.entries import ColumnStatistics
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.manifests.statistics import encode_bound
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.manifests.arrays.bounds import BoundsTable, bounds_table
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import encode_bound
 from colonnade.tableformat.predicate import (
     bind,
     col,
@@ -26,6 +25,7 @@ from colonnade.tableformat.predicate import (
     prune,
     to_json,
 )
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 
 DATASETS = 420

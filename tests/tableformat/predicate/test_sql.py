@@ -12,8 +12,7 @@ import pyarrow as pa
 import pytest
 
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.manifests.schema import SchemaField, TableSchema
-from colonnade.tableformat.arrow_types import arrow_schema
+from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.tableformat.predicate import (
     Predicate,
     bind,
@@ -25,6 +24,7 @@ from colonnade.tableformat.predicate import (
 )
 from colonnade.tableformat.predicate import expressions as ex
 from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.types.arrow_types import arrow_schema
 from tests.tableformat.predicate.oracle import DAY, random_predicate, random_value
 
 

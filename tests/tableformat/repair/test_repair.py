@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from colonnade.manifests.checkpoint_reader import read_hint
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -19,16 +19,16 @@ from colonnade.manifests.errors import (
     StoreError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import HINT, checkpoint_name, deletion_vector_name, epoch_name
-from colonnade.manifests.schema import SchemaField
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.object_names import HINT, checkpoint_name, deletion_vector_name, epoch_name
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat import write_job
-from colonnade.tableformat.alteration import AddColumn, AlterProperties, RenameColumn
-from colonnade.tableformat.database import Database
+from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
-from colonnade.tableformat.table import ArrowTable
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, RenameColumn
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.table import ArrowTable
+from colonnade.tableformat.write import job as write_job
 from tests.manifests.store.test_local import file_size_limit
 from tests.manifests.vacuum.world import Hooked
 from tests.tableformat.verify.test_verify import SCHEMA, flip, rows

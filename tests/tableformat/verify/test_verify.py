@@ -15,29 +15,31 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.checkpoint_reader import read_hint
-from colonnade.manifests.codec import seal, unseal
+from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError, StoreError
-from colonnade.manifests.log import Log, create_database
-from colonnade.manifests.names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.schema import SchemaField, TableSchema
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import seal, unseal
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat import rowset_output, rowset_writer, write_job
-from colonnade.tableformat.alteration import DropColumn
-from colonnade.tableformat.block import BlockEntry, encode_block
-from colonnade.tableformat.block_statistics import Statistics
-from colonnade.tableformat.column import Column
-from colonnade.tableformat.database import Database
 from colonnade.tableformat.partition import writer
 from colonnade.tableformat.partition.divide import divide
+from colonnade.tableformat.rowset import output as rowset_output
+from colonnade.tableformat.rowset import writer as rowset_writer
+from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block_statistics import Statistics
+from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.table.alteration import DropColumn
+from colonnade.tableformat.table.database import Database
 from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
 from colonnade.tableformat.verify.run import Elsewhere, verify
-from colonnade.tableformat.write_options import WriteOptions
+from colonnade.tableformat.write import job as write_job
 from tests.strategies import PRIMITIVES, make_batch
 
 SCHEMA = pa.schema([("id", pa.int64()), ("x", pa.float64()), ("s", pa.string())])

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types.ShortType;
 import org.apache.spark.sql.types.YearMonthIntervalType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The tagged bounds of the log (manifests/statistics.py) as Spark's internal values. */
+/** The tagged bounds of the log (manifests/model/statistics.py) as Spark's internal values. */
 public final class TaggedBound {
   private TaggedBound() {}
 

@@ -1,0 +1,159 @@
+"""Bounds of many things at once, as arrays: what pruning looks at.
+
+The same table describes checkpoint segments, RowSets and blocks, so that one vectorised
+evaluation of a predicate prunes all three.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.partitions import Partitions
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One column of a `BoundsTable`; all arrays have one element a row of it.
+
+    `low` and `high` are int64 or float64, or object arrays of int, str or bytes; where `known`
+    is false they hold any value and mean nothing. Bounds never cover NULL or NaN.
+    """
+
+    low: NDArray[np.generic]
+    high: NDArray[np.generic]
+    known: NDArray[np.bool_]
+    nulls: NDArray[np.int64]
+    nans: NDArray[np.int64]
+
+    def take(self, indexes: NDArray[np.int64]) -> Bounds:
+        """Those of the things at these indexes."""
+        return Bounds(
+            self.low[indexes],
+            self.high[indexes],
+            self.known[indexes],
+            self.nulls[indexes],
+            self.nans[indexes],
+        )
+
+
+Members = Callable[[NDArray[np.int64], Sequence[Bound]], NDArray[np.bool_]]
+"""Of some things, by index: whether each may hold one of some values."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoundsTable:
+    """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown.
+
+    So are the `partitions` where they are absent; only RowSets have any. Columns with `members` can
+    be asked for single values, too; only blocks have any.
+    """
+
+    rows: NDArray[np.int64]
+    columns: Mapping[int, Bounds]
+    partitions: Partitions | None = None
+    members: Mapping[int, Members] = field(default_factory=dict)
+
+    def take(self, indexes: NDArray[np.int64]) -> BoundsTable:
+        """Those of some blocks at these indexes, without members."""
+        columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
+        return BoundsTable(self.rows[indexes], columns)
+
+
+Keep = Callable[[BoundsTable], NDArray[np.bool_]]
+"""Says of many things at once which may matter."""
+
+
+def bounds_table(
+    statistics: Sequence[Mapping[int, ColumnStatistics]],
+    rows: Sequence[int],
+    schema: TableSchema,
+    name: Callable[[int], str],
+    partitions: Partitions | None = None,
+) -> BoundsTable:
+    """Arrange statistics by column. A column that some of the things lack is unknown there.
+
+    Columns that the schema does not have are left out. Raises CorruptionError for a bound that
+    its column cannot have; `name` says what the thing of an index is called.
+    """
+    known = {column for each in statistics for column in each}
+    return BoundsTable(
+        np.asarray(rows, dtype=np.int64),
+        {
+            column.id: _column_bounds([each.get(column.id) for each in statistics], column, name)
+            for column in schema.fields
+            if column.id in known
+        },
+        partitions,
+    )
+
+
+def _column_bounds(
+    statistics: Sequence[ColumnStatistics | None], column: SchemaField, name: Callable[[int], str]
+) -> Bounds:
+    kinds = bound_kinds(column)
+    low: list[Bound | None] = [None] * len(statistics)
+    high = low.copy()
+    for index, each in enumerate(statistics):
+        if each is None or each.min is None or each.max is None:
+            continue
+        try:
+            low[index], high[index] = decode_bound(each.min, kinds), decode_bound(each.max, kinds)
+        except CorruptionError as error:
+            raise CorruptionError(
+                f"The statistics of column {column.name!r} of {name(index)} are damaged:"
+                f" {error.message}"
+            ) from error
+    known = np.array([bound is not None for bound in low])
+    # Without statistics nothing is known about NULL either: -1 stands for "any number".
+    nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
+    nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
+    return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
+
+
+def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bounds:
+    """One column of several tables of these lengths, one after another; None: unknown there."""
+    unknown = [np.full(length, -1, np.int64) for length in lengths]
+    none = np.zeros(0, np.int64)
+    values: dict[str, list[Bound | None]] = {"low": [], "high": []}
+    for part, length in zip(parts, lengths, strict=True):
+        for side, found in values.items():
+            if part is None:
+                found += [None] * length
+                continue
+            pairs = zip(getattr(part, side).tolist(), part.known.tolist(), strict=True)
+            found += [value if known else None for value, known in pairs]
+    low, high = values["low"], values["high"]
+    return Bounds(
+        bound_array(low),
+        bound_array(high),
+        np.array([bound is not None for bound in low], np.bool_),
+        np.concatenate([none, *(p.nulls if p else u for p, u in zip(parts, unknown, strict=True))]),
+        np.concatenate([none, *(p.nans if p else u for p, u in zip(parts, unknown, strict=True))]),
+    )
+
+
+def bound_array(values: Sequence[Bound | None]) -> NDArray[np.generic]:
+    """Pack bounds into the narrowest array that holds them exactly; None becomes any value.
+
+    Raises CorruptionError for bounds that no order compares.
+    """
+    present = [v for v in values if v is not None]
+    if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present):
+        return np.array([0 if v is None else v for v in values], dtype=np.int64)
+    if all(isinstance(v, float) for v in present):
+        return np.array([0.0 if v is None else v for v in values], dtype=np.float64)
+    filler = present[0]
+    kind = (int, float) if isinstance(filler, int | float) else type(filler)
+    if not all(isinstance(v, kind) for v in present):
+        raise CorruptionError("A column of the log has bounds of types that cannot be compared.")
+    packed = np.empty(len(values), dtype=object)
+    packed[:] = [filler if v is None else v for v in values]
+    return packed

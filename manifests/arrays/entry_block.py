@@ -1,0 +1,335 @@
+"""Entries of many RowSets as arrays: what a segment holds in memory.
+
+A `LiveRowSet` is made of one row only when it is asked for, so a table of a million RowSets is
+pruned and counted without a million objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
+from colonnade.manifests.arrays.partitions import Partitions, concat_partitions, partitions_of
+from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
+from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.model.entries import DeletionVectorEntry, Replacement, RowSetEntry
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.state.replacement import with_replacements
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+
+PLACES = ("directory", "packed", "inline")
+
+NUMBERS = (
+    *("ids", "epochs", "places", "rows", "bytes", "cuts", "footer_lengths", "footer_crc32cs"),
+    *("schema_ids", "partition_layout_ids", "sort_order_ids", "unsynced"),
+)
+"""The numbers of an entry. `places` indexes PLACES; `cuts` is 0 where cuts are irregular."""
+
+
+class Entries(Protocol):
+    """Some RowSets of one table; every array has one element for each."""
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+
+    @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at."""
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedEntries:
+    """The RowSets of a table that are in memory one by one already."""
+
+    table: TableState
+
+    @property
+    def rowsets(self) -> Sequence[LiveRowSet]:
+        """The RowSets, in the order of their ids."""
+        return self.table.rowsets.added
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+        return np.array([r.id for r in self.rowsets], np.int64)
+
+    @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        return np.array([r.epoch for r in self.rowsets], np.int64)
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+        return np.array([r.entry.rows for r in self.rowsets], np.int64)
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+        return np.array([r.entry.byte_count for r in self.rowsets], np.int64)
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+        return np.array([r.entry.rows - r.row_count for r in self.rowsets], np.int64)
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at. Raises CorruptionError naming table, column and RowSet."""
+        return bounds_table(
+            [r.entry.statistics for r in self.rowsets],
+            [r.entry.rows for r in self.rowsets],
+            self.table.schema,
+            lambda index: f"RowSet {self.rowsets[index].id} of table {self.table.name!r}",
+            self.partitions(),
+        )
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
+        return partitions_of(rowset.entry for rowset in self.rowsets)
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+        return [self.rowsets[index] for index in indexes.tolist()]
+
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        vectors = [r.vector.object for r in self.rowsets if r.vector is not None]
+        replaced = [e.object for r in self.rowsets for e in r.entry.replacements or ()]
+        return [*(r.entry.object for r in self.rowsets), *vectors, *replaced]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EntryBlock:
+    """RowSets as arrays. `objects` has 16 bytes a row.
+
+    What few of them have is kept by row: `irregular_cuts`, `data`, `vectors`, `replacements`.
+    """
+
+    numbers: Mapping[str, Integers]
+    objects: NDArray[np.uint8]
+    irregular_cuts: Mapping[int, tuple[int, ...]]
+    data: Mapping[int, str]
+    vectors: Mapping[int, DeletionVectorEntry]
+    columns: Mapping[int, StatisticsBlock]
+    partitioned: Partitions
+    replacements: Mapping[int, tuple[Replacement, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.objects)
+
+    @property
+    def ids(self) -> Integers:
+        """RowSet ids."""
+        return self.numbers["ids"]
+
+    @property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        return self.numbers["epochs"]
+
+    @property
+    def rows(self) -> Integers:
+        """Rows as stored."""
+        return self.numbers["rows"]
+
+    @property
+    def byte_counts(self) -> Integers:
+        """Stored bytes."""
+        counts = self.numbers["bytes"]
+        if self.replacements:
+            counts = counts.copy()
+            for row, replacements in self.replacements.items():
+                counts[row] += sum(each.bytes for each in replacements)
+        return counts
+
+    @property
+    def deleted(self) -> Integers:
+        """Rows that the deletion vector deletes."""
+        counts = np.zeros(len(self), np.int64)
+        for row, vector in self.vectors.items():
+            counts[row] = vector.cardinality
+        return counts
+
+    def bounds(self) -> BoundsTable:
+        """What pruning looks at."""
+        columns: dict[int, Bounds] = {c: s.bounds() for c, s in self.columns.items()}
+        return BoundsTable(self.rows, columns, self.partitioned)
+
+    def partitions(self) -> Partitions:
+        """The partitions of the RowSets."""
+        return self.partitioned
+
+    def live(self, indexes: Integers) -> list[LiveRowSet]:
+        """The RowSets at these indexes."""
+        rows = indexes.tolist()
+        numbers = zip(*(self.numbers[name][indexes].tolist() for name in NUMBERS), strict=True)
+        objects = self.objects[indexes].tobytes().hex()
+        columns = [(c, s.statistics(indexes)) for c, s in self.columns.items()]
+        found = []
+        for place, (row, values) in enumerate(zip(rows, numbers, strict=True)):
+            entry = dict(zip(NUMBERS, values, strict=True))
+            rowset, epoch = entry.pop("ids"), entry.pop("epochs")
+            entry["object"] = objects[32 * place : 32 * place + 32]
+            entry["place"] = PLACES[entry.pop("places")]
+            entry["cuts"] = entry["cuts"] or self.irregular_cuts[row]
+            entry["footer"] = {
+                "length": entry.pop("footer_lengths"),
+                "crc32c": entry.pop("footer_crc32cs"),
+            }
+            for name in ("schema_id", "partition_layout_id", "sort_order_id"):
+                entry[name] = entry.pop(f"{name}s")
+            entry["unsynced"] = bool(entry["unsynced"])
+            entry["statistics"] = {c: s[place] for c, s in columns if s[place] is not None}
+            entry["data"] = self.data.get(row)
+            values = self.partitioned.keys[int(self.partitioned.index[row])][1]
+            entry["partition"] = values or None
+            entry["replacements"] = self.replacements.get(row)
+            model = RowSetEntry.model_validate(entry)
+            found.append(LiveRowSet(rowset, epoch, model, self.vectors.get(row)))
+        return found
+
+    def object_ids(self) -> list[str]:
+        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        replaced = (each.object for found in self.replacements.values() for each in found)
+        vectors = (vector.object for vector in self.vectors.values())
+        return [*object_ids(self.objects), *vectors, *replaced]
+
+    def take(self, rows: Integers) -> EntryBlock:
+        """The entries at these indexes, in this order."""
+        place = {int(old): new for new, old in enumerate(rows)} if self._sparse else {}
+        return EntryBlock(
+            {name: array[rows] for name, array in self.numbers.items()},
+            self.objects[rows],
+            {place[old]: cuts for old, cuts in self.irregular_cuts.items() if old in place},
+            {place[old]: data for old, data in self.data.items() if old in place},
+            {place[old]: vector for old, vector in self.vectors.items() if old in place},
+            {column: block.take(rows) for column, block in self.columns.items()},
+            self.partitioned.take(rows),
+            {place[old]: found for old, found in self.replacements.items() if old in place},
+        )
+
+    @property
+    def _sparse(self) -> bool:
+        return bool(self.irregular_cuts or self.data or self.vectors or self.replacements)
+
+    def updated(
+        self,
+        dropped: Sequence[tuple[int, int]],
+        vectors: Mapping[int, DeletionVectorEntry],
+        replaced: Mapping[int, Sequence[ReplaceColumn]],
+    ) -> EntryBlock:
+        """The entries that are left, by what became of the RowSets since the block was written."""
+        block = self
+        if dropped:
+            ranges = np.array(dropped, np.int64)
+            before = np.searchsorted(ranges[:, 0], self.ids, side="right") - 1
+            gone = (before >= 0) & (self.ids <= ranges[before, 1])
+            if gone.any():
+                block = self.take(np.flatnonzero(~gone))
+        if vectors:
+            rows = np.flatnonzero(np.isin(block.ids, np.fromiter(vectors, np.int64, len(vectors))))
+            changed = {int(row): vectors[int(block.ids[row])] for row in rows}
+            block = replace(block, vectors={**block.vectors, **changed})
+        return block._replaced(replaced) if replaced else block
+
+    def _replaced(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
+        """The same after columns were replaced; the RowSets concerned come last."""
+        found = np.isin(self.ids, np.fromiter(replaced, np.int64, len(replaced)))
+        if not found.any():
+            return self
+        changed = [
+            replace(rowset, entry=with_replacements(rowset.entry, replaced[rowset.id]))
+            for rowset in self.live(np.flatnonzero(found))
+        ]
+        others = [] if found.all() else [self.take(np.flatnonzero(~found))]
+        return concat_blocks([*others, block_of(changed)])
+
+
+def object_ids(objects: NDArray[np.uint8]) -> list[str]:
+    """Object ids that are given as rows of 16 bytes."""
+    digits = objects.tobytes().hex()
+    return [digits[at : at + 32] for at in range(0, len(digits), 32)]
+
+
+def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
+    """Arrange RowSets as arrays."""
+    entries = [rowset.entry for rowset in rowsets]
+    numbers = {
+        "ids": [r.id for r in rowsets],
+        "epochs": [r.epoch for r in rowsets],
+        "places": [PLACES.index(e.place) for e in entries],
+        "rows": [e.rows for e in entries],
+        "bytes": [e.bytes for e in entries],
+        "cuts": [e.cuts if isinstance(e.cuts, int) else 0 for e in entries],
+        "footer_lengths": [e.footer.length for e in entries],
+        "footer_crc32cs": [e.footer.crc32c for e in entries],
+        "schema_ids": [e.schema_id for e in entries],
+        "partition_layout_ids": [e.partition_layout_id for e in entries],
+        "sort_order_ids": [e.sort_order_id for e in entries],
+        "unsynced": [int(e.unsynced) for e in entries],
+    }
+    columns = sorted({column for e in entries for column in e.statistics})
+    objects = np.frombuffer(bytes.fromhex("".join(e.object for e in entries)), np.uint8)
+    return EntryBlock(
+        {name: np.array(numbers[name], np.int64) for name in NUMBERS},
+        objects.reshape(len(entries), 16),
+        {i: e.cuts for i, e in enumerate(entries) if not isinstance(e.cuts, int)},
+        {i: e.data for i, e in enumerate(entries) if e.data is not None},
+        {i: r.vector for i, r in enumerate(rowsets) if r.vector is not None},
+        {c: StatisticsBlock.of([e.statistics.get(c) for e in entries]) for c in columns},
+        partitions_of(entries),
+        {i: e.replacements for i, e in enumerate(entries) if e.replacements},
+    )
+
+
+def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
+    """The entries of several blocks, one after another. Requires: at least one block."""
+    if len(blocks) == 1:
+        return blocks[0]
+    starts = np.cumsum([0, *map(len, blocks)]).tolist()
+    columns = sorted({column for block in blocks for column in block.columns})
+    lengths = [len(block) for block in blocks]
+    return EntryBlock(
+        {name: np.concatenate([b.numbers[name] for b in blocks]) for name in NUMBERS},
+        np.concatenate([b.objects for b in blocks]),
+        {
+            s + i: v
+            for s, b in zip(starts, blocks, strict=False)
+            for i, v in b.irregular_cuts.items()
+        },
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.data.items()},
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.vectors.items()},
+        {c: concat_statistics([b.columns.get(c) for b in blocks], lengths) for c in columns},
+        concat_partitions([b.partitioned for b in blocks]),
+        {s + i: v for s, b in zip(starts, blocks, strict=False) for i, v in b.replacements.items()},
+    )

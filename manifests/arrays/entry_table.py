@@ -1,0 +1,107 @@
+"""The RowSets of a table that a query may need, made into objects one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from colonnade.manifests.arrays.bounds import Bounds, Keep, concat_bounds
+from colonnade.manifests.arrays.entry_block import Entries
+from colonnade.manifests.arrays.partitions import Partitions, concat_partitions
+from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.state.snapshot import LiveRowSet
+
+
+class EntryTable(Sequence[LiveRowSet]):
+    """RowSets in the order of their ids. The arrays have one element for each."""
+
+    ids: Integers
+    """RowSet ids, ascending."""
+    rows: Integers
+    """Rows as stored, deleted ones included."""
+    deleted: Integers
+    """Rows that the deletion vector deletes."""
+    byte_counts: Integers
+    """Stored bytes."""
+
+    def __init__(self, parts: Sequence[Entries], keep: Keep | None = None) -> None:
+        """Prune `parts` by `keep` and put what is left in order."""
+        self._parts: tuple[Entries, ...] = tuple(parts)
+        self._chosen = [_kept(part, keep) for part in parts]
+        ids = _join([part.ids[rows] for part, rows in zip(parts, self._chosen, strict=True)])
+        self._order = np.argsort(ids, kind="stable")
+        self.ids = ids[self._order]
+        self.rows = self._arranged(part.rows for part in parts)
+        self.deleted = self._arranged(part.deleted for part in parts)
+        self.byte_counts = self._arranged(part.byte_counts for part in parts)
+        numbers = np.repeat(np.arange(len(parts)), [len(rows) for rows in self._chosen])
+        self._part = numbers[self._order]
+        self._row = _join(self._chosen)[self._order]
+
+    def _arranged(self, arrays: Iterable[Integers]) -> Integers:
+        """What was chosen of an array of each part, in the order of the ids."""
+        parts = zip(arrays, self._chosen, strict=True)
+        return _join([array[rows] for array, rows in parts])[self._order]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __getitem__(self, index: int) -> LiveRowSet:  # type: ignore[override]
+        """One RowSet, made anew at each call. Slices are for the arrays."""
+        part = self._parts[int(self._part[index])]
+        return part.live(np.array([self._row[index]]))[0]
+
+    @cached_property
+    def epochs(self) -> Integers:
+        """The epochs that added them."""
+        return self._arranged(part.epochs for part in self._parts)
+
+    def __iter__(self) -> Iterator[LiveRowSet]:
+        return iter(self.to_list())
+
+    def bounds(self, column: int) -> Bounds:
+        """What the log knows of a column, in the same order."""
+        parts = [part.bounds().columns.get(column) for part in self._parts]
+        lengths = [len(part.ids) for part in self._parts]
+        return concat_bounds(parts, lengths).take(self._kept_places())
+
+    def partitions(self) -> Partitions:
+        """Their partitions, in the same order."""
+        whole = concat_partitions([part.partitions() for part in self._parts])
+        return whole.take(self._kept_places())
+
+    def _kept_places(self) -> Integers:
+        """Where they stand among the RowSets of all parts, one part after another."""
+        starts = np.cumsum([0, *(len(part.ids) for part in self._parts[:-1])])
+        kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=False)])
+        return kept[self._order]
+
+    def object_ids(self) -> list[str]:
+        """The ids of the objects of all RowSets, pruned ones too, and of their deletion vectors."""
+        return [name for part in self._parts for name in part.object_ids()]
+
+    def to_list(self) -> list[LiveRowSet]:
+        """All of them, made at once."""
+        return self.at(np.arange(len(self)))
+
+    def at(self, indexes: Integers) -> list[LiveRowSet]:
+        """Those at these indexes, made at once."""
+        rowsets: list[LiveRowSet | None] = [None] * len(indexes)
+        for number, part in enumerate(self._parts):
+            places = np.flatnonzero(self._part[indexes] == number)
+            found = part.live(self._row[indexes[places]])
+            for place, rowset in zip(places.tolist(), found, strict=True):
+                rowsets[place] = rowset
+        return [rowset for rowset in rowsets if rowset is not None]
+
+
+def _kept(part: Entries, keep: Keep | None) -> Integers:
+    if keep is None or not len(part.ids):
+        return np.arange(len(part.ids))
+    return np.flatnonzero(keep(part.bounds()))
+
+
+def _join(arrays: Sequence[Integers]) -> Integers:
+    return np.concatenate([np.zeros(0, np.int64), *arrays])

@@ -1,0 +1,352 @@
+"""Segments: many entries in one sealed JSON object of arrays, read only when needed. Pure.
+
+Spec: docs/spec/checkpoint.md#segments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from colonnade.manifests.arrays.bounds import bound_array
+from colonnade.manifests.arrays.entry_block import NUMBERS, PLACES, EntryBlock, object_ids
+from colonnade.manifests.arrays.partitions import NO_PARTITION, Partitions
+from colonnade.manifests.arrays.statistics_block import (
+    ALL_FLAGS,
+    HAS_MAX,
+    HAS_MIN,
+    BoundArray,
+    StatisticsBlock,
+)
+from colonnade.manifests.arrays.vectors import (
+    BoundVector,
+    FloatVector,
+    Integers,
+    IntegerVector,
+    TaggedVector,
+    decode_floats,
+    decode_integers,
+    decode_objects,
+    encode_floats,
+    encode_integers,
+    encode_objects,
+)
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.model.codec import byte_check, decode_model, encode_model, verify
+from colonnade.manifests.model.entries import (
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    PartitionValues,
+    Replacement,
+    RowCount,
+    SegmentEntry,
+    SortField,
+    TableIdText,
+)
+from colonnade.manifests.model.schema import Model
+from colonnade.manifests.model.statistics import (
+    ANY_KIND,
+    BoundKinds,
+    bound_kinds,
+    decode_bound,
+    encode_bound,
+)
+from colonnade.manifests.state.partition_layout import check_partition
+from colonnade.manifests.state.snapshot import SegmentRef, TableState
+
+_COUNT_LIMITS = (0, 2**53 - 1)
+_LIMITS = {
+    "ids": (0, 2**32 - 1),
+    "places": (0, len(PLACES) - 1),
+    "rows": (1, 2**32 - 1),
+    "cuts": (0, 2**32 - 1),
+    "footer_crc32cs": (0, 2**32 - 1),
+    "unsynced": (0, 1),
+}
+
+
+class StatisticsVectors(Model):
+    """Statistics of one column. `flags`: 1 present, 2 has `min`, 4 has `max`, 8 exact."""
+
+    flags: IntegerVector
+    min: BoundVector
+    max: BoundVector
+    nulls: IntegerVector
+    nans: IntegerVector
+
+
+class SegmentBody(Model):
+    """What a segment stores; arrays have `count` elements, maps are keyed by element.
+
+    `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names: ids are then
+    consecutive from the one that the fold gives it, and the epoch is the operation's own.
+    """
+
+    format_version: Literal[1] = 1
+    segment: TableIdText
+    count: RowCount
+    objects: str
+    ids: IntegerVector | None = None
+    epochs: IntegerVector | None = None
+    places: IntegerVector
+    rows: IntegerVector
+    bytes: IntegerVector
+    cuts: IntegerVector
+    footer_lengths: IntegerVector
+    footer_crc32cs: IntegerVector
+    schema_ids: IntegerVector
+    partition_layout_ids: IntegerVector
+    sort_order_ids: IntegerVector
+    unsynced: IntegerVector
+    irregular_cuts: dict[Count, tuple[RowCount, ...]] = {}
+    data: dict[Count, str] = {}
+    vectors: dict[Count, DeletionVectorEntry] = {}
+    columns: dict[ColumnNumber, StatisticsVectors] = {}
+    partitions: tuple[PartitionValues, ...] | None = None
+    partition_indexes: IntegerVector | None = None
+    replacements: dict[Count, tuple[Replacement, ...]] | None = None
+
+
+def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
+    """Write a block as a segment; without ids and epochs for an `add_rowsets` operation."""
+    names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
+    numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
+    partitions, index = block.partitioned.keys, block.partitioned.index
+    partitioned = any(values for _, values in partitions)
+    body = SegmentBody(
+        segment=table,
+        count=len(block),
+        objects=encode_objects(block.objects),
+        irregular_cuts=dict(block.irregular_cuts),
+        data=dict(block.data),
+        vectors=dict(block.vectors),
+        columns={column: _encode_statistics(s) for column, s in block.columns.items()},
+        partitions=tuple(values for _, values in partitions) if partitioned else None,
+        partition_indexes=encode_integers(index) if partitioned else None,
+        replacements=dict(block.replacements) or None,
+        **numbers,
+    )
+    return encode_model(body)
+
+
+def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentEntry:
+    """What the log says about a segment whose bytes are `data`."""
+    summaries = {c: s.summary(block.rows) for c, s in block.columns.items()}
+    return SegmentEntry(
+        object=object_id,
+        check=byte_check(data),
+        rowset_count=len(block),
+        row_count=int(block.rows.sum()),
+        deleted_count=int(block.deleted.sum()),
+        byte_count=int(block.byte_counts.sum()),
+        statistics={column: s for column, s in summaries.items() if s is not None},
+    )
+
+
+def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -> EntryBlock:
+    """Read a segment of a table.
+
+    Raises CorruptionError when it is not the one that `ref` means, or is malformed;
+    UnsupportedFormatError when it comes from a newer version.
+    """
+    verify(data, ref.segment.check, name)
+    body = decode_model(SegmentBody, data, name)
+    count = body.count
+    if body.segment != table.id or count != ref.segment.rowset_count:
+        raise CorruptionError(f"{name} is a segment of another table or size.")
+    vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
+    # First, because it has no short form: a forged count must not take the memory.
+    objects = decode_objects(body.objects, count, name)
+    if ref.epoch is not None:
+        first = np.arange(ref.first_id, ref.first_id + count, dtype=np.int64)
+        given = {"ids": first, "epochs": np.broadcast_to(np.int64(ref.epoch), (count,))}
+    else:
+        given = {}
+    numbers = {n: given.get(n, _decode_number(n, vectors[n], count, name)) for n in NUMBERS}
+    block = EntryBlock(
+        numbers,
+        objects,
+        body.irregular_cuts,
+        body.data,
+        body.vectors,
+        _decode_columns(body, table, name),
+        _decode_partitions(body, numbers["partition_layout_ids"], table, name),
+        body.replacements or {},
+    )
+    _check_block(block, ref, name)
+    return block
+
+
+def decode_segment_objects(data: bytes, segment: SegmentEntry, name: str) -> list[str]:
+    """The ids of the objects that a segment names, its RowSets and their vectors, and no more.
+
+    Raises CorruptionError, UnsupportedFormatError.
+    """
+    verify(data, segment.check, name)
+    body = decode_model(SegmentBody, data, name)
+    objects = decode_objects(body.objects, segment.rowset_count, name)
+    replaced = (each.object for found in (body.replacements or {}).values() for each in found)
+    vectors = (vector.object for vector in body.vectors.values())
+    return [*object_ids(objects), *vectors, *replaced]
+
+
+def _decode_number(field: str, vector: IntegerVector | None, count: int, name: str) -> Integers:
+    if vector is None:
+        return np.zeros(0, np.int64)
+    return _decode_between(vector, _LIMITS.get(field, _COUNT_LIMITS), count, f"{name}: {field}")
+
+
+def _decode_between(
+    vector: IntegerVector, limits: tuple[int, int], count: int, name: str
+) -> Integers:
+    values = decode_integers(vector, count, name)
+    low, high = limits
+    if int(values.min()) < low or int(values.max()) > high:
+        raise CorruptionError(f"{name} is malformed: not all are between {low} and {high}.")
+    return values
+
+
+def _decode_partitions(
+    body: SegmentBody, layouts: Integers, table: TableState, name: str
+) -> Partitions:
+    count = body.count
+    values, vector = body.partitions, body.partition_indexes
+    if values is None or vector is None:
+        if values is not None or vector is not None or layouts.any():
+            raise CorruptionError(f"{name} is malformed: partitions of its entries are missing.")
+        return Partitions((NO_PARTITION,), np.zeros(count, np.int64))
+    index = _decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
+    # Equal values of two layouts are two partitions.
+    used, numbers = np.unique(layouts * len(values) + index, return_inverse=True)
+    keys = tuple((code // len(values), values[code % len(values)]) for code in used.tolist())
+    for layout, each in keys:
+        try:
+            check_partition(table, layout, each or None)
+        except CorruptionError as error:
+            raise CorruptionError(f"{name} is malformed: {error.message}") from error
+    return Partitions(keys, numbers.reshape(-1).astype(np.int64))
+
+
+def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
+    """What the arrays say together: one entry needs what another array holds."""
+    count = len(block)
+    irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
+    inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
+    keys = (*block.irregular_cuts, *block.data, *block.vectors, *block.replacements)
+    if (
+        any(len(array) != count for array in block.numbers.values())
+        or set(irregular) != set(block.irregular_cuts)
+        or set(inline) != set(block.data)
+        or any(key >= count for key in keys)
+        or int(block.ids.min()) < ref.first_id
+        or int(block.ids.max()) > ref.last_id
+        or any(vector.cardinality > block.rows[row] for row, vector in block.vectors.items())
+    ):
+        raise CorruptionError(f"{name} is malformed: its arrays do not belong together.")
+    found = (block.rows.sum(), block.deleted.sum(), block.byte_counts.sum())
+    stated = (ref.segment.row_count, ref.segment.deleted_count, ref.segment.byte_count)
+    if found != stated:
+        raise CorruptionError(f"{name} holds other counts than the log says.")
+
+
+def split_block(
+    block: EntryBlock, sort_key: tuple[SortField, ...], limits: Limits = LIMITS
+) -> Iterator[EntryBlock]:
+    """Divide entries into blocks fit for a segment each, so that neighbours in key order meet."""
+    ordered = block.take(_key_order(block, sort_key))
+    inline = np.zeros(len(block), np.int64)
+    for row, data in ordered.data.items():
+        inline[row] += len(data)
+    for row, vector in ordered.vectors.items():
+        inline[row] += len(vector.data or "")
+    for row, replacements in ordered.replacements.items():
+        inline[row] += sum(len(each.data or "") for each in replacements)
+    filled = np.cumsum(inline)
+    start = 0
+    while start < len(ordered):
+        before = int(filled[start - 1]) if start else 0
+        by_bytes = int(np.searchsorted(filled, before + limits.segment_inline_bytes)) + 1
+        end = min(len(ordered), start + limits.segment_rowsets, by_bytes)
+        yield ordered.take(np.arange(start, end))
+        start = end
+
+
+def _key_order(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Integers:
+    """Indexes by the first key column's minimum, else by id; unknown ones last."""
+    column = block.columns.get(sort_key[0].column) if sort_key else None
+    if column is None:
+        return np.argsort(block.ids, kind="stable")
+    missing = column.flags & HAS_MIN == 0
+    known = np.flatnonzero(~missing)
+    by_key = known[np.argsort(column.low[known], kind="stable")]
+    return np.concatenate([by_key, np.flatnonzero(missing)])
+
+
+def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
+    return StatisticsVectors(
+        flags=encode_integers(block.flags),
+        min=_encode_bounds(block.low, block.flags & HAS_MIN),
+        max=_encode_bounds(block.high, block.flags & HAS_MAX),
+        nulls=encode_integers(block.nulls),
+        nans=encode_integers(block.nans),
+    )
+
+
+def _decode_columns(body: SegmentBody, table: TableState, name: str) -> dict[int, StatisticsBlock]:
+    """Columns that the table dropped since may have bounds of any kind: nobody looks at them."""
+    fields = {field.id: field for field in table.schema.fields}
+    decoded = {}
+    for column, vectors in body.columns.items():
+        field = fields.get(column)
+        kinds = ANY_KIND if field is None else bound_kinds(field)
+        title = column if field is None else field.name
+        place = f"{name}: column {title!r} of table {table.name!r}"
+        decoded[column] = _decode_statistics(vectors, body.count, kinds, place)
+    return decoded
+
+
+def _decode_statistics(
+    vectors: StatisticsVectors, count: int, kinds: BoundKinds, name: str
+) -> StatisticsBlock:
+    flags = _decode_between(vectors.flags, (0, ALL_FLAGS), count, name)
+    return StatisticsBlock(
+        flags,
+        _decode_bounds(vectors.min, flags & HAS_MIN, kinds, name),
+        _decode_bounds(vectors.max, flags & HAS_MAX, kinds, name),
+        _decode_between(vectors.nulls, _COUNT_LIMITS, count, name),
+        _decode_between(vectors.nans, _COUNT_LIMITS, count, name),
+    )
+
+
+def _encode_bounds(
+    bounds: BoundArray, present: Integers
+) -> IntegerVector | FloatVector | TaggedVector:
+    if bounds.dtype.kind == "i":
+        return encode_integers(bounds.astype(np.int64))
+    if bounds.dtype.kind == "f":
+        return encode_floats(bounds.astype(np.float64))
+    pairs = zip(bounds.tolist(), present.tolist(), strict=True)
+    return TaggedVector(values=tuple(encode_bound(v) if there else None for v, there in pairs))
+
+
+def _decode_bounds(
+    vector: BoundVector, present: Integers, kinds: BoundKinds, name: str
+) -> BoundArray:
+    if isinstance(vector, TaggedVector):
+        there = [value is not None for value in vector.values]
+        if there != (present != 0).tolist():
+            raise CorruptionError(f"{name} is malformed: its bounds are not where its flags say.")
+        try:
+            bounds = [None if v is None else decode_bound(v, kinds) for v in vector.values]
+        except CorruptionError as error:
+            raise CorruptionError(f"{name} is malformed: {error.message}") from error
+        return bound_array(bounds)
+    if present.any() and (int if isinstance(vector, IntegerVector) else float) not in kinds:
+        raise CorruptionError(f"{name} is malformed: its bounds are none of a column of this type.")
+    if isinstance(vector, IntegerVector):
+        return decode_integers(vector, len(present), name)
+    return decode_floats(vector, len(present), name)

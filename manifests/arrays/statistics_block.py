@@ -1,0 +1,142 @@
+"""Statistics of one column over many RowSets, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import Bounds, bound_array
+from colonnade.manifests.arrays.vectors import Integers
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.statistics import Bound, decode_bound, encode_bound
+
+PRESENT, HAS_MIN, HAS_MAX, EXACT = 1, 2, 4, 8
+ALL_FLAGS = PRESENT | HAS_MIN | HAS_MAX | EXACT
+_BOUNDED = PRESENT | HAS_MIN | HAS_MAX
+
+BoundArray = NDArray[np.generic]
+"""Bounds as `bounds.Bounds` keeps them; any value where there is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticsBlock:
+    """Statistics of one column; every array has one element a RowSet.
+
+    `flags` says what a RowSet has: statistics at all, a minimum, a maximum, exact bounds.
+    """
+
+    flags: Integers
+    low: BoundArray
+    high: BoundArray
+    nulls: Integers
+    nans: Integers
+
+    @classmethod
+    def of(cls, statistics: Sequence[ColumnStatistics | None]) -> StatisticsBlock:
+        """Arrange statistics; None for a RowSet without any."""
+        return cls(
+            np.array([_flags(s) for s in statistics], np.int64),
+            bound_array(
+                [decode_bound(s.min) if s and s.min is not None else None for s in statistics]
+            ),
+            bound_array(
+                [decode_bound(s.max) if s and s.max is not None else None for s in statistics]
+            ),
+            np.array([s.nulls if s else 0 for s in statistics], np.int64),
+            np.array([s.nans if s else 0 for s in statistics], np.int64),
+        )
+
+    def bounds(self) -> Bounds:
+        """As pruning wants it: without statistics, -1 stands for any number of NULL or NaN."""
+        known = self.flags & _BOUNDED == _BOUNDED
+        present = self.flags & PRESENT == PRESENT
+        if present.all():
+            return Bounds(self.low, self.high, known, self.nulls, self.nans)
+        nulls, nans = np.where(present, self.nulls, -1), np.where(present, self.nans, -1)
+        return Bounds(self.low, self.high, known, nulls, nans)
+
+    def statistics(self, indexes: Integers) -> list[dict[str, object] | None]:
+        """Of the RowSets at these indexes: the fields of their `ColumnStatistics`."""
+        arrays = (self.flags, self.low, self.high, self.nulls, self.nans)
+        rows = zip(*(array[indexes].tolist() for array in arrays), strict=True)
+        return [
+            {
+                "min": encode_bound(low) if flags & HAS_MIN else None,
+                "max": encode_bound(high) if flags & HAS_MAX else None,
+                "nulls": nulls,
+                "nans": nans,
+                "exact": bool(flags & EXACT),
+            }
+            if flags & PRESENT
+            else None
+            for flags, low, high, nulls, nans in rows
+        ]
+
+    def take(self, rows: Integers) -> StatisticsBlock:
+        """Those of the RowSets at these indexes."""
+        return StatisticsBlock(
+            self.flags[rows], self.low[rows], self.high[rows], self.nulls[rows], self.nans[rows]
+        )
+
+    def summary(self, rows: Integers) -> ColumnStatistics | None:
+        """Of all together; None when a RowSet has none. `rows` are the row counts.
+
+        A RowSet without bounds adds only its counts when all its values are NULL or NaN;
+        otherwise nothing is known about it, and all together have no bounds.
+        """
+        if not (self.flags & PRESENT).all():
+            return None
+        known = self.flags & _BOUNDED == _BOUNDED
+        nulls, nans = int(self.nulls.sum()), int(self.nans.sum())
+        exact = bool((self.flags & EXACT).all())
+        bounded = bool((known | (self.nulls + self.nans >= rows)).all())
+        if not bounded or not known.any():
+            return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and bounded)
+        low, high = min(self.low[known].tolist()), max(self.high[known].tolist())
+        return ColumnStatistics(
+            min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
+        )
+
+
+def concat_statistics(
+    blocks: Sequence[StatisticsBlock | None], lengths: Sequence[int]
+) -> StatisticsBlock:
+    """Those of several blocks, one after another; None for a block without the column."""
+    filled = [
+        block or StatisticsBlock.of([None] * length)
+        for block, length in zip(blocks, lengths, strict=True)
+    ]
+    return StatisticsBlock(
+        np.concatenate([b.flags for b in filled]),
+        _concat_bounds([b.low for b in filled], [b.flags & HAS_MIN for b in filled]),
+        _concat_bounds([b.high for b in filled], [b.flags & HAS_MAX for b in filled]),
+        np.concatenate([b.nulls for b in filled]),
+        np.concatenate([b.nans for b in filled]),
+    )
+
+
+def _concat_bounds(arrays: Sequence[BoundArray], present: Sequence[Integers]) -> BoundArray:
+    kinds = {a.dtype.kind for a, p in zip(arrays, present, strict=True) if p.any()}
+    if len(kinds) == 1 and kinds != {"O"}:
+        kind = np.int64 if kinds == {"i"} else np.float64
+        return np.concatenate(
+            [a if p.any() else np.zeros(len(a), kind) for a, p in zip(arrays, present, strict=True)]
+        )
+    values: list[Bound | None] = []
+    for array, there in zip(arrays, present, strict=True):
+        values += [v if t else None for v, t in zip(array.tolist(), there.tolist(), strict=True)]
+    return bound_array(values)
+
+
+def _flags(statistics: ColumnStatistics | None) -> int:
+    if statistics is None:
+        return 0
+    return (
+        PRESENT
+        | (HAS_MIN if statistics.min is not None else 0)
+        | (HAS_MAX if statistics.max is not None else 0)
+        | (EXACT if statistics.exact else 0)
+    )

@@ -1,0 +1,124 @@
+"""Arrays of numbers and of bounds in JSON, so that a million of them are parsed by numpy.
+
+    {"type":"const","base":"7"}                  every element is 7
+    {"type":"u16","base":"-40","data":"..."}     element = base + unsigned little-endian number
+    {"type":"i64","data":"..."}                  signed 64-bit little-endian numbers
+    {"type":"f64","data":"..."}                  IEEE doubles, little-endian
+    {"type":"tagged","values":["s:a",null]}      bounds as `statistics.py` writes them
+
+`data` is base64. The writer takes the narrowest type that fits; a reader takes any.
+Spec: docs/spec/checkpoint.md#vectors
+"""
+
+from __future__ import annotations
+
+import binascii
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, StringConstraints
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.schema import Model
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_WIDTHS = (("u8", "<u1"), ("u16", "<u2"), ("u32", "<u4"))
+_DTYPES = dict((*_WIDTHS, ("i64", "<i8"), ("f64", "<f8")))
+
+
+class IntegerVector(Model):
+    """Integers of 64 bits."""
+
+    type: Literal["const", "u8", "u16", "u32", "i64"]
+    base: Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,19}$")] = "0"
+    data: str = ""
+
+
+class FloatVector(Model):
+    """Doubles."""
+
+    type: Literal["f64"] = "f64"
+    data: str
+
+
+class TaggedVector(Model):
+    """Bounds of any kind, written one by one."""
+
+    type: Literal["tagged"] = "tagged"
+    values: tuple[str | None, ...]
+
+
+BoundVector = Annotated[IntegerVector | FloatVector | TaggedVector, Field(discriminator="type")]
+
+
+def encode_integers(values: Integers) -> IntegerVector:
+    """Write integers. Requires: at least one."""
+    low, high = int(values.min()), int(values.max())
+    if low == high:
+        return IntegerVector(type="const", base=str(low))
+    for (name, dtype), bits in zip(_WIDTHS, (8, 16, 32), strict=True):
+        if high - low < 2**bits:
+            data = _encode_bytes((values - low).astype(dtype).tobytes())
+            return IntegerVector.model_construct(type=name, base=str(low), data=data)
+    return IntegerVector(type="i64", data=_encode_bytes(values.astype("<i8").tobytes()))
+
+
+def decode_integers(vector: IntegerVector, count: int, name: str) -> Integers:
+    """Read `count` integers of the object `name`. Raises CorruptionError."""
+    base = int(vector.base)
+    if not -(2**63) <= base < 2**63 or (vector.type == "i64" and base):
+        raise CorruptionError(f"{name} is malformed: {vector.base} is no base of a vector.")
+    if vector.type == "const":
+        return np.broadcast_to(np.int64(base), (count,))
+    values = _decode_array(vector.type, vector.data, count, name).astype(np.int64)
+    if base and base + int(values.max(initial=0)) >= 2**63:
+        raise CorruptionError(f"{name} is malformed: a vector holds more than 64 bits.")
+    return values + base
+
+
+def encode_floats(values: Floats) -> FloatVector:
+    """Write doubles, bit by bit."""
+    return FloatVector(data=_encode_bytes(values.astype("<f8").tobytes()))
+
+
+def decode_floats(vector: FloatVector, count: int, name: str) -> Floats:
+    """Read `count` doubles of the object `name`. Raises CorruptionError."""
+    values = _decode_array("f64", vector.data, count, name).astype(np.float64)
+    if np.isnan(values).any():
+        raise CorruptionError(f"{name} is malformed: a bound is not a number.")
+    return values
+
+
+def encode_objects(objects: NDArray[np.uint8]) -> str:
+    """Write object ids, given as rows of 16 bytes."""
+    return _encode_bytes(objects.tobytes())
+
+
+def decode_objects(text: str, count: int, name: str) -> NDArray[np.uint8]:
+    """Read `count` object ids as rows of 16 bytes. Raises CorruptionError."""
+    data = _decode_bytes(text, name)
+    if len(data) != 16 * count:
+        raise CorruptionError(f"{name} is malformed: {len(data)} bytes of object ids for {count}.")
+    return np.frombuffer(data, np.uint8).reshape(count, 16)
+
+
+def _decode_array(type_name: str, text: str, count: int, name: str) -> NDArray[Any]:
+    data = _decode_bytes(text, name)
+    dtype = np.dtype(_DTYPES[type_name])
+    if len(data) != count * dtype.itemsize:
+        raise CorruptionError(f"{name} is malformed: a vector of {count} has {len(data)} bytes.")
+    return np.frombuffer(data, dtype)
+
+
+def _encode_bytes(data: bytes) -> str:
+    return binascii.b2a_base64(data, newline=False).decode("ascii")
+
+
+def _decode_bytes(text: str, name: str) -> bytes:
+    try:
+        return binascii.a2b_base64(text)
+    except (ValueError, binascii.Error) as error:
+        raise CorruptionError(f"{name} is malformed: a vector is not in base64.") from error

@@ -1,0 +1,182 @@
+"""A large map from text to JSON values, stored so that one entry costs one small read. Pure.
+
+    a reference            -> pages: bundle, offset, length of each      (in a checkpoint's root)
+    a bundle               -> sealed pages, one after another            (an immutable object)
+    page i of 2^k pages    -> the entries whose key has a CRC32C with i as its first k bits
+
+A changed entry rewrites its page into a new bundle. All other pages stay where they are.
+Spec: docs/spec/checkpoint.md#maps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from colonnade.manifests.arrays.vectors import (
+    Integers,
+    IntegerVector,
+    decode_integers,
+    encode_integers,
+)
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.codec import crc32c, decode_model, encode_model
+from colonnade.manifests.model.entries import Count, ObjectIdText
+from colonnade.manifests.model.schema import Model
+
+PAGE_LIMIT = 2**20
+"""A map has at most so many pages."""
+
+PageCount = Annotated[int, Field(ge=1, le=PAGE_LIMIT)]
+
+
+class Bundle(Model):
+    """An object that holds pages."""
+
+    object: ObjectIdText
+    length: Count
+
+
+class MapRef(Model):
+    """Where the pages of a map are stored. A page of length 0 is empty and stored nowhere."""
+
+    count: Count
+    pages: PageCount
+    bundles: tuple[Bundle, ...]
+    bundle_indexes: IntegerVector
+    offsets: IntegerVector
+    lengths: IntegerVector
+
+
+class Page(Model):
+    """The entries of one page."""
+
+    format_version: Literal[1] = 1
+    entries: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one page lies: `length` bytes at `offset` of the object."""
+
+    object: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """The pages of a map as arrays."""
+
+    count: int
+    bundles: tuple[Bundle, ...]
+    bundle_indexes: Integers
+    offsets: Integers
+    lengths: Integers
+
+    @property
+    def page_count(self) -> int:
+        """The number of pages, a power of two."""
+        return len(self.lengths)
+
+    @property
+    def byte_count(self) -> int:
+        """The bytes of all pages."""
+        return int(self.lengths.sum())
+
+    @property
+    def objects(self) -> frozenset[str]:
+        """The objects that hold pages."""
+        return frozenset(bundle.object for bundle in self.bundles)
+
+    def place(self, page: int) -> Place | None:
+        """Where a page lies; None for an empty one."""
+        length = int(self.lengths[page])
+        if not length:
+            return None
+        bundle = self.bundles[int(self.bundle_indexes[page])]
+        return Place(bundle.object, int(self.offsets[page]), length)
+
+
+def empty_table() -> PageTable:
+    """The pages of a map without entries."""
+    none = np.zeros(1, np.int64)
+    return PageTable(0, (), none, none, none)
+
+
+def page_of(key: str, page_count: int) -> int:
+    """The page that the entry of a key is in. Requires: a power of two of pages."""
+    return (crc32c(key.encode()) * page_count) >> 32
+
+
+def page_count_for(byte_count: int, page_bytes: int) -> int:
+    """How many pages a map has, a power of two: the average one takes at most `page_bytes`."""
+    return min(PAGE_LIMIT, 1 << max(0, -(-byte_count // page_bytes) - 1).bit_length())
+
+
+def encode_page(entries: dict[str, Any]) -> bytes:
+    """Write a page. Requires: values of JSON."""
+    return encode_model(Page(entries=entries))
+
+
+def decode_page(data: bytes, name: str) -> dict[str, Any]:
+    """Read a page. Raises CorruptionError, UnsupportedFormatError."""
+    return decode_model(Page, data, name).entries
+
+
+def encode_table(table: PageTable) -> MapRef:
+    """Write the places of pages."""
+    return MapRef(
+        count=table.count,
+        pages=table.page_count,
+        bundles=table.bundles,
+        bundle_indexes=encode_integers(table.bundle_indexes),
+        offsets=encode_integers(table.offsets),
+        lengths=encode_integers(table.lengths),
+    )
+
+
+def decode_table(ref: MapRef, name: str) -> PageTable:
+    """Read the places of pages. Raises CorruptionError where one lies outside its bundle."""
+    if ref.pages & (ref.pages - 1):
+        raise CorruptionError(f"{name} is malformed: a map has {ref.pages} pages.")
+    bundle_indexes = decode_integers(ref.bundle_indexes, ref.pages, name)
+    offsets = decode_integers(ref.offsets, ref.pages, name)
+    lengths = decode_integers(ref.lengths, ref.pages, name)
+    stored = lengths > 0
+    ends = np.array([bundle.length for bundle in ref.bundles] or [0], np.int64)
+    inside = (bundle_indexes >= 0) & (bundle_indexes < max(1, len(ref.bundles)))
+    if (
+        lengths.min() < 0
+        or offsets.min() < 0
+        or not inside.all()
+        or (stored.any() and not ref.bundles)
+        or ((offsets + lengths)[stored] > ends[bundle_indexes[stored]]).any()
+    ):
+        raise CorruptionError(f"{name} is malformed: a page of a map lies outside its bundle.")
+    return PageTable(ref.count, ref.bundles, bundle_indexes, offsets, lengths)
+
+
+def plan_moves(table: PageTable, rewritten: Iterable[int], new_bytes: int) -> list[int]:
+    """The pages to copy into the new bundle although they did not change.
+
+    Those are the pages of a bundle of which less than half is still used, and of small bundles:
+    one is taken while it is at most twice as large as what was gathered before it. So stored bytes
+    stay below twice the live ones, and the number of bundles is logarithmic.
+    """
+    lengths = table.lengths.copy()
+    lengths[[*rewritten]] = 0
+    used = np.bincount(table.bundle_indexes, lengths, minlength=max(1, len(table.bundles)))
+    moved: set[int] = set()
+    gathered = new_bytes
+    for index in sorted(range(len(table.bundles)), key=lambda i: (int(used[i]), i)):
+        live = int(used[index])
+        if 2 * live < table.bundles[index].length or live <= 2 * gathered:
+            moved.add(index)
+            gathered += live
+    wanted = np.isin(table.bundle_indexes, np.array([*moved], np.int64)) & (lengths > 0)
+    return [int(page) for page in np.flatnonzero(wanted)]

@@ -1,0 +1,216 @@
+"""Checkpoints that are found and read; every object is checked before it is used.
+
+Above the floor a checkpoint is only a cache: whatever is wrong with one, the log says the same.
+Spec: docs/spec/checkpoint.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from colonnade.manifests.arrays.entry_block import EntryBlock
+from colonnade.manifests.arrays.segment import decode_segment, decode_segment_objects
+from colonnade.manifests.checkpoint.paged_map import decode_table
+from colonnade.manifests.checkpoint.root import (
+    CheckpointRef,
+    Hint,
+    Root,
+    decode_root,
+    root_snapshot,
+)
+from colonnade.manifests.checkpoint.stored_map import StoredMap
+from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Replay, StoredTables
+from colonnade.manifests.epochs.slots import is_taken, read_slot
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CorruptionError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
+from colonnade.manifests.model.entries import SegmentEntry
+from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
+from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.store.base import ObjectStore
+
+HINT_LIMIT = 4096
+
+UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError)
+"""Errors after which a checkpoint above the floor is left alone and the log is read instead.
+
+Not StoreError: what a store does not give now may be whole, and its log is farther away still.
+"""
+
+
+def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
+    """Read the root of a checkpoint.
+
+    Raises NotFoundError, CorruptionError, StoreError, UnsupportedFormatError when it comes from
+    a newer version.
+    """
+    name = checkpoint_name(ref.root)
+    data = store.get(name, limit=ref.check.length)
+    verify(data, ref.check, store.locate(name))
+    return decode_root(data, ref.epoch, store.locate(name))
+
+
+def state_of(
+    store: ObjectStore, ref: CheckpointRef | Anchor, root: Root, replay: Replay | None = None
+) -> Snapshot:
+    """The state that a root stores. Reads its tables when they are asked for.
+
+    Where they cannot be read, `replay` has them from the log; an anchor has none, because it is
+    the log. Raises UnsupportedFormatError for unknown reader features, CorruptionError.
+    """
+    stored = root.stored_tables
+    if stored is None:
+        return root_snapshot(root)
+    name = store.locate(checkpoint_name(ref.root))
+    tables = CheckpointTables(
+        StoredMap(store, decode_table(stored.records, name)),
+        StoredMap(store, decode_table(stored.names, name)),
+        replay or refuse_lost,
+    )
+    return root_snapshot(root, StoredTables(tables, root.checkpoint))
+
+
+def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
+    """The state that an anchor stores, or another checkpoint that is not to be replaced by the log.
+
+    Raises as `read_root` and `state_of`.
+    """
+    return state_of(store, ref, read_root(store, ref))
+
+
+def refuse_lost(error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+    """A `Replay` of what the log tells nowhere else: raises CorruptionError, or the error."""
+    if isinstance(error, NotFoundError):
+        raise CorruptionError(f"{error.message} It is a part of the log.") from error
+    raise error
+
+
+def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
+    """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
+    data, location = _read_segment(store, ref.segment)
+    return decode_segment(data, table, ref, location)
+
+
+def read_segment_objects(store: ObjectStore, segment: SegmentEntry) -> list[str]:
+    """The ids of the objects that a segment names. Raises as `read_segment`."""
+    data, location = _read_segment(store, segment)
+    return decode_segment_objects(data, segment, location)
+
+
+def _read_segment(store: ObjectStore, segment: SegmentEntry) -> tuple[bytes, str]:
+    name = checkpoint_name(segment.object)
+    location = store.locate(name)
+    try:
+        return store.get(name, limit=segment.check.length), location
+    except NotFoundError as error:
+        raise CorruptionError(f"{location}, a part of the log, is missing.") from error
+
+
+def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
+    """The newest checkpoint by the hint, once the log agrees that it is one of its own.
+
+    None on any doubt: the hint may be missing, stale, damaged, or name what never happened. But
+    a checkpoint is written after its epoch: raises CorruptionError where that is gone. Raises
+    StoreError.
+    """
+    try:
+        data = store.get(HINT, limit=HINT_LIMIT)
+        hint = decode_model(Hint, data, store.locate(HINT))
+        root = read_root(store, hint)
+    except UNUSABLE:
+        return None
+    ref = CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check)
+    if not _is_in_log(store, ref, root):
+        _check_not_lost(store, root)
+        return None
+    return ref, root
+
+
+def find_checkpoint(
+    store: ObjectStore,
+    target: int | None,
+    replay: Callable[[TableId, ColonnadeError, int], Mapping[TableId, TableState]],
+) -> Snapshot | None:
+    """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
+
+    `replay` reads from the log what turns out not to be readable in the checkpoint; its first
+    argument is the id of the database. Raises StoreError, and without `target` CorruptionError
+    where the epoch of the newest checkpoint is gone.
+    """
+    try:
+        found = read_hint(store)
+    except CorruptionError:
+        if target is None:
+            raise
+        found = None
+    ref, root = found if found else (None, None)
+    before: list[CheckpointRef] = []
+    while root is not None and target is not None and root.checkpoint > target:
+        # Going back from checkpoint to checkpoint, each names those near itself more closely.
+        older = [ref for ref in root.earlier if ref.epoch < root.checkpoint]
+        before += [ref for ref in older if ref.epoch <= target]
+        after = [ref for ref in older if ref.epoch > target]
+        ref = min(after, key=_epoch, default=None)
+        root = _try_root(store, ref) if ref else None
+    if root is None and before:
+        ref = max(before, key=_epoch)
+        root = _try_root(store, ref)
+        # Retention may have removed its epoch since: then the stub says what to read instead.
+        root = root if root and _is_in_log(store, ref, root) else None
+    try:
+        if root is None or ref is None:
+            return None
+        return state_of(store, ref, root, partial(replay, TableId(root.database)))
+    except (CorruptionError, UnsupportedFormatError):
+        return None
+
+
+def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
+    """Whether the epoch of a checkpoint is there and is the one that it was made of.
+
+    Or was removed, and this is the checkpoint that the log has in its place.
+    """
+    name = epoch_name(root.checkpoint)
+    try:
+        data = store.get(name, limit=EPOCH_LIMIT)
+        if is_epoch(data, root.checkpoint, root.transaction, store.locate(name)):
+            return True
+        item = decode_slot(data, root.checkpoint, store.locate(name))
+        return isinstance(item, Stub) and item.anchor.root == ref.root
+    except UNUSABLE:
+        return False
+
+
+def _check_not_lost(store: ObjectStore, root: Root) -> None:
+    """Check that the epoch of a checkpoint is not absent from the database that it is of.
+
+    Costs two GETs. Raises CorruptionError.
+    """
+    if is_taken(store, root.checkpoint):
+        return
+    first = read_slot(store, 0)
+    made = first.ops if isinstance(first, Epoch) else ()
+    if any(isinstance(op, CreateDatabase) and op.database == root.database for op in made):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(root.checkpoint))} is missing, although there is a"
+            " checkpoint of it; restore it, or remove"
+            f" {store.locate(HINT)} to give up that epoch and all after it."
+        )
+
+
+def _epoch(ref: CheckpointRef) -> int:
+    return ref.epoch
+
+
+def _try_root(store: ObjectStore, ref: CheckpointRef) -> Root | None:
+    try:
+        return read_root(store, ref)
+    except UNUSABLE:
+        return None

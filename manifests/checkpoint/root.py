@@ -1,0 +1,316 @@
+"""Checkpoints: a snapshot stored as a root and immutable segments of entries. Pure.
+
+The root names the segments with what they add up to, so that a reader loads those that it needs,
+and a new checkpoint keeps those that did not change.
+Spec: docs/spec/checkpoint.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from colonnade.manifests.checkpoint.paged_map import MapRef
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.model.codec import decode_model, decode_value, encode_model
+from colonnade.manifests.model.entries import (
+    ByteCheck,
+    ColumnNumber,
+    Count,
+    DeletionVectorEntry,
+    ObjectIdText,
+    PartitionField,
+    RowSetNumber,
+    SegmentEntry,
+    SortField,
+    TableIdText,
+)
+from colonnade.manifests.model.operations import Anchor, Lease, Pin, TransactionIdText
+from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.state.fold import check_reader_features
+from colonnade.manifests.state.snapshot import RowSets, SegmentRef, Snapshot, TableMap, TableState
+
+_ENTRY_BYTES = 128
+
+
+class CheckpointRef(Model):
+    """Where the state after an epoch is stored."""
+
+    epoch: Count
+    root: ObjectIdText
+    check: ByteCheck
+
+
+class Hint(CheckpointRef):
+    """The newest checkpoint that its writer knew of; may be stale, missing or wrong."""
+
+    format_version: Literal[1] = 1
+
+
+class SegmentRecord(Model):
+    """One segment of a table; `epoch` is set where all its RowSets were added by that one."""
+
+    segment: SegmentEntry
+    first_id: RowSetNumber
+    last_id: RowSetNumber
+    epoch: Count | None = None
+
+
+class TableRecord(Model):
+    """One table with its RowSets; the fields are those of `TableState` and `RowSets`."""
+
+    id: TableIdText
+    name: str
+    table_schema: TableSchema
+    schema_id: Count
+    next_column_id: ColumnNumber
+    sort_key: tuple[SortField, ...]
+    properties: dict[str, str]
+    comment: str | None = None
+    created_epoch: Count
+    changed_epoch: Count
+    next_rowset_id: Annotated[int, Field(ge=0, le=2**32)]
+    segments: tuple[SegmentRecord, ...]
+    dropped: tuple[tuple[RowSetNumber, RowSetNumber], ...]
+    vectors: dict[RowSetNumber, DeletionVectorEntry]
+    rowset_count: Count
+    row_count: Count
+    byte_count: Count
+    batches: dict[str, Count] | None = None
+    partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
+    partition_layout_id: Count | None = None
+
+
+class StoredMaps(Model):
+    """The tables of a checkpoint, outside its root: records by id, and ids by name."""
+
+    records: MapRef
+    names: MapRef
+
+
+class Root(Model):
+    """The root of a checkpoint: a snapshot whose RowSets are all in segments.
+
+    Version 1 holds its `tables` itself. Version 2 names them in `stored_tables`. `earlier` names
+    older checkpoints, fewer the older they are, so that an old epoch is reached without reading
+    the log from its beginning.
+    """
+
+    format_version: Literal[1, 2] = 1
+    checkpoint: Count
+    transaction: TransactionIdText
+    time_ms: Count
+    floor: Count
+    anchors: tuple[Anchor, ...]
+    database: TableIdText
+    lone_table: bool
+    reader_features: tuple[str, ...]
+    writer_features: tuple[str, ...]
+    tables: tuple[TableRecord, ...] = ()
+    stored_tables: StoredMaps | None = None
+    tags: dict[str, Count] | None = None
+    pins: tuple[Pin, ...] | None = None
+    leases: tuple[Lease, ...] | None = None
+    earlier: tuple[CheckpointRef, ...] = ()
+
+
+def encode_root(
+    snapshot: Snapshot, earlier: Sequence[CheckpointRef], stored: StoredMaps | None = None
+) -> bytes:
+    """Write the root of a snapshot, the tables of which are `stored` or become a part of it.
+
+    Requires: no table has RowSets outside segments.
+    """
+    tables = () if stored else snapshot.tables.values()
+    return encode_model(
+        Root(
+            format_version=2 if stored else 1,
+            checkpoint=snapshot.epoch,
+            transaction=snapshot.transaction,
+            time_ms=snapshot.time_ms,
+            floor=snapshot.floor,
+            anchors=snapshot.anchors,
+            database=snapshot.database,
+            lone_table=snapshot.lone_table,
+            reader_features=tuple(sorted(snapshot.reader_features)),
+            writer_features=tuple(sorted(snapshot.writer_features)),
+            tables=tuple(_table_record(table) for table in tables),
+            stored_tables=stored,
+            tags=dict(snapshot.tags) or None,
+            pins=tuple(snapshot.pins.values()) or None,
+            leases=tuple(snapshot.leases.values()) or None,
+            earlier=tuple(earlier),
+        )
+    )
+
+
+def decode_root(data: bytes, epoch: int, name: str) -> Root:
+    """Read the root of the checkpoint of an epoch.
+
+    Raises CorruptionError, UnsupportedFormatError when it comes from a newer version.
+    """
+    root = decode_model(Root, data, name)
+    if root.checkpoint != epoch:
+        raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
+    if (root.stored_tables is None) != (root.format_version == 1):
+        raise CorruptionError(f"{name} is malformed: its tables are not where its version says.")
+    return root
+
+
+def encode_table_record(table: TableState) -> dict[str, Any]:
+    """A table as JSON. Requires: all its RowSets are in segments."""
+    return _table_record(table).model_dump(mode="json", exclude_none=True)
+
+
+def decode_table_record(value: Any, lone_table: bool, name: str) -> TableState:
+    """Read a table from JSON. Raises CorruptionError, UnsupportedFormatError, naming `name`."""
+    return _table_state(decode_value(TableRecord, value, name), lone_table)
+
+
+def root_snapshot(root: Root, stored: TableMap | None = None) -> Snapshot:
+    """The state that a root stores, `stored` being the tables that are not in the root itself.
+
+    Raises UnsupportedFormatError for unknown reader features.
+    """
+    check_reader_features(root.reader_features)
+    tables = {TableId(t.id): _table_state(t, root.lone_table) for t in root.tables}
+    return Snapshot(
+        database=TableId(root.database),
+        lone_table=root.lone_table,
+        epoch=root.checkpoint,
+        transaction=root.transaction,
+        time_ms=root.time_ms,
+        floor=root.floor,
+        anchors=root.anchors,
+        reader_features=frozenset(root.reader_features),
+        writer_features=frozenset(root.writer_features),
+        tables=tables if stored is None else stored,
+        tags=root.tags or {},
+        pins={pin.name: pin for pin in root.pins or ()},
+        leases={lease.job: lease for lease in root.leases or ()},
+    )
+
+
+def _table_record(table: TableState) -> TableRecord:
+    rowsets = table.rowsets
+    assert not rowsets.added
+    assert not rowsets.replaced
+    assert rowsets.row_count is not None
+    assert rowsets.byte_count is not None
+    return TableRecord(
+        id=table.id,
+        name=table.name,
+        table_schema=table.schema,
+        schema_id=table.schema_id,
+        next_column_id=table.next_column_id,
+        sort_key=table.sort_key,
+        properties=dict(table.properties),
+        comment=table.comment,
+        created_epoch=table.created_epoch,
+        changed_epoch=table.changed_epoch,
+        next_rowset_id=table.next_rowset_id,
+        segments=tuple(
+            SegmentRecord(segment=s.segment, first_id=s.first_id, last_id=s.last_id, epoch=s.epoch)
+            for s in rowsets.segments
+        ),
+        dropped=rowsets.dropped,
+        vectors=dict(rowsets.vectors),
+        rowset_count=rowsets.rowset_count,
+        row_count=rowsets.row_count,
+        byte_count=rowsets.byte_count,
+        batches=dict(table.batches) or None,
+        partition_layouts=table.partition_layouts or None,
+        partition_layout_id=table.partition_layout_id or None,
+    )
+
+
+def _table_state(record: TableRecord, lone_table: bool) -> TableState:
+    rowsets = RowSets(
+        segments=tuple(
+            SegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
+        ),
+        dropped=record.dropped,
+        vectors=record.vectors,
+        rowset_count=record.rowset_count,
+        row_count=record.row_count,
+        byte_count=record.byte_count,
+    )
+    return TableState(
+        id=TableId(record.id),
+        name=record.name,
+        at_root=lone_table,
+        schema=record.table_schema,
+        schema_id=record.schema_id,
+        next_column_id=record.next_column_id,
+        sort_key=record.sort_key,
+        properties=record.properties,
+        comment=record.comment,
+        created_epoch=record.created_epoch,
+        changed_epoch=record.changed_epoch,
+        next_rowset_id=record.next_rowset_id,
+        rowsets=rowsets,
+        batches=record.batches or {},
+        partition_layouts=record.partition_layouts or (),
+        partition_layout_id=record.partition_layout_id or 0,
+    )
+
+
+def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointRef, ...]:
+    """Which older checkpoints the one of `epoch` names, newest first.
+
+    At distance d only epochs stay that are multiples of the largest power of two up to d / 4:
+    about four for each doubling of the distance, and a checkpoint that names an old one is itself
+    within reach of those near it.
+    """
+    kept = {
+        ref.epoch: ref
+        for ref in refs
+        if ref.epoch < epoch
+        and ref.epoch % (1 << max(0, (epoch - ref.epoch).bit_length() - 3)) == 0
+    }
+    return tuple(kept[e] for e in sorted(kept, reverse=True))
+
+
+def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
+    """Segments whose RowSets may have been dropped or changed since they were written."""
+    return tuple(
+        ref
+        for ref in rowsets.segments
+        if any(a <= ref.last_id and ref.first_id <= b for a, b in rowsets.dropped)
+        or any(ref.first_id <= r <= ref.last_id for r in (*rowsets.vectors, *rowsets.replaced))
+    )
+
+
+def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limits) -> bool:
+    """Whether a segment stays as it is although RowSets in it were dropped or got a vector."""
+    few = 8 * dropped <= ref.segment.rowset_count and replaced <= limits.segment_vectors
+    return _is_large(ref, limits) and few
+
+
+def plan_merge(
+    untouched: Iterable[SegmentRef], gathered: int, limits: Limits
+) -> tuple[SegmentRef, ...]:
+    """Which small segments to rewrite together with `gathered` entries that are written anyway.
+
+    One is taken while it is at most twice as large as what was gathered before it, so an entry
+    is rewritten only a logarithmic number of times. None when nothing is written.
+    """
+    chosen = []
+    small = (ref for ref in untouched if not _is_large(ref, limits))
+    for ref in sorted(small, key=lambda r: (r.segment.rowset_count, r.first_id)):
+        if ref.segment.rowset_count > 2 * gathered:
+            break
+        chosen.append(ref)
+        gathered += ref.segment.rowset_count
+    return tuple(chosen)
+
+
+def _is_large(ref: SegmentRef, limits: Limits) -> bool:
+    """Whether a segment has at least half of what one may have: it stays while most of it lives."""
+    inline = ref.segment.check.length - _ENTRY_BYTES * ref.segment.rowset_count
+    many = 2 * ref.segment.rowset_count >= limits.segment_rowsets
+    return many or 2 * inline >= limits.segment_inline_bytes

@@ -1,0 +1,184 @@
+"""Maps in pages that are read and written; every page is checked before it is used.
+
+Spec: docs/spec/checkpoint.md#maps
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from colonnade.manifests.checkpoint.paged_map import (
+    Bundle,
+    PageTable,
+    Place,
+    decode_page,
+    empty_table,
+    encode_page,
+    page_count_for,
+    page_of,
+    plan_moves,
+)
+from colonnade.manifests.model.codec import unseal
+from colonnade.manifests.object_names import checkpoint_name
+from colonnade.manifests.store.base import ObjectStore
+
+_HELD_PAGES = 64
+"""A reader holds at most so many pages."""
+
+
+class StoredMap:
+    """Reads entries of a map. Safe to share between threads.
+
+    Every method raises NotFoundError, CorruptionError, UnsupportedFormatError or StoreError where
+    a page cannot be read.
+    """
+
+    def __init__(self, store: ObjectStore, table: PageTable) -> None:
+        self.store = store
+        self.table = table
+        self._held: dict[int, dict[str, Any]] = {}
+
+    def __len__(self) -> int:
+        return self.table.count
+
+    def get(self, key: str) -> Any | None:
+        """The value of a key, None without one. Costs a small GET, unless its page is held."""
+        return self._page(page_of(key, self.table.page_count)).get(key)
+
+    def items(self, seen: set[Place] | None = None) -> Iterator[tuple[str, Any]]:
+        """All entries, in no order. Costs a GET for each bundle.
+
+        Leaves out the pages at places in `seen`, and adds the places of the pages that it reads.
+        """
+        places = {page: self.table.place(page) for page in range(self.table.page_count)}
+        pages = [page for page, place in places.items() if place and place not in (seen or ())]
+        for page, data in self.read_pages(pages):
+            yield from decode_page(data, self._name(page)).items()
+        if seen is not None:
+            seen.update(place for place in places.values() if place)
+
+    def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
+        """The bytes of pages that are not empty. Costs a GET for each bundle."""
+        by_object: defaultdict[str, list[tuple[int, Place]]] = defaultdict(list)
+        for page in pages:
+            place = self.table.place(page)
+            if place is not None:
+                by_object[place.object].append((page, place))
+        for name, found in by_object.items():
+            ranges = [(place.offset, place.length) for _, place in found]
+            data = self.store.get_ranges(checkpoint_name(name), ranges)
+            yield from zip([page for page, _ in found], map(bytes, data), strict=True)
+
+    def page(self, page: int) -> dict[str, Any]:
+        """The entries of a page; the caller may change the copy."""
+        return dict(self._page(page))
+
+    def _page(self, page: int) -> dict[str, Any]:
+        held = self._held.get(page)
+        if held is not None:
+            return held
+        place = self.table.place(page)
+        if place is None:
+            return {}
+        data = self.store.get_range(checkpoint_name(place.object), place.offset, place.length)
+        found = decode_page(bytes(data), self._name(page))
+        if len(self._held) >= _HELD_PAGES:
+            self._held = {}
+        self._held[page] = found
+        return found
+
+    def _name(self, page: int) -> str:
+        place = self.table.place(page)
+        where = self.store.locate(checkpoint_name(place.object)) if place else self.store.url
+        return f"{where} (page {page} of a map)"
+
+
+def write_map(
+    store: ObjectStore,
+    before: PageTable | None,
+    changes: Mapping[str, Any],
+    write: Callable[[bytes], str],
+    page_bytes: int,
+) -> PageTable:
+    """Store a map with some entries changed, or gone where the value is None.
+
+    `write` stores an object and returns its id. Costs a GET for each bundle that holds a page that
+    is rewritten or moved, and one PUT; nothing without changes. Raises as `StoredMap` and `write`.
+    """
+    old = StoredMap(store, before or empty_table())
+    if not changes and before is not None:
+        return before
+    entries, more = _changed_pages(old, changes)
+    pages = {page: encode_page(each) if each else b"" for page, each in entries.items()}
+    total = int(old.table.lengths.sum()) + sum(
+        len(data) - int(old.table.lengths[page]) for page, data in pages.items()
+    )
+    count = old.table.page_count
+    wanted = page_count_for(total, page_bytes)
+    if wanted > count or 4 * wanted < count:
+        return _write_anew(old, changes, wanted, write)
+    moved = plan_moves(old.table, pages, sum(map(len, pages.values())))
+    for page, data in old.read_pages(moved):
+        unseal(data, store.url)
+        pages[page] = data
+    return _write_pages(old.table, pages, len(old) + more, write)
+
+
+def _changed_pages(
+    old: StoredMap, changes: Mapping[str, Any]
+) -> tuple[dict[int, dict[str, Any]], int]:
+    """The entries of pages that change, and how many more they are than before."""
+    by_page: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+    for key, value in changes.items():
+        by_page[page_of(key, old.table.page_count)][key] = value
+    entries: dict[int, dict[str, Any]] = {page: {} for page in by_page}
+    for page, data in old.read_pages(sorted(by_page)):
+        entries[page] = decode_page(data, old.store.url)
+    before = sum(map(len, entries.values()))
+    for page, changed in by_page.items():
+        after = {**entries[page], **changed}
+        entries[page] = {key: value for key, value in after.items() if value is not None}
+    return entries, sum(map(len, entries.values())) - before
+
+
+def _write_anew(
+    old: StoredMap, changes: Mapping[str, Any], count: int, write: Callable[[bytes], str]
+) -> PageTable:
+    """Store the map with another number of pages."""
+    everything = {**dict(old.items()), **changes}
+    entries: defaultdict[int, dict[str, Any]] = defaultdict(dict)
+    for key, value in everything.items():
+        if value is not None:
+            entries[page_of(key, count)][key] = value
+    none = np.zeros(count, np.int64)
+    pages = {page: encode_page(each) for page, each in entries.items()}
+    total = sum(map(len, entries.values()))
+    return _write_pages(PageTable(0, (), none, none, none), pages, total, write)
+
+
+def _write_pages(
+    old: PageTable, pages: Mapping[int, bytes], count: int, write: Callable[[bytes], str]
+) -> PageTable:
+    """Store pages in one new bundle, and forget bundles of which nothing is used any more."""
+    indexes, offsets, lengths = (
+        each.copy() for each in (old.bundle_indexes, old.offsets, old.lengths)
+    )
+    bundles, at, parts = [*old.bundles], 0, []
+    for page, data in sorted(pages.items()):
+        indexes[page], offsets[page], lengths[page] = len(bundles), at, len(data)
+        parts.append(data)
+        at += len(data)
+    if at:
+        bundles.append(Bundle(object=write(b"".join(parts)), length=at))
+    kept = sorted({int(each) for each in indexes[lengths > 0]})
+    numbers = {index: number for number, index in enumerate(kept)}
+    indexes = np.array(
+        [numbers.get(int(i), 0) if n else 0 for i, n in zip(indexes, lengths, strict=True)]
+    )
+    return PageTable(
+        count, tuple(bundles[index] for index in kept), indexes.astype(np.int64), offsets, lengths
+    )

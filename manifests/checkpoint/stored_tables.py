@@ -1,0 +1,210 @@
+"""The tables of a large database: read from a checkpoint when they are first asked for.
+
+Spec: docs/spec/checkpoint.md#tables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from colonnade.manifests.checkpoint.paged_map import Place, encode_table
+from colonnade.manifests.checkpoint.root import StoredMaps, decode_table_record
+from colonnade.manifests.checkpoint.stored_map import StoredMap
+from colonnade.manifests.errors import ColonnadeError, CorruptionError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.state.snapshot import TableMap, TableState
+
+Replay: TypeAlias = Callable[[ColonnadeError, int], Mapping[TableId, TableState]]
+"""Reads the tables of an epoch from the log alone, or raises the error that made it necessary."""
+
+
+class CheckpointTables:
+    """The tables of one checkpoint. Shared by all states that are made from it.
+
+    `held` are those of them that whoever wrote the checkpoint had in memory.
+    """
+
+    def __init__(
+        self,
+        records: StoredMap,
+        names: StoredMap,
+        replay: Replay,
+        held: Iterable[TableState] = (),
+    ) -> None:
+        self.records = records
+        self.names = names
+        self.replay = replay
+        self._decoded: dict[str, TableState] = {table.id: table for table in held}
+        self._ids: dict[str, TableId] = {table.name: table.id for table in held}
+
+    @property
+    def objects(self) -> frozenset[str]:
+        """The objects that hold the tables."""
+        return self.records.table.objects | self.names.table.objects
+
+    def held(self) -> list[TableState]:
+        """The tables that need not be read any more."""
+        return list(self._decoded.values())
+
+    def find(self, name: str) -> TableId | None:
+        """The id of the table with a name. Costs a small GET, unless the table is held."""
+        found = self._ids.get(name)
+        if found is None and (value := self.names.get(name)) is not None:
+            found = TableId(str(value))
+        return found
+
+    def described(self) -> StoredMaps:
+        """What a root says about them."""
+        return StoredMaps(
+            records=encode_table(self.records.table), names=encode_table(self.names.table)
+        )
+
+    def __contains__(self, table: str) -> bool:
+        return table in self._decoded or self.records.get(table) is not None
+
+    def get(self, table: str) -> TableState | None:
+        """A table by its id. Costs a small GET the first time."""
+        found = self._decoded.get(table)
+        if found is not None:
+            return found
+        value = self.records.get(table)
+        return None if value is None else self._decode(table, value)
+
+    def read_all(self) -> None:
+        """Read all tables. Costs a GET for each object that holds some."""
+        for table, value in self.records.items():
+            if table not in self._decoded:
+                self._decode(table, value)
+
+    def read_unseen(self, seen: set[Place]) -> Iterator[TableState]:
+        """The tables in pages that are not in `seen`; adds these pages to it.
+
+        Reads such pages of names too, only to check that they can be read. Costs a GET for each
+        object that holds such a page. Raises as `StoredMap`.
+        """
+        for table, value in self.records.items(seen):
+            yield self._decode(table, value)
+        for _ in self.names.items(seen):
+            pass
+
+    def _decode(self, table: str, value: Any) -> TableState:
+        name = f"{self.records.store.url} (table {table} of a checkpoint)"
+        state = decode_table_record(value, False, name)
+        if state.id != table:
+            raise CorruptionError(f"{name} is table {state.id}.")
+        self._ids[state.name] = state.id
+        return self._decoded.setdefault(table, state)
+
+
+class StoredTables(TableMap):
+    """The tables of a checkpoint, and those that epochs have changed since.
+
+    `epoch` is that of the state: where a part of the checkpoint cannot be read, the tables of this
+    epoch are read from the log.
+    """
+
+    def __init__(
+        self,
+        stored: CheckpointTables,
+        epoch: int,
+        changed: Mapping[TableId, TableState | None] | None = None,
+    ) -> None:
+        self.stored = stored
+        self._epoch = epoch
+        self._changed = dict(changed or {})
+        self._replayed: Mapping[TableId, TableState] | None = None
+
+    def __getitem__(self, table: TableId) -> TableState:
+        if table in self._changed:
+            found = self._changed[table]
+        elif self._replayed is not None:
+            found = self._replayed.get(table)
+        else:
+            try:
+                found = self.stored.get(table)
+            except ColonnadeError as error:
+                found = self._replay(error).get(table)
+        if found is None:
+            raise KeyError(table)
+        return found
+
+    def __contains__(self, table: object) -> bool:
+        if table in self._changed:
+            return self._changed[TableId(str(table))] is not None
+        if self._replayed is None:
+            try:
+                return isinstance(table, str) and table in self.stored
+            except ColonnadeError as error:
+                self._replay(error)
+        return self._replayed is not None and table in self._replayed
+
+    def __iter__(self) -> Iterator[TableId]:
+        """All ids. Whoever goes through all tables reads them all at once."""
+        names = self.names()
+        if self._replayed is None:
+            try:
+                self.stored.read_all()
+            except ColonnadeError as error:
+                self._replay(error)
+        return iter(names)
+
+    def __len__(self) -> int:
+        return len(self.names())
+
+    def find(self, name: str) -> TableState | None:
+        """The table with this exact name, if there is one. Costs two small GETs the first time."""
+        for table in self._changed.values():
+            if table is not None and table.name == name:
+                return table
+        if self._replayed is None:
+            try:
+                found = self.stored.find(name)
+            except ColonnadeError as error:
+                self._replay(error)
+            else:
+                unchanged = found is not None and found not in self._changed
+                return self.get(found) if found is not None and unchanged else None
+        left = (t for key, t in (self._replayed or {}).items() if key not in self._changed)
+        return next((table for table in left if table.name == name), None)
+
+    def names(self) -> Mapping[TableId, str]:
+        """The names of all tables, by id. Costs a GET for each object that holds names."""
+        if self._replayed is None:
+            try:
+                found = {TableId(str(key)): name for name, key in self.stored.names.items()}
+            except ColonnadeError as error:
+                self._replay(error)
+        if self._replayed is not None:
+            found = {key: table.name for key, table in self._replayed.items()}
+        for key, table in self._changed.items():
+            found.pop(key, None)
+            if table is not None:
+                found[key] = table.name
+        return found
+
+    def replayed(self, error: ColonnadeError) -> Mapping[TableId, TableState]:
+        """All tables as the log tells them, after an error of the checkpoint."""
+        return {
+            key: table
+            for key, table in {**self._replay(error), **self._changed}.items()
+            if table is not None
+        }
+
+    def held(self) -> Mapping[TableId, TableState | None]:
+        """The tables that changed since the checkpoint; None for those that were dropped."""
+        return self._changed
+
+    def stored_objects(self) -> frozenset[str]:
+        """The objects that hold the tables that have not changed since."""
+        return self.stored.objects
+
+    def with_changes(
+        self, changes: Mapping[TableId, TableState | None], epoch: int
+    ) -> StoredTables:
+        """The tables of a later epoch."""
+        return StoredTables(self.stored, epoch, {**self._changed, **changes})
+
+    def _replay(self, error: ColonnadeError) -> Mapping[TableId, TableState]:
+        self._replayed = self.stored.replay(error, self._epoch)
+        return self._replayed

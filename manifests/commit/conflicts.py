@@ -1,0 +1,340 @@
+"""May a change that was planned on one epoch follow the epochs since? Pure.
+
+Here is what tables, names, columns and batches have to say. Rows that a change takes, and those
+that it has read, are followed in `rebase/`.
+Spec: docs/spec/conflicts.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from colonnade.manifests.commit.change import Change, RowsGone
+from colonnade.manifests.commit.vacuum_conflicts import check_removed
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    AlterSchema,
+    Compaction,
+    CreateDatabase,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Epoch,
+    Lease,
+    Operation,
+    Pin,
+    RenameTable,
+    ReplaceColumn,
+    Restore,
+    SetComment,
+    SetPartitionLayout,
+    SetProperties,
+    Tag,
+    Txn,
+    Unpin,
+    Untag,
+)
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.fold import WRITER_FEATURES
+from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+
+RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
+AlterOperation = (
+    AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
+)
+TableOperation = RowOperation | AlterOperation | DropTable | Txn
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector
+"""What others may make wrong without dropping the table; all else follows whatever they did."""
+
+
+def check_change(change: Change, base: Snapshot) -> None:
+    """Refuse a change that makes no sense on the epoch that it was planned on.
+
+    Raises InvalidInputError for a table that does not exist at the base.
+    """
+    created = {op.table for op in change.ops if isinstance(op, CreateTable)}
+    if any(isinstance(operation, CreateDatabase) for operation in change.ops):
+        raise InvalidInputError("A database is created by its epoch 0 and by no other.")
+    touched = {op.table for op in change.ops if isinstance(op, TableOperation)}
+    for table in sorted((touched | {each.table for each in change.rows}) - created):
+        if TableId(table) not in base.tables:
+            raise InvalidInputError(
+                f"Table {table} does not exist at epoch {base.epoch}, on which"
+                f" {change.operation!r} was planned."
+            )
+
+
+def has_landed(change: Change, head: Snapshot) -> bool:
+    """Whether the batches of a change are in the head already, by an earlier try of the same work.
+
+    Batches that the change only carries along are not asked for. Raises ConflictError when some
+    are there and others are not.
+    """
+    landed = {
+        (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
+        for op in change.ops
+        if isinstance(op, Txn) and (op.table, op.app) not in change.carried
+    }
+    if any(landed.values()) and not all(landed.values()):
+        there = sorted(
+            f"{app!r} of table {head.tables[TableId(table)].name!r}"
+            for (table, app), done in landed.items()
+            if done
+        )
+        raise ConflictError(
+            f"Of the batches that {change.operation!r} brings, some have landed before and others"
+            f" not: {', '.join(there)}."
+        )
+    return any(landed.values())
+
+
+def _has_batch(table: TableState | None, batch: Txn) -> bool:
+    return table is not None and batch.version <= table.batches.get(batch.app, -1)
+
+
+def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
+    """Compare a change planned on `base` with an epoch committed since.
+
+    Raises ConflictError that names table, operation and epoch.
+    """
+    check_removed(change, base, theirs)
+    touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
+    if not touched:
+        return
+    declared = {read.table for read in change.reads if read.replaces}
+    tables = {
+        op.table for op in (*change.ops, *change.rows) if isinstance(op, TableOperation | RowsGone)
+    }
+    wary = [op for op in change.ops if isinstance(op, WaryOperation)]
+    for operation in touched:
+        lost = isinstance(operation, DropTable) and operation.table in tables
+        if lost or any(
+            mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
+            for mine in wary
+        ):
+            raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
+
+
+def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
+    """Check what the state right before the change's slot must be like.
+
+    Raises AlreadyExistsError for a name that is taken, ConflictError when the head is not the epoch
+    that the change expects, or a table's columns changed so that the rows to add do not fit them,
+    UnsupportedFormatError for a writer feature that this code does not know.
+    """
+    check_expected(change.operation, change.expect_epoch, head)
+    unknown = sorted(head.writer_features - WRITER_FEATURES)
+    if unknown:
+        raise UnsupportedFormatError(
+            f"Writing to this database needs features that this version does not know:"
+            f" {', '.join(unknown)}; upgrade Colonnade."
+        )
+    _check_names(change.ops, base, head)
+    _check_kept(change.ops, head)
+    for operation in change.ops:
+        if isinstance(operation, AddRowSet | AddRowSets | ReplaceColumn | Compaction):
+            planned = base.tables.get(TableId(operation.table))
+            current = head.tables.get(TableId(operation.table))
+            if (
+                planned
+                and current
+                and not (
+                    rows_fit(planned.schema, current.schema)
+                    and _is_meant(operation, planned.schema, current.schema)
+                    and _can_replace(operation, current)
+                )
+            ):
+                raise ConflictError(
+                    f"The columns of table {planned.name!r} changed after epoch {base.epoch}, on"
+                    f" which {change.operation!r} was planned; read the table again and repeat it."
+                )
+
+
+def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
+    """Check that the head is the epoch that a change expects. Raises ConflictError."""
+    if epoch not in (None, head.epoch):
+        raise ConflictError(
+            f"{operation!r} expects epoch {epoch}, but the database is at epoch {head.epoch}; look"
+            " at what changed and repeat it."
+        )
+
+
+def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
+    """Check tags, pins and restores against the head.
+
+    Raises AlreadyExistsError for a tag that is taken, or a pin of another epoch, NotFoundError for
+    one that is not there, and for an epoch that is gone or never was.
+    """
+    for operation in operations:
+        if isinstance(operation, Tag | Pin | Restore) and not head.keeps(operation.epoch):
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
+                f" are {head.floor} to {head.epoch}."
+            )
+        if isinstance(operation, Lease) and operation.epoch < head.floor:
+            raise NotFoundError(
+                f"Epoch {operation.epoch} cannot be leased: the epochs that can be changed begin at"
+                f" {head.floor}."
+            )
+        match operation:
+            case Tag() if operation.name in head.tags:
+                raise AlreadyExistsError(
+                    f"Tag {operation.name!r} exists already, for epoch {head.tags[operation.name]};"
+                    " choose another name or remove it."
+                )
+            case Pin() if (pin := head.pins.get(operation.name)) and pin.epoch != operation.epoch:
+                raise AlreadyExistsError(
+                    f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
+                    " name or give it up."
+                )
+            case Untag() if operation.name not in head.tags:
+                raise NotFoundError(f"Tag {operation.name!r} does not exist.")
+            case Unpin() if operation.name not in head.pins:
+                raise NotFoundError(f"Pin {operation.name!r} does not exist.")
+
+
+def _check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot) -> None:
+    if not any(isinstance(op, CreateTable | RenameTable) for op in operations):
+        return
+    names = dict(head.table_names())
+    for operation in operations:
+        if isinstance(operation, DropTable):
+            names.pop(TableId(operation.table), None)
+        elif isinstance(operation, CreateTable):
+            other = names.get(TableId(operation.table))
+            if other is not None and operation.table not in base.tables:
+                raise ConflictError(
+                    f"Table {operation.name!r} was made again meanwhile, as {other!r}; look at it"
+                    " before you repeat this."
+                )
+            if operation.name in names.values():
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} exists already; choose another name or open it."
+                )
+            if head.lone_table and names:
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} cannot be created: this database holds the lone"
+                    f" table {next(iter(names.values()))!r} and no other."
+                )
+            names[TableId(operation.table)] = operation.name
+        elif isinstance(operation, RenameTable):
+            others = {name for table, name in names.items() if table != operation.table}
+            if operation.name in others:
+                raise AlreadyExistsError(
+                    f"Table {operation.name!r} exists already; choose another name."
+                )
+            names[TableId(operation.table)] = operation.name
+
+
+def rows_fit(written: TableSchema, current: TableSchema) -> bool:
+    """Whether RowSets written for some columns are right under others, read by id.
+
+    So they are when each column is as it was, but perhaps for names, comments, its place, or a NOT
+    NULL that went, or is new and may be NULL.
+    """
+    before = {field.id: field for field in written.fields}
+    return written is current or all(
+        _fits(before[field.id], field) if field.id in before else field.nullable
+        for field in current.fields
+    )
+
+
+def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) -> bool:
+    """Whether no column has the name of another one, which new values by that name were meant for.
+
+    A compaction has no new ones.
+    """
+    return (
+        written is current
+        or isinstance(operation, Compaction)
+        or _same_by_name(written.fields, current.fields)
+    )
+
+
+def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
+    """Whether no name, in any case, stands for another field than before."""
+    before = {field.id: field for field in written}
+    named = {field.name.casefold(): field.id for field in written}
+    return all(
+        named.get(field.name.casefold(), field.id) == field.id
+        and (field.id not in before or _same_by_name(before[field.id].children(), field.children()))
+        for field in current
+    )
+
+
+def _can_replace(operation: Operation, table: TableState) -> bool:
+    """Whether a table has the columns that an operation replaces, and they decide no place."""
+    return not isinstance(operation, ReplaceColumn) or replaceable(table).issuperset(
+        operation.replacement.columns
+    )
+
+
+def _fits(written: SchemaField, current: SchemaField) -> bool:
+    children = tuple(zip(written.children(), current.children(), strict=False))
+    return (
+        _kind(written) == _kind(current)
+        and (current.nullable or not written.nullable)
+        and all(w.id == c.id and _fits(w, c) for w, c in children)
+    )
+
+
+def _kind(field: SchemaField) -> tuple[str, int]:
+    """The type but for the fields inside it, of which it tells the number."""
+    return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
+
+
+def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:
+    """Two operations on the same table: does theirs make mine wrong?
+
+    `declared`: what mine replaces was said, and is followed row by row.
+    """
+    if isinstance(theirs, AlterOperation):
+        return _alters_same(mine, theirs)
+    if isinstance(theirs, DropTable | Txn):
+        return False
+    if isinstance(mine, DropRowSet):
+        # Without ranges the table goes whole. A compaction has added no row that would be lost.
+        return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
+    # A vector that came ready-made cannot be united with another.
+    return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
+
+
+def _changes(theirs: RowOperation, rowset: int) -> bool:
+    match theirs:
+        case AddDeletionVector() | ReplaceColumn():
+            return theirs.rowset == rowset
+        case DropRowSet():
+            return theirs.kind is None or any(a <= rowset <= b for a, b in theirs.rowsets)
+        case Compaction():
+            return any(each.rowset == rowset for each in theirs.inputs)
+    return False
+
+
+def _alters_same(mine: WaryOperation, theirs: AlterOperation) -> bool:
+    if isinstance(mine, SetProperties) and isinstance(theirs, SetProperties):
+        return not {*mine.set, *mine.remove}.isdisjoint((*theirs.set, *theirs.remove))
+    columns = AlterSchema | SetPartitionLayout | Restore
+    return type(mine) is type(theirs) or (isinstance(mine, columns) and isinstance(theirs, columns))
+
+
+def _conflict_error(
+    change: Change, base: Snapshot, theirs: Epoch, table: TableId, operation: TableOperation
+) -> ConflictError:
+    name = base.tables[table].name if table in base.tables else table
+    did = "dropped" if isinstance(operation, DropTable) else "changed"
+    return ConflictError(
+        f"Table {name!r} was {did} by epoch {theirs.epoch} ({theirs.operation}) after epoch"
+        f" {base.epoch}, on which {change.operation!r} was planned; read the table again and"
+        " repeat it."
+    )

@@ -1,0 +1,348 @@
+"""A change on its way to its slot: followed through each epoch since its base, then made epoch.
+
+Spec: docs/spec/conflicts.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.checkpoint.reader import read_segment_objects
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import check_epoch
+from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
+from colonnade.manifests.commit.rebase.reads import check_reads
+from colonnade.manifests.commit.rebase.targets import (
+    Found,
+    Overlap,
+    Taken,
+    Target,
+    all_rows,
+    conflict,
+    id_ranges,
+    ids_of,
+    numbered,
+)
+from colonnade.manifests.commit.rebase.vector_writer import VectorWriter
+from colonnade.manifests.commit.vacuum_conflicts import check_vacuum
+from colonnade.manifests.errors import ConflictError, CorruptionError, InvalidInputError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.codec import encoded_length
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSets,
+    Compaction,
+    CompactionOutput,
+    DropRowSet,
+    Epoch,
+    Operation,
+    ReplaceColumn,
+    RowKind,
+    Vacuum,
+)
+from colonnade.manifests.object_names import TablePrefixes
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
+
+Targets = Mapping[str, Mapping[int, Target]]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A change as it would be committed after some epoch since its base. A value but for `writer`.
+
+    `targets` are the RowSets whose rows it takes or gives other values in some columns, by table
+    and id, `replacing` the tables whose rows it replaces, `replaced` the ids of RowSets that it
+    drops for that, `compactions` its own, by table.
+    """
+
+    change: Change
+    base: Snapshot
+    log: LogReader
+    vectors: Vectors
+    writer: VectorWriter
+    targets: Targets
+    replacing: frozenset[str]
+    replaced: Mapping[str, FrozenBitMap]
+    compactions: Mapping[str, OwnCompaction]
+    planned_deletes: int
+
+    def follow(self, before: Snapshot, theirs: Epoch) -> Carried:
+        """The change after the epoch that follows `before`.
+
+        Reads the vectors that the epoch stored as objects, of RowSets that both changed.
+        Raises ConflictError that names table, operation, rows and epoch; StoreError.
+        """
+        check_epoch(self.change, self.base, theirs)
+        check_vacuum(self.change, self.base, theirs, self._listed(theirs))
+        check_reads(self.change, self.base, before, theirs, self.log)
+        carried = self
+        for operation, first_id in numbered(before, theirs):
+            if isinstance(operation, Vacuum):
+                self.writer.forget(frozenset(operation.victims))
+            table = getattr(operation, "table", "")
+            try:
+                carried = carried._follow(operation, table, first_id, theirs)
+            except Overlap as overlap:
+                raise self._conflict(table, str(overlap), theirs) from overlap
+            except CorruptionError as error:
+                raise ConflictError(
+                    f"How epoch {theirs.epoch} ({theirs.operation}) moved rows of table"
+                    f" {self._name(table)!r} cannot be read any more: {error.message} Read the"
+                    f" table again and repeat {self.change.operation!r}."
+                ) from error
+        return carried
+
+    def _listed(self, theirs: Epoch) -> set[str]:
+        """The objects in segments that an epoch adds, where the change is one to look at them."""
+        if not any(isinstance(op, Vacuum) for op in self.change.ops):
+            return set()
+        segments = (op.segment for op in theirs.ops if isinstance(op, AddRowSets))
+        return {name for each in segments for name in read_segment_objects(self.log.store, each)}
+
+    def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
+        carried = self
+        if targets := self.targets.get(table):
+            after = self._follow_targets(targets, operation, first_id, table in self.replacing)
+            if after is not targets:
+                carried = replace(carried, targets={**self.targets, table: after})
+        if (replaced := self.replaced.get(table)) is not None:
+            kept = self._follow_replaced(replaced, operation, first_id, theirs)
+            carried = replace(carried, replaced={**self.replaced, table: kept})
+        if (own := self.compactions.get(table)) is not None:
+            compaction = own.follow(operation, self.vectors)
+            if compaction is None:
+                raise self._conflict(table, "RowSets that it rewrites", theirs)
+            carried = replace(carried, compactions={**self.compactions, table: compaction})
+        return carried
+
+    def _follow_targets(
+        self, targets: Mapping[int, Target], operation: Operation, first_id: int, replaces: bool
+    ) -> Mapping[int, Target]:
+        match operation:
+            case AddDeletionVector():
+                target = targets.get(operation.rowset)
+                if target is None:
+                    return targets
+                gone = self.vectors.rows(operation.table, operation.vector)
+                kind = operation.kind or "delete"
+                after = target.after(kind, gone, operation.vector, replaces=replaces)
+                return {**targets, operation.rowset: after}
+            case ReplaceColumn():
+                target = targets.get(operation.rowset)
+                if target is not None:
+                    columns = frozenset(operation.replacement.columns)
+                    changed = self.vectors.changed(operation, target.found.rows)
+                    target.after_replacement(columns, changed, replaces=replaces)
+            case DropRowSet():
+                ids = ids_of(operation.rowsets)
+                for rowset, target in targets.items():
+                    if rowset not in ids:
+                        continue
+                    if operation.kind is None:
+                        raise Overlap(rowset, target.rows)
+                    every = all_rows(target.found.rows)
+                    target.after(operation.kind, every, None, replaces=replaces)
+                return {k: each for k, each in targets.items() if k not in ids}
+            case Compaction():
+                return carry_through(operation, first_id, targets, self.vectors)
+        return targets
+
+    def _follow_replaced(
+        self, replaced: FrozenBitMap, operation: Operation, first_id: int, theirs: Epoch
+    ) -> FrozenBitMap:
+        """The RowSets to drop after an operation of others."""
+        table = getattr(operation, "table", "")
+        match operation:
+            case AddDeletionVector() | ReplaceColumn():
+                met = operation.rowset in replaced
+            case DropRowSet():
+                met = bool(ids_of(operation.rowsets) & replaced)
+            case Compaction():
+                inputs = FrozenBitMap(each.rowset for each in operation.inputs)
+                if inputs <= replaced and inputs:
+                    outputs = enumerate(operation.outputs, first_id)
+                    return (replaced - inputs) | FrozenBitMap(
+                        i for i, output in outputs if not output.is_empty
+                    )
+                met = bool(inputs & replaced)
+            case _:
+                met = False
+        if met:
+            raise self._conflict(table, "rows that it replaces", theirs)
+        return replaced
+
+    def _conflict(self, table: str, what: str, theirs: Epoch) -> ConflictError:
+        change, name = self.change, self._name(table)
+        return conflict(change.operation, self.base.epoch, name, what, theirs)
+
+    def _name(self, table: str) -> str:
+        known = self.base.tables.get(TableId(table))
+        return table if known is None else known.name
+
+    def write_operations(self) -> tuple[Operation, ...]:
+        """What the change says right after the epochs that it has followed.
+
+        Vectors too large for the log are stored first, and those for which the epoch has no room.
+        Raises StoreError.
+        """
+        vectors = sum(len(target.gone) for of in self.targets.values() for target in of.values())
+        self.writer.begin(encoded_length(self.change.ops) if vectors else 0, vectors)
+        written = [self._write_operation(op) for op in self.change.ops if not self._is_void(op)]
+        for table, targets in self.targets.items():
+            whole: dict[RowKind, list[int]] = {}
+            for rowset, target in sorted(targets.items()):
+                if len(target.found.gone | target.rows) < target.found.rows:
+                    written += self._write_vectors(table, target)
+                elif target.rows:
+                    whole.setdefault(_strictest(target), []).append(rowset)
+            written += [
+                DropRowSet(table=table, rowsets=id_ranges(ids), kind=kind)
+                for kind, ids in whole.items()
+            ]
+        return tuple(written)
+
+    def metrics(self, operations: Sequence[Operation]) -> dict[str, int]:
+        """What the change counts, once vectors are known, and rows that others deleted first."""
+        counts = dict(self.change.metrics)
+        if "rows_deleted" in counts:
+            counts["rows_deleted"] -= self.planned_deletes - _deletes(self.targets)
+        if "bytes_written" in counts:
+            counts["bytes_written"] += sum(
+                op.vector.check.length for op in operations if isinstance(op, AddDeletionVector)
+            )
+        return counts
+
+    def _is_void(self, operation: Operation) -> bool:
+        """Whether an operation gives columns to a RowSet of which no row is left."""
+        if not isinstance(operation, ReplaceColumn):
+            return False
+        target = self.targets[operation.table].get(operation.rowset)
+        return target is None or len(target.found.gone | target.rows) == target.found.rows
+
+    def _write_operation(self, operation: Operation) -> Operation:
+        if isinstance(operation, DropRowSet) and operation.table in self.replaced:
+            ids = id_ranges(self.replaced[operation.table])
+            return operation.model_copy(update={"rowsets": ids})
+        if isinstance(operation, Compaction):
+            return self._write_compaction(operation)
+        return operation
+
+    def _write_compaction(self, operation: Compaction) -> Compaction:
+        taken = self.compactions[operation.table].taken
+        outputs = tuple(
+            self._with_vector(operation.table, output, taken[i]) if i in taken else output
+            for i, output in enumerate(operation.outputs)
+        )
+        return operation.model_copy(update={"outputs": outputs})
+
+    def _with_vector(
+        self, table: str, output: CompactionOutput, gone: FrozenBitMap
+    ) -> CompactionOutput:
+        vector = self.writer.write(table, output.rowset.object, gone, None)
+        return output.model_copy(update={"vector": vector})
+
+    def _write_vectors(self, table: str, target: Target) -> list[Operation]:
+        """One vector after another, where statements of several kinds took rows."""
+        written: list[Operation] = []
+        found = target.found
+        for taken in target.gone:
+            if not taken.rows:
+                continue
+            gone = found.gone | taken.rows
+            vector = self.writer.write(table, found.id, gone, found.vector)
+            kind = taken.kind if taken.kind in ("update", "merge") else None
+            written.append(
+                AddDeletionVector(table=table, rowset=found.id, vector=vector, kind=kind)
+            )
+            found = replace(found, gone=gone, vector=vector)
+        return written
+
+
+def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
+    """A change as it was planned, right after its base; one that is not `stored` writes no object.
+
+    Reads the vectors, stored as objects, of the RowSets that it takes rows from. Raises
+    CorruptionError, StoreError.
+    """
+    prefixes = TablePrefixes(base.lone_table)
+    vectors = Vectors(log.store, prefixes)
+    targets = _begin_targets(change, base, log, vectors)
+    replacing = frozenset(read.table for read in change.reads if read.replaces)
+    return Carried(
+        change,
+        base,
+        log,
+        vectors,
+        VectorWriter(log.store, prefixes, change.job, log.limits, stored=stored),
+        targets,
+        replacing,
+        {
+            op.table: ids_of(op.rowsets)
+            for op in change.ops
+            if isinstance(op, DropRowSet) and op.table in replacing
+        },
+        {op.table: OwnCompaction(op) for op in change.ops if isinstance(op, Compaction)},
+        _deletes(targets),
+    )
+
+
+def _begin_targets(
+    change: Change, base: Snapshot, log: LogReader, vectors: Vectors
+) -> dict[str, dict[int, Target]]:
+    """The RowSets whose rows a change takes or gives other values, as they are at its base."""
+    targets: dict[str, dict[int, Target]] = {}
+
+    def target_of(table: str, rowset: LiveRowSet) -> Target:
+        gone = vectors.rows(table, rowset.vector)
+        found = Found(rowset.id, rowset.entry.rows, gone, rowset.vector)
+        return targets.setdefault(table, {}).get(rowset.id) or Target(found, ())
+
+    for each in change.rows:
+        target = target_of(each.table, each.rowset)
+        wanted = all_rows(target.found.rows) if each.rows is None else FrozenBitMap(each.rows)
+        fresh = wanted - target.found.gone - target.rows
+        taken = Taken(each.kind, fresh, _columns_read(change, each.table))
+        targets[each.table][target.found.id] = target.with_taken(taken)
+    for table, operations in _replacements(change).items():
+        live = log.find_rowsets(base.tables[TableId(table)], {op.rowset for op in operations})
+        for op in operations:
+            if op.rowset not in live:
+                raise InvalidInputError(f"Table {table} has no RowSet {op.rowset} to replace.")
+            target = target_of(table, live[op.rowset])
+            rows = vectors.changed(op, target.found.rows) - target.found.gone
+            columns = frozenset(op.replacement.columns)
+            taken = Taken("replace", rows, _columns_read(change, table), columns)
+            targets[table][op.rowset] = target.with_taken(taken)
+    return targets
+
+
+def _replacements(change: Change) -> dict[str, list[ReplaceColumn]]:
+    found: dict[str, list[ReplaceColumn]] = {}
+    for operation in change.ops:
+        if isinstance(operation, ReplaceColumn):
+            found.setdefault(operation.table, []).append(operation)
+    return found
+
+
+def _columns_read(change: Change, table: str) -> frozenset[int] | None:
+    """The columns of a table that a change has read; None: it may be all."""
+    columns = [read.columns for read in change.reads if read.table == table]
+    known = [each for each in columns if each is not None]
+    return frozenset().union(*known) if columns and len(known) == len(columns) else None
+
+
+def _deletes(targets: Targets) -> int:
+    """The rows that are deleted, and do not move."""
+    found = (target for of_table in targets.values() for target in of_table.values())
+    return sum(len(t.rows) for target in found for t in target.taken if t.kind == "delete")
+
+
+def _strictest(target: Target) -> RowKind:
+    for each in target.gone:
+        if each.rows and each.kind in ("update", "merge"):
+            return each.kind
+    return "delete"

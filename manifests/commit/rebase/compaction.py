@@ -1,0 +1,140 @@
+"""Row changes and compactions that met: rows are carried through, in both orders.
+
+A compaction that committed first moves the rows that a later change takes; rows that others took
+while a compaction was at work are taken from its outputs. Reads vectors and origins, and where one
+of them is gone the change must be planned again: never a guess.
+Spec: docs/spec/conflicts.md#compaction
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.commit.rebase.origin import RowMap, read_origin, row_map
+from colonnade.manifests.commit.rebase.targets import Found, Overlap, Target, all_rows, ids_of
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    Compaction,
+    DropRowSet,
+    Operation,
+    ReplaceColumn,
+)
+from colonnade.manifests.store.base import ObjectStore
+
+NO_ROWS = FrozenBitMap()
+_ANY_ROWS = 2**32
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """Reads deletion vectors, and origins, of the tables of a database.
+
+    Keeps how a compaction moved rows: a change that loses its slot again and again needs it again.
+    """
+
+    store: ObjectStore
+    prefixes: Mapping[str, str]
+    _maps: dict[tuple[str, ...], RowMap] = field(default_factory=dict, compare=False, repr=False)
+
+    def rows(self, table: str, entry: DeletionVectorEntry | None) -> FrozenBitMap:
+        """The rows that a vector says are gone. Raises CorruptionError, StoreError."""
+        if entry is None:
+            return NO_ROWS
+        prefix = self.prefixes[table]
+        return read_deletion_vector(self.store, prefix, entry, _ANY_ROWS).rows
+
+    def changed(self, op: ReplaceColumn, rows: int) -> FrozenBitMap:
+        """The rows that got other values, of a RowSet with so many. Raises as `rows`."""
+        return all_rows(rows) if op.changed is None else self.rows(op.table, op.changed)
+
+    def moves(self, op: Compaction) -> RowMap:
+        """How a compaction moved rows; made once. Raises CorruptionError, StoreError."""
+        outputs = tuple(output.rowset.object for output in op.outputs)
+        known = self._maps.get(outputs)
+        if known is None:
+            known = self._maps[outputs] = self._read_moves(op)
+        return known
+
+    def _read_moves(self, op: Compaction) -> RowMap:
+        gone = [self.rows(op.table, each.vector) for each in op.inputs]
+        if op.origin is None:
+            return row_map(op, gone, None)
+        count = sum(output.rowset.rows for output in op.outputs)
+        prefix = self.prefixes[op.table]
+        return row_map(op, gone, read_origin(self.store, prefix, op.origin, count))
+
+
+def carry_through(
+    op: Compaction, first_id: int, targets: Mapping[int, Target], vectors: Vectors
+) -> dict[int, Target]:
+    """The targets in a table, by RowSet id, after a compaction whose first output has `first_id`.
+
+    Raises CorruptionError where what tells how rows moved is damaged or gone, and Overlap where a
+    replaced column belongs to a RowSet that is no more.
+    """
+    after = dict(targets)
+    moved = [(i, after.pop(each.rowset, None)) for i, each in enumerate(op.inputs)]
+    if not any(target for _, target in moved):
+        return after
+    moves = vectors.moves(op)
+    for index, target in moved:
+        for taken in target.taken if target else ():
+            if taken.kind == "replace":
+                raise Overlap(op.inputs[index].rowset, taken.rows)
+            for output, rows in moves.carry(index, taken.rows).items():
+                rowset = first_id + output
+                known = after.get(rowset) or _output(op, output, rowset, vectors)
+                after[rowset] = replace(known, taken=(*known.taken, replace(taken, rows=rows)))
+    return after
+
+
+def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Target:
+    entry = op.outputs[output]
+    gone = vectors.rows(op.table, entry.vector)
+    return Target(Found(rowset, entry.rowset.rows, gone, entry.vector), ())
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCompaction:
+    """A compaction on its way to its slot.
+
+    `gone`: the vectors, by input id, of the inputs from which others took rows meanwhile. `taken`:
+    those rows, by output, as rows of the outputs.
+    """
+
+    op: Compaction
+    gone: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+    taken: Mapping[int, FrozenBitMap] = field(default_factory=dict)
+
+    def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
+        """The same after an operation of others; None where it must be planned again.
+
+        Cost: of rows that others took from inputs, each is carried to its output once.
+        """
+        ids = {each.rowset for each in self.op.inputs}
+        match theirs:
+            case AddDeletionVector() if theirs.rowset in ids:
+                rows = vectors.rows(theirs.table, theirs.vector)
+                return self._without(theirs.rowset, rows, vectors)
+            case ReplaceColumn() if theirs.rowset in ids:
+                return None
+            case DropRowSet() if not ids_of(theirs.rowsets).isdisjoint(FrozenBitMap(ids)):
+                return None
+            case Compaction() if not ids.isdisjoint(each.rowset for each in theirs.inputs):
+                return None
+        return self
+
+    def _without(self, rowset: int, gone: FrozenBitMap, vectors: Vectors) -> OwnCompaction:
+        index = next(i for i, each in enumerate(self.op.inputs) if each.rowset == rowset)
+        before = self.gone.get(rowset)
+        if before is None:
+            before = vectors.rows(self.op.table, self.op.inputs[index].vector)
+        taken = dict(self.taken)
+        for output, places in vectors.moves(self.op).carry(index, gone - before).items():
+            taken[output] = taken.get(output, NO_ROWS) | places
+        return replace(self, gone={**self.gone, rowset: gone}, taken=taken)

@@ -1,0 +1,149 @@
+"""Which row of a compaction came from where: what carries row numbers through it.
+
+Rows that were put one after another follow by arithmetic on the vectors that the compaction left
+out. For any other order an origin says for each output row which input it is from, and which row
+of it: 64-bit little-endian integers, input << 32 | row, deflated (zlib).
+Spec: docs/spec/operations.md#compaction
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.model.codec import byte_check, verify
+from colonnade.manifests.model.entries import OriginEntry
+from colonnade.manifests.model.operations import Compaction
+from colonnade.manifests.object_names import origin_name
+from colonnade.manifests.store.base import ObjectStore
+
+Rows = NDArray[np.int64]
+
+_NOWHERE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class RowMap:
+    """Where the rows of each input of a compaction went.
+
+    `gone` are the rows of each input that the compaction left out, ascending. `firsts` says at
+    which place among all output rows each input begins; `starts` says where each output begins, and
+    where the last one ends. `sorted_places` is there only where the outputs have another order: it
+    holds the place of each row of each input, and `_NOWHERE` for a row that was left out.
+    """
+
+    gone: tuple[Rows, ...]
+    firsts: Rows
+    starts: Rows
+    sorted_places: tuple[Rows, ...] | None
+
+    def carry(self, index: int, rows: FrozenBitMap) -> dict[int, FrozenBitMap]:
+        """Rows of input `index` as rows of outputs, by output. Requires: it has read them.
+
+        Cost: what these rows and the rows that were left out take, however many others there are.
+        """
+        places = np.sort(self._places(index, np.asarray(rows.to_array(), np.int64)))
+        outputs = np.searchsorted(self.starts, places, side="right") - 1
+        return {
+            int(output): FrozenBitMap(places[outputs == output] - self.starts[output])
+            for output in np.unique(outputs)
+        }
+
+    def _places(self, index: int, wanted: Rows) -> Rows:
+        if self.sorted_places is not None:
+            found = self.sorted_places[index][wanted]
+            assert (found != _NOWHERE).all()
+            return found
+        gone = self.gone[index]
+        before = np.searchsorted(gone, wanted)
+        assert not len(gone) or (gone.take(before, mode="clip") != wanted).all()
+        places: Rows = self.firsts[index] + wanted - before
+        return places
+
+
+def row_map(op: Compaction, gone: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
+    """How a compaction moved rows, `gone` being the vectors that it left out, by input.
+
+    Cost: without an origin what the vectors take, with one a few passes over it. Raises
+    CorruptionError where the compaction does not hold the rows that it should.
+    """
+    live = [each.rows - len(left) for each, left in zip(op.inputs, gone, strict=True)]
+    starts = np.cumsum([0, *(output.rowset.rows for output in op.outputs)])
+    firsts = np.cumsum([0, *live])
+    if starts[-1] != firsts[-1]:
+        raise CorruptionError(
+            f"A compaction of table {op.table} has {starts[-1]} rows of {firsts[-1]}."
+        )
+    left_out = tuple(np.asarray(left.to_array(), np.int64) for left in gone)
+    places = None if origin is None else _sorted_places(op, left_out, origin)
+    return RowMap(left_out, firsts, starts, places)
+
+
+def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
+    """The place of each row of each input, by a few passes over the origin and no sort."""
+    counts = np.array([each.rows for each in op.inputs])
+    ends = np.cumsum([0, *counts])
+    inputs, rows = origin >> 32, origin & 0xFFFFFFFF
+    whole = bool(((inputs >= 0) & (inputs < len(counts))).all())
+    whole = whole and bool((rows < counts[inputs]).all())
+    places = np.full(ends[-1], _NOWHERE, np.int64)
+    if whole:
+        places[ends[inputs] + rows] = np.arange(len(origin))
+        # An input row that two output rows name leaves fewer places than rows.
+        whole = int(np.count_nonzero(places != _NOWHERE)) == len(origin)
+    found = tuple(np.split(places, ends[1:-1]))
+    if not whole or any((of[left] != _NOWHERE).any() for of, left in zip(found, gone, strict=True)):
+        raise CorruptionError(f"The origin of a compaction of table {op.table} is not its own.")
+    return found
+
+
+def write_origin(
+    store: ObjectStore,
+    prefix: str,
+    job: str,
+    origin: Rows,
+    *,
+    inline_bytes: int = LIMITS.inline_bytes,
+) -> OriginEntry:
+    """Store where the rows of a compaction come from, and return the entry.
+
+    It is in the entry where it takes at most `inline_bytes`. Raises StoreError.
+    """
+    data = zlib.compress(np.asarray(origin, "<i8").tobytes(), 1)
+    object_id = new_object_id(job)
+    inline = len(data) <= inline_bytes
+    if not inline:
+        with store.create(origin_name(prefix, object_id), sync=True) as writer:
+            writer.write(data)
+    text = base64.b64encode(data).decode("ascii") if inline else None
+    return OriginEntry(object=object_id, check=byte_check(data), data=text)
+
+
+def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) -> Rows:
+    """Read the origin of `rows` rows. Raises CorruptionError also where it is gone, StoreError."""
+    name = store.locate(origin_name(prefix, entry.object))
+    try:
+        if entry.data is None:
+            data = store.get(origin_name(prefix, entry.object), limit=entry.check.length)
+        else:
+            data = base64.b64decode(entry.data, validate=True)
+        verify(data, entry.check, name)
+        inflate = zlib.decompressobj()
+        plain = inflate.decompress(data, 8 * rows + 1)
+    except NotFoundError as error:
+        raise CorruptionError(f"{name} is missing, though the log names it.") from error
+    except (ValueError, binascii.Error, zlib.error) as error:
+        raise CorruptionError(f"{name} is no origin of rows.") from error
+    if len(plain) != 8 * rows:
+        raise CorruptionError(f"{name} is the origin of another number of rows than {rows}.")
+    return np.frombuffer(plain, "<i8").astype(np.int64)

@@ -1,0 +1,139 @@
+"""What a statement has read, and the keys that it inserts, against what others did since.
+
+Spec: docs/spec/conflicts.md#reads
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from colonnade.manifests.arrays.bounds import Keep, bounds_table
+from colonnade.manifests.arrays.partitions import partitions_of
+from colonnade.manifests.checkpoint.reader import read_segment
+from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    DropRowSet,
+    DropTable,
+    Epoch,
+    ReplaceColumn,
+)
+from colonnade.manifests.state.replacement import with_replacement
+from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
+
+ISOLATION = "isolation"
+"""The table property that says what a statement is protected from."""
+
+ISOLATION_LEVELS = ("snapshot", "serializable")
+
+
+def check_reads(
+    change: Change, base: Snapshot, before: Snapshot, theirs: Epoch, log: LogReader
+) -> None:
+    """Compare what a change has read with the epoch after `before`.
+
+    Raises ConflictError where a row that it would have seen, or a key that it inserts, came since,
+    and in a serializable table where a row went that it may have seen.
+    """
+    for read in change.reads:
+        table = before.tables.get(TableId(read.table))
+        if table is None:
+            continue
+        serializable = _is_serializable(base, table)
+        what = "rows that it replaces" if read.replaces else "rows that it reads"
+        if (read.replaces or serializable) and _may_hold(
+            read.keep,
+            table,
+            [
+                *_added(before, table, theirs, log),
+                *_replaced(table, theirs, log, read.columns),
+            ],
+        ):
+            raise conflict(change.operation, base.epoch, table.name, what, theirs)
+        if serializable and not read.replaces and _took(read, table, theirs, log):
+            raise conflict(change.operation, base.epoch, table.name, what, theirs)
+    for guard in change.keys:
+        table = before.tables.get(TableId(guard.table))
+        if table is not None and guard.meets(
+            [*_added(before, table, theirs, log), *_replaced(table, theirs, log)]
+        ):
+            raise conflict(change.operation, base.epoch, table.name, "keys that it inserts", theirs)
+
+
+def _is_serializable(base: Snapshot, table: TableState) -> bool:
+    planned = base.tables.get(table.id, table)
+    return "serializable" in (planned.properties.get(ISOLATION), table.properties.get(ISOLATION))
+
+
+def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[RowSetEntry]:
+    """The RowSets that an epoch adds to a table, but for those that hold what others held."""
+    found = []
+    for operation, first in numbered(before, theirs):
+        if isinstance(operation, AddRowSet) and operation.table == table.id:
+            found.append(operation.rowset)
+        elif isinstance(operation, AddRowSets) and operation.table == table.id:
+            segment = operation.segment
+            ref = SegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
+            block = read_segment(log.store, table, ref)
+            found += [each.entry for each in block.live(np.arange(len(block)))]
+    return found
+
+
+def _replaced(
+    table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
+) -> list[RowSetEntry]:
+    """The RowSets in which an epoch replaced some of the columns (None: any), as they are then."""
+    operations = _replacements(table, theirs, columns)
+    live = log.find_rowsets(table, {op.rowset for op in operations})
+    entries = {number: rowset.entry for number, rowset in live.items()}
+    for op in operations:
+        if op.rowset in entries:
+            entries[op.rowset] = with_replacement(entries[op.rowset], op)
+    return list(entries.values())
+
+
+def _replacements(
+    table: TableState, theirs: Epoch, columns: frozenset[int] | None
+) -> list[ReplaceColumn]:
+    return [
+        op
+        for op in theirs.ops
+        if isinstance(op, ReplaceColumn)
+        and op.table == table.id
+        and (columns is None or not columns.isdisjoint(op.replacement.columns))
+    ]
+
+
+def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> bool:
+    """Whether an epoch took, or changed, rows that a statement may have read."""
+    ids = set[int]()
+    for operation in theirs.ops:
+        if isinstance(operation, DropTable) and operation.table == table.id:
+            return True
+        if isinstance(operation, AddDeletionVector) and operation.table == table.id:
+            ids.add(operation.rowset)
+        elif isinstance(operation, DropRowSet) and operation.table == table.id:
+            ids.update(ids_of(operation.rowsets))
+    ids.update(op.rowset for op in _replacements(table, theirs, read.columns))
+    return _may_hold(read.keep, table, [r.entry for r in log.find_rowsets(table, ids).values()])
+
+
+def _may_hold(keep: Keep | None, table: TableState, entries: Sequence[RowSetEntry]) -> bool:
+    if not entries or keep is None:
+        return bool(entries)
+    bounds = bounds_table(
+        [entry.statistics for entry in entries],
+        [entry.rows for entry in entries],
+        table.schema,
+        lambda index: f"RowSet {entries[index].object}",
+        partitions_of(entries),
+    )
+    return bool(keep(bounds).any())

@@ -1,0 +1,145 @@
+"""A change on its way to its slot: it follows what others commit, by reads alone.
+
+Spec: docs/spec/epoch-log.md#commit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import has_landed
+from colonnade.manifests.commit.rebase.carried import Carried
+from colonnade.manifests.epochs.slots import check_slot, dropped_error, read_slot, take_slot
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+
+
+class Sending:
+    """A change that was planned on `base`, and the newest epoch that it has followed, `head`.
+
+    `carried` is what the change says after `head`; it is set once nothing was found in the way of
+    it. `done` is the epoch that holds the change, or the last of its batches, once that was seen;
+    then `head` is the state after it. `outdated`: a stub was in the way. Not for use by several
+    threads at once.
+    """
+
+    carried: Carried
+
+    def __init__(self, change: Change, base: Snapshot, store: ObjectStore) -> None:
+        self.change = change
+        self.base = base
+        self.head = base
+        self.done: Epoch | None = None
+        self._store = store
+        self._next: Epoch | Stub | None = None
+        self._free = False
+        self._tried: int | None = None
+        self.outdated = False
+
+    def look(self) -> None:
+        """Read the slot after the base, and make sure that it belongs to the base's log.
+
+        Cost: one GET where another epoch follows the base, else two. Raises NotFoundError where
+        the database was removed or replaced, ConflictError or CommitUnknownError where retention
+        has removed that slot.
+        """
+        self._next = read_slot(self._store, self.base.epoch + 1)
+        follows = isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
+        if not follows:
+            check_slot(self._store, self.base.epoch, self.base.transaction)
+        self._check(self._next)
+        self._free = self._next is None
+
+    def follow(self) -> bool:
+        """Follow others up to a free slot, or to the change itself: whether that was found.
+
+        Cost: one GET for each epoch since, and one more, which is saved right after `look`. Raises
+        ConflictError where the change does not follow, and otherwise as `look`.
+        """
+        if self._free:
+            self._free = False
+            return False
+        found, self._next = self._next or self._read(), None
+        while isinstance(found, Epoch):
+            after = apply_epoch(self.head, found)
+            if self._is_own(found) or has_landed(self.change, after):
+                self.head, self.done = after, found
+                return True
+            if after.dropped:
+                raise dropped_error(self._store, after.epoch)
+            self.carried = self.carried.follow(self.head, found)
+            self.head = after
+            found = self._read()
+        return False
+
+    def put(
+        self, epoch: Epoch, after: Snapshot, data: bytes, pause: Callable[[float], None]
+    ) -> bool:
+        """Put the epoch that makes the change into the next slot: whether the change is there.
+
+        `after` is the state that the epoch leaves. The change is there, too, where an earlier send
+        of it was first. Where another change was, the next `follow` begins with that. Raises as
+        `take_slot`, and for a stub as `look`.
+        """
+        self._tried = epoch.epoch
+        found = take_slot(self._store, epoch, data, pause)
+        if found is epoch:
+            self.head, self.done = after, epoch
+            return True
+        self._check(found)
+        if isinstance(found, Epoch) and self._is_own(found):
+            self.head, self.done = apply_epoch(self.head, found), found
+            return True
+        self._next = found
+        return False
+
+    def settle(self, pause: Callable[[float], None]) -> None:
+        """Make sure that the epoch which was seen to hold the change is durable.
+
+        Whoever wrote it may have died right before that. Cost: one PUT. Raises as `take_slot`.
+        """
+        assert self.done is not None
+        take_slot(self._store, self.done, encode_epoch(self.done), pause)
+
+    def _is_own(self, found: Epoch) -> bool:
+        return found.transaction == self.change.transaction
+
+    def _read(self) -> Epoch | Stub | None:
+        found = read_slot(self._store, self.head.epoch + 1)
+        self._check(found)
+        return found
+
+    def _check(self, found: Epoch | Stub | None) -> None:
+        if isinstance(found, Stub):
+            self.outdated = True
+            sent = not self.change.fresh or found.removed == self._tried
+            raise outdated_error(self.change, self.base, found, sent=sent)
+
+
+def outdated_error(
+    change: Change, base: Snapshot, stub: Stub, *, sent: bool
+) -> ConflictError | CommitUnknownError:
+    """The error of a change that meets a stub; `sent`: it may be what the stub stands for."""
+    removed = (
+        f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
+        " was removed by retention;"
+    )
+    return perhaps_sent(removed, change.transaction) if sent else not_sent(removed)
+
+
+def not_sent(removed: str) -> ConflictError:
+    """The error of a change that was certainly not committed; `removed` says what is gone."""
+    return ConflictError(f"{removed} read the table again and repeat it.")
+
+
+def perhaps_sent(removed: str, transaction: str) -> CommitUnknownError:
+    """The error of a change that may have been committed as an epoch that is gone."""
+    # Whether a removed epoch was this very change, sent before, nobody can tell any more.
+    return CommitUnknownError(
+        f"{removed} look for transaction {transaction} in the history before you repeat it."
+    )

@@ -1,0 +1,62 @@
+"""Changes that add too many RowSets for one epoch file keep their entries in segments.
+
+Spec: docs/spec/operations.md#add_rowsets
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+
+from colonnade.manifests.arrays.entry_block import block_of
+from colonnade.manifests.arrays.segment import split_block
+from colonnade.manifests.checkpoint.writer import write_segment
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.ids import job_of
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.model.codec import encoded_length
+from colonnade.manifests.model.named_objects import named_objects
+from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Operation
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.store.base import ObjectStore
+
+
+def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change:
+    """The change with long lists of `add_rowset` stored as segments, which it names instead.
+
+    Costs nothing for a short list. Raises StoreError; what was written is named by nothing.
+    """
+    added: defaultdict[str, list[AddRowSet]] = defaultdict(list)
+    for operation in change.ops:
+        if isinstance(operation, AddRowSet):
+            added[operation.table].append(operation)
+    long = _long(added, limits)
+    if not long:
+        return change
+    kept = [op for op in change.ops if not (isinstance(op, AddRowSet) and op.table in long)]
+    stored = [op for table, ops in long.items() for op in _write(store, table, ops, limits)]
+    listed = frozenset(named_objects(op for ops in long.values() for op in ops))
+    return replace(change, ops=(*kept, *stored), listed=change.listed | listed)
+
+
+def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, list[AddRowSet]]:
+    """The lists for which the epoch has no room once it has those of tables with shorter ones."""
+    sizes = {table: encoded_length(ops) for table, ops in added.items()}
+    long, room = {}, limits.listed_bytes
+    for table in sorted(sizes, key=sizes.__getitem__):
+        if len(added[table]) > limits.listed_rowsets or sizes[table] > room:
+            long[table] = added[table]
+        else:
+            room -= sizes[table]
+    return long
+
+
+def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits) -> list[Operation]:
+    # The ids are the fold's to give; here they only keep the order.
+    block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
+    job = job_of(ops[0].rowset.object)
+    return [
+        AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))
+        for b in split_block(block, (), limits)
+    ]

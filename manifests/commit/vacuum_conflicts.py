@@ -1,0 +1,95 @@
+"""May a change follow a vacuum, and a vacuum follow what was committed since its look? Pure.
+
+A vacuum gives way only to what concerns it: what names one of its victims, keeps an epoch that it
+lets go, or changes a pin or lease that it ends.
+Spec: docs/spec/vacuum.md#conflicts
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.ids import job_of
+from colonnade.manifests.model.named_objects import named_objects, removed_objects
+from colonnade.manifests.model.operations import (
+    Anchor,
+    Epoch,
+    Lease,
+    Operation,
+    Pin,
+    Tag,
+    Unpin,
+    Vacuum,
+)
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:
+    """Refuse a change that names objects which a vacuum since its base removes.
+
+    Objects of a change are younger than its base, so a vacuum that saw them comes after that.
+    Raises ConflictError.
+    """
+    victims = removed_objects(theirs.ops)
+    if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
+        raise ConflictError(
+            f"Files that {change.operation!r} wrote, or brings back, were removed by the vacuum of"
+            f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
+            " again, and where it takes longer than the retention give it a lease."
+        )
+
+
+def check_vacuum(
+    change: Change, base: Snapshot, theirs: Epoch, listed: Collection[str] = ()
+) -> None:
+    """Refuse a vacuum, planned on `base`, that an epoch committed since makes wrong.
+
+    `listed` are the objects in segments that the epoch adds. Earlier parts of the same vacuum are
+    no conflict. Raises ConflictError.
+    """
+    mine = next((op for op in change.ops if isinstance(op, Vacuum)), None)
+    if mine is None or theirs.transaction in change.earlier_parts:
+        return
+    victims = frozenset(mine.victims)
+    ended = {op.name for op in change.ops if isinstance(op, Unpin)}
+    ended |= {op.job for op in change.ops if isinstance(op, Lease)}
+    named = (*named_objects(theirs.ops), *listed)
+    if not victims.isdisjoint(named) or _concerns(theirs.ops, base, mine, victims, ended):
+        raise ConflictError(
+            f"What vacuum may remove changed in epoch {theirs.epoch} ({theirs.operation}); run it"
+            " again."
+        )
+
+
+def _concerns(
+    operations: Iterable[Operation],
+    base: Snapshot,
+    mine: Vacuum,
+    victims: Collection[str],
+    ended: Collection[str],
+) -> bool:
+    """Whether operations keep what a vacuum lets go, or are another vacuum's."""
+    anchored = {anchor.epoch for anchor in mine.anchors}
+    for operation in operations:
+        match operation:
+            case Vacuum() | Anchor():
+                return True
+            case Tag():
+                lost = operation.epoch < mine.floor and operation.epoch not in anchored
+            case Pin():
+                # A pin keeps all epochs from its own on, but for those that were gone before.
+                early = operation.epoch < base.floor and operation.epoch in anchored
+                lost = operation.epoch < mine.floor and not early
+                lost = lost or operation.name in ended
+            case Unpin():
+                lost = operation.name in ended
+            case Lease(until_ms=until) if until:
+                lost = operation.epoch < mine.floor or operation.job in ended
+                lost = lost or any(job_of(victim) == operation.job for victim in victims)
+            case _:
+                lost = False
+        if lost:
+            return True
+    return False

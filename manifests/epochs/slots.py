@@ -1,0 +1,165 @@
+"""The slots of the log in a store: read one, take one.
+
+A slot is taken by put-if-absent and settled by reading it back: no answer of a store alone says
+who won, because every layer below may have sent the request twice.
+Spec: docs/spec/epoch-log.md#commit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
+from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot
+from colonnade.manifests.model.operations import Epoch, EpochIdentity, Stub
+from colonnade.manifests.object_names import HINT, epoch_name
+from colonnade.manifests.store.base import ObjectStore, PutOutcome
+
+TRIES = 8
+"""How often one slot is tried before its outcome is given up as unknown."""
+
+_FIRST_PAUSE_S = 0.02
+
+
+def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
+    """Read one slot of the log; None when it is free. Costs one GET.
+
+    Raises CorruptionError, UnsupportedFormatError, StoreError.
+    """
+    name = epoch_name(number)
+    try:
+        data = store.get(name, limit=EPOCH_LIMIT)
+    except NotFoundError:
+        return None
+    return decode_slot(data, number, store.locate(name))
+
+
+def check_slot(store: ObjectStore, number: int, transaction: str) -> bool:
+    """Check that epoch `number` of the log is still the one with this transaction, or removed.
+
+    Returns whether it was removed by retention. A directory that was deleted, or deleted and made
+    again, has free slots in the middle of the old log: what is put there is never read. Costs one
+    GET. Raises NotFoundError when it is neither, CorruptionError, StoreError.
+    """
+    name = epoch_name(number)
+    try:
+        data = store.get(name, limit=EPOCH_LIMIT)
+        found = decode_model(EpochIdentity, data, store.locate(name)).transaction
+    except NotFoundError:
+        found = ""
+    if found not in (transaction, None):
+        raise NotFoundError(
+            f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
+            " removed or replaced; open it again."
+        )
+    return found is None
+
+
+NEXT = (1,)
+"""Distances of the slots behind the end of the log that every reader looks at."""
+
+FAR = (1, 2, 4, 8, 16, 32, 64)
+"""Those for opening a log: no gap is overlooked that as many epochs follow as it is long."""
+
+
+def check_end(store: ObjectStore, number: int, distances: Sequence[int] = NEXT) -> bool:
+    """Whether slot `number`, which was free, is the end of the log: then those behind it are free.
+
+    False when it was taken meanwhile. Costs one GET for each distance. Raises CorruptionError
+    when an epoch is missing there.
+    """
+    if not any(is_taken(store, number + distance) for distance in distances):
+        return True
+    if is_taken(store, number):
+        return False
+    raise CorruptionError(
+        f"{store.locate(epoch_name(number))} is missing, although a later epoch is there."
+    )
+
+
+def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
+    """The error of a log that has ended by an epoch."""
+    return NotFoundError(
+        f"The database at {store.url} was dropped in epoch {epoch}, and what is left of its files"
+        " is to be removed; create it again to use this place."
+    )
+
+
+def check_unused(store: ObjectStore) -> None:
+    """Check that a store without epoch 0 holds no other part of a log. Costs eight GETs.
+
+    Raises CorruptionError when it does, StoreError.
+    """
+    if check_end(store, 0, FAR) and _exists(store, HINT) and not is_taken(store, 0):
+        raise CorruptionError(
+            f"{store.locate(epoch_name(0))} is missing, although {HINT} is there."
+        )
+
+
+def is_taken(store: ObjectStore, number: int) -> bool:
+    """Whether anything is in a slot. Costs one GET of one byte."""
+    return _exists(store, epoch_name(number))
+
+
+def _exists(store: ObjectStore, name: str) -> bool:
+    try:
+        store.get_range(name, 0, 1)
+    except NotFoundError:
+        return False
+    return True
+
+
+def take_slot(
+    store: ObjectStore, epoch: Epoch, data: bytes, pause: Callable[[float], None]
+) -> Epoch | Stub:
+    """Put an epoch into its slot and return what is there: the epoch, or what came first.
+
+    Raises StoreError, or NotFoundError where the log is not there any more, when the epoch is
+    certainly not there and never will be, CommitUnknownError when nobody knows. Until then only
+    this slot is tried: an earlier request may still arrive.
+    """
+    pending = False
+    cause: Exception | None = None
+    for attempt in range(TRIES):
+        if attempt:
+            pause(_FIRST_PAUSE_S * 2**attempt)
+        try:
+            outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
+        except (StoreError, NotFoundError) as error:
+            # Without the log nothing was written now; what an earlier try did, nobody knows.
+            if not pending:
+                raise
+            cause = error
+            continue
+        if outcome is PutOutcome.CREATED:
+            return epoch
+        pending = True
+        try:
+            found = read_slot(store, epoch.epoch)
+        except StoreError as error:
+            cause = error
+            continue
+        except CorruptionError as error:
+            raise _unknown(store, epoch) from error
+        if found is not None and not _doubtful(outcome, found, epoch):
+            return found
+    raise _unknown(store, epoch) from cause
+
+
+def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
+    """Whether an epoch is ours and visible, but the store never said that it is durable."""
+    own = isinstance(found, Epoch) and found.transaction == mine.transaction
+    return own and outcome is PutOutcome.UNKNOWN
+
+
+def _unknown(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
+    return CommitUnknownError(
+        f"It is not known whether transaction {epoch.transaction} was committed to {store.url} as"
+        f" epoch {epoch.epoch}; look for it in the history once the store answers again, and"
+        " delete no file of it."
+    )

@@ -1,0 +1,311 @@
+"""The epoch log of one database: the only code that commits to it.
+
+Spec: docs/spec/epoch-log.md#writer-requirements
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.writer import write_checkpoint
+from colonnade.manifests.clock import now_ms
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.commit.conflicts import (
+    check_change,
+    check_expected,
+    check_head,
+    has_landed,
+)
+from colonnade.manifests.commit.rebase.carried import Carried, begin
+from colonnade.manifests.commit.sending import Sending, not_sent, outdated_error, perhaps_sent
+from colonnade.manifests.commit.spill import spill
+from colonnade.manifests.commit.turns import pause_s, wait_for_turn
+from colonnade.manifests.commit.vacuum_conflicts import check_removed
+from colonnade.manifests.engine import engine_name
+from colonnade.manifests.epochs.dating import Clock
+from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.creation import create_database
+from colonnade.manifests.log.reader import LogReader
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.operations import (
+    CreateTable,
+    EnableFeatures,
+    Epoch,
+    SetPartitionLayout,
+    Stub,
+)
+from colonnade.manifests.object_names import MANIFEST
+from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.state.partition_layout import PARTITIONS
+from colonnade.manifests.state.replacement import REPLACE_COLUMN, replaces_columns
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+
+__all__ = ["Change", "Log", "create_database"]
+
+_log = logging.getLogger(__name__)
+
+
+class Log(LogReader):
+    """Reads and commits epochs of the database in `store`. Holds no state of the database.
+
+    `clock_ms` dates epochs, where the store's clock does not contradict it; whoever commits one
+    whose number is a multiple of the `checkpoint_interval` stores a checkpoint of it; `pause` waits
+    (seconds) between tries of a slot whose outcome is unknown, and after one was lost; `engine` is
+    what history shows as the writer, by default the name of the process; `limits` say how work is
+    divided into epochs and objects.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        *,
+        clock_ms: Callable[[], int] = now_ms,
+        checkpoint_interval: int = 64,
+        pause: Callable[[float], None] = time.sleep,
+        engine: str | None = None,
+        limits: Limits = LIMITS,
+    ) -> None:
+        super().__init__(store, limits)
+        self._clock = Clock(store, clock_ms)
+        self._interval = checkpoint_interval
+        self.pause = pause
+        self._engine = engine or engine_name()
+
+    def now_ms(self) -> int:
+        """What this machine's clock says, in ms since 1970 UTC."""
+        return self._clock.own_ms()
+
+    def agreed_ms(self) -> int:
+        """The same, or what the store's clock says where that is more than a day earlier.
+
+        For ages and ends of things. May write an object for a moment.
+        """
+        return self._clock.agreed_ms()
+
+    def commit(self, change: Change, base: Snapshot) -> Snapshot:
+        """Make a change the next epoch; returns the state after it. See `commit_change`."""
+        return self.commit_change(change, base)[0]
+
+    def commit_change(self, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
+        """Make a change that was planned on `base` the next epoch; returns the state and the epoch.
+
+        Sending the same change again, from any process, commits it once, and a batch that has
+        landed before is not committed again: then there is no epoch. Others since the base do not
+        matter unless they conflict: rows that the change takes are followed through them. Durable
+        when it returns.
+        Cost: one PUT, two GETs, and one more for each epoch since the base; a checkpoint where one
+        is due, and three GETs.
+
+        Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
+        for a change that cannot be, NotFoundError where the database was dropped or replaced,
+        CorruptionError, UnsupportedFormatError, StoreError: nothing was committed.
+        CommitUnknownError: it may have been; delete no file that the change names. So it is where
+        retention has removed epochs since the base, but for a change that is `fresh`.
+        """
+        check_change(change, base)
+        sending = Sending(change, base, self.store)
+        try:
+            return self._send(sending)
+        except CommitUnknownError:
+            landed = None
+            if sending.outdated:
+                landed = self._find_landed(change.transaction, self.read_head())
+            if landed is None:
+                raise
+            return landed, None
+
+    def _send(self, sending: Sending) -> tuple[Snapshot, Epoch | None]:
+        change, base = sending.change, sending.base
+        sending.look()
+        if has_landed(change, base):
+            return base, None
+        with self.removals_are_conflicts(change, base):
+            enabled = spill(self.store, _enabling(change, base), self.limits)
+            sending.carried = begin(enabled, base, self)
+        for lost in range(self.limits.lost_slots):
+            if lost:
+                self.pause(pause_s(lost))
+            with self.store.turn(MANIFEST) as turn:
+                seen = wait_for_turn(turn, sending.follow)
+                if seen or self._put(sending):
+                    break
+        else:
+            raise ConflictError(
+                f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
+                " epochs in a row, and nothing of it was committed; run it again."
+            )
+        if seen:
+            sending.settle(self.pause)
+        done = sending.done
+        own = done is not None and done.transaction == change.transaction
+        return self._checkpoint_if_due(sending.head), done if own else None
+
+    def _put(self, sending: Sending) -> bool:
+        """Try to make a change the next epoch, in a slot that was just seen to be free."""
+        head = sending.head
+        check_head(sending.change, sending.base, head)
+        epoch = self._next_epoch(sending.carried, head)
+        data = encode_epoch(epoch, self.limits.epoch_bytes)
+        after = _fold_own(head, epoch)
+        if self._is_due(epoch.epoch):
+            # A base from before an epoch that was lost would give its number again.
+            read_hint(self.store)
+        return sending.put(epoch, after, data, self.pause)
+
+    def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
+        """The state that a change was planned on, or that it became when it was sent before.
+
+        The second value says which: whether the change was found. It is looked for only where
+        retention has removed `epoch`, its base; that costs a GET for each readable epoch. Raises
+        CommitUnknownError where nobody can tell any more whether the change was committed,
+        ConflictError instead for a `fresh` one, NotFoundError where the database has no such
+        epoch, else as `read_at`.
+        """
+        try:
+            return self.read_at(epoch), False
+        except NotFoundError:
+            head = self.read_head()
+            if epoch >= head.floor:
+                raise
+        removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
+        if fresh:
+            raise not_sent(removed)
+        landed = self._find_landed(transaction, head)
+        if landed is None:
+            raise perhaps_sent(removed, transaction)
+        return landed, True
+
+    def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
+        """The state right after a transaction, where it is one that can be read.
+
+        Costs a GET for each epoch since the floor.
+        """
+        for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
+            if epoch.transaction == transaction:
+                return self.read_at(epoch.epoch, head=head)
+        oldest = self.read_at(head.floor, head=head)
+        return oldest if oldest.transaction == transaction else None
+
+    @contextmanager
+    def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
+        """A block that reads what a change or its base names: files of a job that took too long.
+
+        What it finds missing is no damage where a vacuum since the base has removed it. Raises
+        ConflictError, or CommitUnknownError, as `commit_change` does.
+        """
+        try:
+            yield
+        except CorruptionError:
+            number = base.epoch + 1
+            while (found := read_slot(self.store, number)) is not None:
+                if isinstance(found, Stub):
+                    raise outdated_error(change, base, found, sent=not change.fresh) from None
+                if found.transaction == change.transaction:
+                    break
+                check_removed(change, base, found)
+                number += 1
+            raise
+
+    def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
+        """Check what a change expects that has nothing to commit.
+
+        Raises ConflictError where the database is not at `epoch`. Cost: as `refresh`, without an
+        epoch nothing.
+        """
+        if epoch is not None:
+            check_expected(operation, epoch, self.refresh(base))
+
+    def preview(self, change: Change, base: Snapshot) -> Snapshot:
+        """The state that a change would leave if it were committed right after its base.
+
+        Commits nothing and writes no object. Raises as `commit`.
+        """
+        check_change(change, base)
+        check_head(change, base, base)
+        carried = begin(_enabling(change, base), base, self, stored=False)
+        return _fold_own(base, self._next_epoch(carried, base))
+
+    def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
+        """A committed state, stored as a checkpoint; where that fails as it is, with a warning."""
+        try:
+            # Whoever has held a state for long may hold segments that vacuum has removed since.
+            fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
+            replay = partial(self.replay_tables, fresh.database)
+            return write_checkpoint(self.store, fresh, self.limits, replay)
+        except Exception as error:
+            # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
+            # an error would tell the caller that the commit had.
+            _log.warning(
+                "No checkpoint of epoch %d: %s",
+                snapshot.epoch,
+                error,
+                exc_info=not isinstance(error, ColonnadeError),
+            )
+            return snapshot
+
+    def _checkpoint_if_due(self, snapshot: Snapshot) -> Snapshot:
+        due = self._is_due(snapshot.epoch) and not snapshot.dropped
+        return self.try_checkpoint(snapshot) if due else snapshot
+
+    def _is_due(self, epoch: int) -> bool:
+        """Whether the writer of an epoch stores a checkpoint of it."""
+        return epoch % self._interval == 0
+
+    def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
+        change = carried.change
+        operations = carried.write_operations()
+        date = self._clock.date(head.time_ms)
+        return Epoch(
+            epoch=head.epoch + 1,
+            transaction=change.transaction,
+            previous=head.transaction,
+            base=carried.base.epoch,
+            time_ms=date.time_ms,
+            operation=change.operation,
+            parameters={**change.parameters, **date.remark},
+            engine=self._engine,
+            metrics=carried.metrics(operations) or None,
+            ops=operations,
+        )
+
+
+def _enabling(change: Change, base: Snapshot) -> Change:
+    """The change, and before it the features that it needs and its base does not have."""
+    partitions = any(
+        (isinstance(op, CreateTable) and op.partition_fields)
+        or (isinstance(op, SetPartitionLayout) and op.fields)
+        for op in change.ops
+    )
+    needed = {
+        *((PARTITIONS,) if partitions else ()),
+        *((REPLACE_COLUMN,) if any(map(replaces_columns, change.ops)) else ()),
+    }
+    missing = tuple(sorted(needed - (base.reader_features & base.writer_features)))
+    if not missing:
+        return change
+    enable = EnableFeatures(reader=missing, writer=missing)
+    return replace(change, ops=(enable, *change.ops))
+
+
+def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:
+    """Fold an epoch before it is written, so that none is written that readers refuse."""
+    try:
+        return apply_epoch(head, epoch)
+    except CorruptionError as error:
+        raise InvalidInputError(f"This change cannot be committed. {error.message}") from error

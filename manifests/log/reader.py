@@ -1,0 +1,389 @@
+"""Reading the epoch log of one database: its head, any epoch, and the RowSets of a table.
+
+Spec: docs/spec/epoch-log.md#reader-requirements
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
+from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
+from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.checkpoint.reader import (
+    UNUSABLE,
+    find_checkpoint,
+    read_hint,
+    read_segment,
+    read_state,
+)
+from colonnade.manifests.clock import now_ms, utc
+from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
+from colonnade.manifests.epochs.slots import (
+    FAR,
+    NEXT,
+    check_end,
+    check_slot,
+    check_unused,
+    dropped_error,
+    read_slot,
+)
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
+from colonnade.manifests.state.fold import apply_epoch, apply_epochs
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableMap, TableState
+from colonnade.manifests.store.base import ObjectStore
+
+
+class LogReader:
+    """Reads epochs of the database in `store`, by `limits`. Holds no state of the database.
+
+    Every method raises StoreError when the store fails, CorruptionError when an epoch is damaged
+    and UnsupportedFormatError when it comes from a newer version.
+    """
+
+    def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
+        self.store = store
+        self.limits = limits
+
+    def now_ms(self) -> int:
+        """What this machine's clock says, in ms since 1970 UTC."""
+        return now_ms()
+
+    def read_head(self) -> Snapshot:
+        """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
+
+        Raises NotFoundError where no database is, or where it was dropped.
+        """
+        return self.require_live(self._advance(self._begin(None), distances=FAR))
+
+    def is_dropped(self) -> bool:
+        """Whether the log has ended: its database was dropped, and its files are still there.
+
+        Costs as `read_head`. Raises NotFoundError where no database is.
+        """
+        return self._advance(self._begin(None), distances=FAR).dropped
+
+    def require_live(self, state: Snapshot) -> Snapshot:
+        """The same state. Raises NotFoundError where it is that of a log which has ended."""
+        if state.dropped:
+            raise dropped_error(self.store, state.epoch)
+        return state
+
+    def try_read_head(self) -> Snapshot | None:
+        """The newest state, or None where an epoch is damaged, unreadable or of a newer version.
+
+        For those who may do with an earlier epoch: `read_at` still reads it, while `read_head`
+        says what is wrong. Raises NotFoundError where no database is.
+        """
+        try:
+            return self.read_head()
+        except (CorruptionError, StoreError, UnsupportedFormatError):
+            return None
+
+    def read_first(self) -> Snapshot:
+        """The state right after epoch 0, which says what the database is. Costs one GET.
+
+        Raises NotFoundError where no database is.
+        """
+        return self._begin(0, use_hint=False)
+
+    def refresh(self, snapshot: Snapshot) -> Snapshot:
+        """The newest state, from one read earlier. Costs one GET an epoch since, and three.
+
+        Raises NotFoundError where the database was dropped, removed or replaced since.
+        """
+        try:
+            newest = self._advance(snapshot)
+        except CorruptionError:
+            # What follows does not fit: the log may be that of another database by now.
+            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+            if isinstance(snapshot.tables, TableMap):
+                # Vacuum may have removed the checkpoint that the state reads its tables from.
+                return self.read_head()
+            raise
+        if newest is snapshot:
+            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+        return self.read_head() if newest.stale else self.require_live(newest)
+
+    def can_follow(self, snapshot: Snapshot) -> bool:
+        """Whether the epoch after a state is there or still to come; not removed by retention.
+
+        Costs one GET.
+        """
+        return not isinstance(read_slot(self.store, snapshot.epoch + 1), Stub)
+
+    def read_at(
+        self,
+        epoch: int | None = None,
+        timestamp_ms: int | None = None,
+        head: Snapshot | None = None,
+    ) -> Snapshot:
+        """The state at an epoch, or at the last one not after a time; the head without either.
+
+        `head`, where the caller has a recent state, saves looking for it. Raises NotFoundError
+        for an epoch that does not exist or is below the floor, or a time before the oldest.
+        """
+        if timestamp_ms is not None:
+            head = head or self.read_head()
+            present = present_ms(self.store, head, self.now_ms())
+            epoch = self._find_epoch(timestamp_ms, head, present)
+        if epoch is None:
+            return head or self.read_head()
+        if head is not None and epoch == head.epoch:
+            return head
+        if head is not None and 0 <= epoch < head.floor and not head.keeps(epoch):
+            # Also where its file is still there: vacuum may be at work on what it needs.
+            raise self._removed(f"epoch {epoch}", head.floor)
+        state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
+        if state is None or state.epoch < epoch:
+            if state is not None and epoch > state.epoch + 1:
+                check_end(self.store, state.epoch + 1, [epoch - state.epoch - 1])
+            if state is not None:
+                # It may have been lost: then a checkpoint of it, or of one after it, says so.
+                read_hint(self.store)
+            raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
+        if state.epoch > epoch:
+            kept = self._read_kept(epoch, head or self.read_head())
+            if kept is None:
+                raise self._removed(f"epoch {epoch}", state.epoch)
+            return kept
+        return state
+
+    def is_removed(self, epoch: int) -> bool:
+        """Whether retention has removed an epoch; not where the log cannot be read."""
+        try:
+            self.read_at(epoch)
+        except NotFoundError:
+            return True
+        except (*UNUSABLE, StoreError):
+            return False
+        return False
+
+    def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
+        """The state at an epoch that is not below the floor, without any checkpoint above that.
+
+        For those who must not rely on a cache. Costs a GET for each epoch since the floor, or since
+        the state `after`, which must be of the log alone too and not later.
+        """
+        state = self._advance(after or self._begin(0, use_hint=False), epoch)
+        if state.epoch != epoch:
+            raise CorruptionError(f"Epoch {epoch} of {self.store.url} is not in its log.")
+        return state
+
+    def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
+        """The last readable epoch up to `head` that certainly came not after a time, if any.
+
+        For those who remove what ended before it. Dates after `present_ms` are no times
+        (`epoch_times.py`).
+        """
+        try:
+            epoch = self._find_epoch(timestamp_ms, head, present_ms, for_removal=True)
+        except NotFoundError:
+            return None
+        return epoch if epoch >= head.floor else None
+
+    def _find_epoch(
+        self, timestamp_ms: int, head: Snapshot, present_ms: int, *, for_removal: bool = False
+    ) -> int:
+        """The last epoch up to `head` that came not after `timestamp_ms`."""
+        low = last_epoch_by(self.store, head, timestamp_ms, present_ms, for_removal=for_removal)
+        if low < 0:
+            raise NotFoundError(f"{self.store.url} did not exist yet at {utc(timestamp_ms)} UTC.")
+        if 0 < low < head.epoch and isinstance(stub := read_slot(self.store, low), Stub):
+            floor = self.read_anchored(stub)
+            if floor.time_ms > timestamp_ms:
+                raise self._removed(f"the state at {utc(timestamp_ms)} UTC", floor.epoch)
+            return floor.epoch
+        return low
+
+    def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
+        """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
+        anchor = head.anchor(epoch)
+        if anchor is None:
+            return None
+        return replace(read_state(self.store, anchor), floor=head.floor)
+
+    def _removed(self, what: str, floor: int) -> NotFoundError:
+        return NotFoundError(
+            f"{what[0].upper()}{what[1:]} of {self.store.url} was removed by retention; the oldest"
+            f" readable epoch is {floor}."
+        )
+
+    def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
+        """A state to go on from: a checkpoint not after `target`, else epoch 0."""
+        state = find_checkpoint(self.store, target, self.replay_tables) if use_hint else None
+        if state is not None:
+            return state
+        first = read_slot(self.store, 0)
+        if first is None:
+            check_unused(self.store)
+            raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
+        if isinstance(first, Stub):
+            raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
+        return apply_epoch(None, first)
+
+    def replay_tables(
+        self, database: TableId, error: ColonnadeError, epoch: int
+    ) -> Mapping[TableId, TableState]:
+        """The tables of an epoch, of which a checkpoint that cannot be read was a cache."""
+        if not isinstance(error, UNUSABLE):
+            raise error
+        first = self._begin(0, use_hint=False)
+        if first.database != database:
+            raise NotFoundError(
+                f"The database at {self.store.url} was replaced by another one, whose tables are"
+                " not those that were read; open it again."
+            ) from error
+        state = self._advance(first, epoch)
+        if state.epoch > epoch:
+            raise self._removed(f"the state at epoch {epoch}", state.epoch) from error
+        if state.epoch < epoch - 1:
+            raise error
+        # A preview is one epoch ahead of the log, and holds itself what that would change.
+        return state.tables
+
+    def _advance(
+        self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
+    ) -> Snapshot:
+        """Apply the epochs after `state` up to `target`, or all; past it when stubs lead there."""
+        pending: list[Epoch] = []
+        number = state.epoch + 1
+        while target is None or number <= target:
+            item = read_slot(self.store, number)
+            if item is None:
+                if check_end(self.store, number, distances):
+                    break
+            elif isinstance(item, Stub):
+                state, pending = self._anchored(state, item), []
+                number = state.epoch + 1
+            else:
+                pending.append(item)
+                number += 1
+                if len(pending) >= self.limits.pending_epochs:
+                    state, pending = self._applied(state, pending), []
+        return self._applied(state, pending)
+
+    def _applied(self, state: Snapshot, pending: Sequence[Epoch]) -> Snapshot:
+        try:
+            return apply_epochs(state, pending) if pending else state
+        except CorruptionError as error:
+            raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
+
+    def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
+        """The state at the floor, which replaces the epochs that retention removed."""
+        floor = self.read_anchored(stub)
+        if floor.database != state.database:
+            raise CorruptionError(f"The anchored checkpoint of {self.store.url} is another's.")
+        return floor
+
+    def read_anchored(self, stub: Stub) -> Snapshot:
+        """The oldest state that can be read, which a stub stands for.
+
+        That is the checkpoint that it names, or the one that replaced it. Raises CorruptionError.
+        """
+        while True:
+            try:
+                state = read_state(self.store, stub.anchor)
+                return replace(state, floor=stub.floor)
+            except NotFoundError as error:
+                following = read_slot(self.store, stub.floor + 1)
+                if not isinstance(following, Stub) or following.floor <= stub.floor:
+                    raise CorruptionError(
+                        f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
+                        f" the state at epoch {stub.floor} is nowhere else."
+                    ) from error
+                stub = following
+
+    def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
+        """The live RowSets of a table that `keep` leaves (None: all), in the order of their ids.
+
+        `keep` is asked about segments first; those that it leaves out are not read. Reads
+        nothing where the table has no segments. A million RowSets take seconds to make into
+        objects: `read_entries` does not.
+        """
+        return self.read_entries(table, keep).to_list()
+
+    def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
+        """Those of the RowSets with these ids that are live; reads the segments they may be in."""
+        if not ids:
+            return {}
+        live = self.read_entries(table, ids=ids)
+        wanted = np.flatnonzero(np.isin(live.ids, np.array([*ids], np.int64)))
+        return {rowset.id: rowset for rowset in live.at(wanted)}
+
+    def read_entries(
+        self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None
+    ) -> EntryTable:
+        """The same RowSets as arrays, made into objects one by one; with `ids` at least these."""
+        try:
+            return self._read_entries(table, keep, ids)
+        except UNUSABLE:
+            # Above the floor a segment is only a cache: the log tells the same without it.
+            state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
+            again = state.tables.get(table.id)
+            if again is None or again.changed_epoch != table.changed_epoch:
+                raise
+            if again.rowsets.segments == table.rowsets.segments:
+                raise
+            return self._read_entries(again, keep, ids)
+
+    def _read_entries(
+        self, table: TableState, keep: Keep | None, ids: Collection[int] | None
+    ) -> EntryTable:
+        rowsets = table.rowsets
+        refs = rowsets.segments
+        if ids is not None:
+            refs = tuple(r for r in refs if any(r.first_id <= i <= r.last_id for i in ids))
+        if keep is not None and refs:
+            wanted = keep(_segment_bounds(table))
+            refs = tuple(
+                ref
+                for ref, each in zip(refs, wanted, strict=True)
+                if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced)
+            )
+        blocks = [read_segment(self.store, table, ref) for ref in refs]
+        parts: list[Entries] = [
+            b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced) for b in blocks
+        ]
+        if rowsets.added:
+            parts.append(AddedEntries(table))
+        return EntryTable(parts, keep)
+
+    def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
+        """Epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
+
+        Raises NotFoundError when `newest` does not exist, CorruptionError for one that is missing.
+        """
+        oldest = 0 if limit is None else max(0, newest - limit + 1)
+        for number in range(newest, oldest - 1, -1):
+            epoch = read_slot(self.store, number)
+            if epoch is None and number < newest:
+                raise CorruptionError(f"{self.store.locate(epoch_name(number))} is missing.")
+            if epoch is None:
+                raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
+            if isinstance(epoch, Stub):
+                return
+            yield epoch
+
+
+def _segment_bounds(table: TableState) -> BoundsTable:
+    segments = [ref.segment for ref in table.rowsets.segments]
+    return bounds_table(
+        [segment.statistics for segment in segments],
+        [segment.row_count for segment in segments],
+        table.schema,
+        lambda index: f"segment {segments[index].object} of table {table.name!r}",
+    )

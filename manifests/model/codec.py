@@ -1,0 +1,182 @@
+"""The envelope around every JSON object that Colonnade stores, and the epoch files in it.
+
+    {"crc32c":"0a1b2c3d","body":<body>}<newline>
+
+The body is one JSON object; its CRC32C stands before it in eight lowercase hex digits and covers
+exactly its bytes. It is checked before any of them is parsed. The envelope is valid JSON, so
+every tool can look into it, but it is written and read byte by byte.
+Spec: docs/spec/epoch-log.md#envelope
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import orjson
+from google_crc32c import value as _crc32c
+from pydantic import ValidationError
+
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, UnsupportedFormatError
+from colonnade.manifests.model.entries import ByteCheck
+from colonnade.manifests.model.operations import FORMAT_VERSION, Epoch, Stub
+from colonnade.manifests.model.schema import Model
+
+EPOCH_LIMIT = 8 * 2**20
+"""No epoch file is larger, in bytes; a larger one is refused before it is read."""
+
+_HEAD = b'{"crc32c":"'
+_MIDDLE = b'","body":'
+_TAIL = b"}\n"
+_BODY_START = len(_HEAD) + 8 + len(_MIDDLE)
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+def crc32c(data: bytes) -> int:
+    """CRC32C (Castagnoli) of some bytes."""
+    return int(_crc32c(data))
+
+
+def byte_check(data: bytes) -> ByteCheck:
+    """Length and CRC32C of some bytes."""
+    return ByteCheck(length=len(data), crc32c=crc32c(data))
+
+
+def verify(data: bytes, check: ByteCheck, name: str) -> None:
+    """Compare bytes with what is known about them. Raises CorruptionError naming `name`."""
+    if len(data) != check.length:
+        raise CorruptionError(f"{name} holds {len(data)} bytes instead of {check.length}.")
+    if crc32c(data) != check.crc32c:
+        raise CorruptionError(f"{name} is damaged: its bytes do not match their checksum.")
+
+
+def seal(body: bytes) -> bytes:
+    """Put a JSON object into its envelope."""
+    return b"%b%08x%b%b%b" % (_HEAD, crc32c(body), _MIDDLE, body, _TAIL)
+
+
+def unseal(data: bytes, name: str) -> bytes:
+    """Take a JSON object out of its envelope, unparsed.
+
+    Raises CorruptionError naming `name` when anything but the envelope is there or the checksum
+    differs.
+    """
+    crc = data[len(_HEAD) : _BODY_START - len(_MIDDLE)]
+    body = data[_BODY_START : -len(_TAIL)]
+    if data[:_BODY_START] != _HEAD + crc + _MIDDLE or not data.endswith(_TAIL):
+        raise CorruptionError(f"{name} is damaged or truncated: it is no object of Colonnade's.")
+    if crc != b"%08x" % crc32c(body):
+        raise CorruptionError(f"{name} is damaged: its bytes do not match their checksum.")
+    return body
+
+
+def encode_model(model: Model) -> bytes:
+    """Write a model as a sealed JSON object; what is None is left out."""
+    return seal(model.model_dump_json(exclude_none=True).encode())
+
+
+def encoded_length(models: Iterable[Model]) -> int:
+    """The bytes that models take within another one."""
+    return sum(len(each.model_dump_json(exclude_none=True).encode()) for each in models)
+
+
+def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
+    """Read a sealed JSON object.
+
+    Raises CorruptionError for damage, UnsupportedFormatError for an operation, key, type or
+    format version that this code does not know; both name `name`.
+    """
+    try:
+        return model.model_validate_json(unseal(data, name))
+    except ValidationError as error:
+        raise _translated(error, name) from error
+
+
+def decode_value(model: type[AnyModel], value: Any, name: str) -> AnyModel:
+    """Read a model from parsed JSON that has been checked as a whole. Raises as `decode_model`."""
+    try:
+        return model.model_validate_json(orjson.dumps(value))
+    except ValidationError as error:
+        raise _translated(error, name) from error
+
+
+def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:
+    """Write an epoch file of at most `limit` bytes.
+
+    Raises InvalidInputError above the limit, which only the caller's operations can pass, and
+    for text that is no Unicode.
+    """
+    try:
+        data = encode_model(epoch)
+    except ValueError as error:
+        raise InvalidInputError(f"This change cannot be written as JSON: {error}.") from error
+    if len(data) > limit:
+        raise InvalidInputError(
+            f"This change takes {len(data)} bytes in the log where {limit} are allowed;"
+            " divide it into several, each by a condition that meets fewer RowSets."
+        )
+    return data
+
+
+def is_epoch(data: bytes, number: int, transaction: str, name: str) -> bool:
+    """Whether an epoch file is that of a transaction, told from its first keys alone.
+
+    Writers put them first, in this order. Raises CorruptionError for damage anywhere in the file.
+    """
+    first = f'{{"format_version":{FORMAT_VERSION},"epoch":{number},"transaction":"{transaction}",'
+    return unseal(data, name).startswith(first.encode())
+
+
+def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
+    """Read what lies in slot `number` of the log: an epoch, or the stub of a removed one.
+
+    Raises as `decode_model`; CorruptionError too when the file belongs to another slot.
+    """
+    body = unseal(data, name)
+    item: Epoch | Stub
+    try:
+        item = Epoch.model_validate_json(body)
+    except ValidationError as error:
+        if not any(problem["loc"] == ("removed",) for problem in error.errors()):
+            raise _translated(error, name) from error
+        item = decode_model(Stub, data, name)
+    own = item.removed if isinstance(item, Stub) else item.epoch
+    if own != number:
+        raise CorruptionError(f"{name} holds epoch {own}: files of the log were exchanged.")
+    if isinstance(item, Stub) and not number <= item.floor == item.anchor.epoch:
+        raise CorruptionError(f"{name} is a stub above the floor, or names no checkpoint of it.")
+    return item
+
+
+def _translated(error: ValidationError, name: str) -> CorruptionError | UnsupportedFormatError:
+    problems = error.errors(include_url=False, include_context=True, include_input=True)
+    for problem in problems:
+        unknown = _unknown(problem)
+        if unknown:
+            return UnsupportedFormatError(
+                f"{name} holds {unknown}, which this version does not know: upgrade Colonnade."
+            )
+    first = problems[0]
+    return CorruptionError(f"{name} is malformed at {_path(first['loc'])}: {first['msg']}.")
+
+
+def _unknown(problem: Any) -> str | None:
+    """What a validation error says about newer formats; None when it is plain damage."""
+    location, kind = problem["loc"], problem["type"]
+    if kind == "extra_forbidden":
+        return f"the key {_path(location)!r}"
+    if kind == "union_tag_invalid":
+        tag = problem["ctx"]["tag"]
+        return (
+            f"the operation {tag!r:.100}" if location[:1] == ("ops",) else f"the type {tag!r:.100}"
+        )
+    if location[-1:] == ("format_version",) and kind == "literal_error":
+        return f"format version {problem['input']!r:.100}"
+    if "table_schema" in location and kind == "value_error" and location[-1] != "metadata":
+        return f"the type {problem['input']!r:.100}"
+    return None
+
+
+def _path(location: Iterable[int | str]) -> str:
+    return ".".join(str(part) for part in location) or "its top"

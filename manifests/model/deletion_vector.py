@@ -1,0 +1,154 @@
+"""Deletion vectors: which rows of one RowSet are gone.
+
+The bytes are a Roaring bitmap of row numbers in the portable format, without anything around
+them; length and checksum are in the log, which also holds small ones whole.
+Spec: docs/spec/deletion-vector.md
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pyroaring import BitMap, FrozenBitMap
+
+from colonnade.manifests import object_names as names
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.ids import ObjectId, new_object_id
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.model.codec import byte_check, verify
+from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.store.base import ObjectStore
+
+SIZE_LIMIT = 2**30
+"""No vector is larger, in bytes: 2**32 rows take half as much."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeletionVector:
+    """Row numbers of one RowSet that are gone. A value: replaced, never changed."""
+
+    rows: FrozenBitMap
+
+    @classmethod
+    def of(cls, rows: Iterable[int]) -> DeletionVector:
+        """The vector of some row numbers, each 0 or more and below 2**32."""
+        return cls(FrozenBitMap(rows))
+
+    @property
+    def cardinality(self) -> int:
+        """How many rows are gone."""
+        return len(self.rows)
+
+    def keep_mask(self, first_row: int, count: int) -> NDArray[np.bool_]:
+        """For each of `count` rows from `first_row` on, whether it is still there."""
+        mask = np.ones(count, dtype=np.bool_)
+        if self.rows.range_cardinality(first_row, first_row + count):
+            gone = self.rows & BitMap(range(first_row, first_row + count))
+            mask[np.asarray(gone.to_array(), dtype=np.int64) - first_row] = False
+        return mask
+
+
+def encode_deletion_vector(vector: DeletionVector) -> bytes:
+    """Write a vector in the portable Roaring format, with runs where they are shorter."""
+    bitmap = BitMap(vector.rows)
+    bitmap.run_optimize()
+    return bytes(bitmap.serialize())
+
+
+def decode_deletion_vector(
+    data: bytes, entry: DeletionVectorEntry, row_count: int, name: str
+) -> DeletionVector:
+    """Read the vector of a RowSet with `row_count` rows.
+
+    Raises CorruptionError naming `name` when length, checksum or cardinality differ from what the
+    log says, or when a row lies beyond the RowSet.
+    """
+    verify(data, entry.check, name)
+    try:
+        rows = FrozenBitMap.deserialize(data)
+    except (ValueError, IndexError, MemoryError) as error:
+        raise CorruptionError(f"{name} is no Roaring bitmap.") from error
+    if len(rows) != entry.cardinality:
+        raise CorruptionError(
+            f"{name} deletes {len(rows)} rows where the log says {entry.cardinality}."
+        )
+    if rows.max() >= row_count:
+        raise CorruptionError(
+            f"{name} deletes row {rows.max()} of a RowSet that has {row_count} rows."
+        )
+    return DeletionVector(rows)
+
+
+def write_deletion_vector(
+    store: ObjectStore,
+    prefix: str,
+    job: str,
+    vector: DeletionVector,
+    predecessor: ObjectId | None = None,
+    *,
+    sync: bool = True,
+    room: int | None = None,
+    inline_bytes: int = LIMITS.inline_bytes,
+) -> DeletionVectorEntry:
+    """Store a vector, and return the entry for the log.
+
+    It is in the entry where it takes at most `inline_bytes`, and its text there at most `room`.
+
+    Raises InvalidInputError for a vector that deletes nothing, StoreError.
+    """
+    held = hold_deletion_vector(job, vector, predecessor)
+    fits = room is None or len(held.data or "") <= room
+    if held.check.length <= inline_bytes and fits:
+        return held
+    with store.create(names.deletion_vector_name(prefix, held.object), sync=sync) as writer:
+        writer.write(encode_deletion_vector(vector))
+    return held.model_copy(update={"data": None})
+
+
+def hold_deletion_vector(
+    job: str, vector: DeletionVector, predecessor: ObjectId | None = None
+) -> DeletionVectorEntry:
+    """The entry of a vector that is in it, however large: for states that nobody writes.
+
+    Raises InvalidInputError for a vector that deletes nothing.
+    """
+    if not vector.cardinality:
+        raise InvalidInputError("A deletion vector must delete at least one row.")
+    data = encode_deletion_vector(vector)
+    return DeletionVectorEntry(
+        object=new_object_id(job),
+        cardinality=vector.cardinality,
+        check=byte_check(data),
+        predecessor=predecessor,
+        data=base64.b64encode(data).decode("ascii"),
+    )
+
+
+def read_deletion_vector(
+    store: ObjectStore, prefix: str, entry: DeletionVectorEntry, row_count: int
+) -> DeletionVector:
+    """Read and verify the vector of a RowSet with `row_count` rows.
+
+    Raises CorruptionError as `decode_deletion_vector`, and when the object is missing; StoreError.
+    """
+    if entry.data is not None:
+        name = f"Deletion vector {entry.object} in the log of {store.url}"
+        try:
+            data = base64.b64decode(entry.data, validate=True)
+        except (ValueError, binascii.Error) as error:
+            raise CorruptionError(f"{name} is not base64.") from error
+        return decode_deletion_vector(data, entry, row_count, name)
+    name = names.deletion_vector_name(prefix, entry.object)
+    location = store.locate(name)
+    if entry.check.length > SIZE_LIMIT:
+        raise CorruptionError(f"{location} cannot have {entry.check.length} bytes.")
+    try:
+        data = store.get(name, limit=entry.check.length)
+    except NotFoundError as error:
+        raise CorruptionError(f"{location} is missing, though the log names it.") from error
+    return decode_deletion_vector(data, entry, row_count, location)

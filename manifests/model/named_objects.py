@@ -1,0 +1,60 @@
+"""The objects that operations name, or remove. Pure.
+
+Spec: docs/spec/vacuum.md#references
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    Anchor,
+    Compaction,
+    Operation,
+    ReplaceColumn,
+    Vacuum,
+)
+
+
+def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
+    """The objects that operations name themselves; those within a segment are not among them."""
+    for operation in operations:
+        match operation:
+            case AddRowSet():
+                yield from _of_rowset(operation.rowset, operation.vector)
+            case AddRowSets():
+                yield operation.segment.object
+            case AddDeletionVector():
+                yield operation.vector.object
+            case ReplaceColumn():
+                yield operation.replacement.object
+                if operation.changed is not None:
+                    yield operation.changed.object
+            case Compaction():
+                for source in operation.inputs:
+                    if source.vector is not None:
+                        yield source.vector.object
+                for output in operation.outputs:
+                    yield from _of_rowset(output.rowset, output.vector)
+                if operation.origin is not None:
+                    yield operation.origin.object
+            case Anchor():
+                yield operation.root
+            case Vacuum():
+                yield from (anchor.root for anchor in operation.anchors)
+
+
+def removed_objects(operations: Iterable[Operation]) -> set[str]:
+    """The objects that vacuums among operations remove."""
+    return {name for op in operations if isinstance(op, Vacuum) for name in op.victims}
+
+
+def _of_rowset(entry: RowSetEntry, vector: DeletionVectorEntry | None) -> Iterator[str]:
+    yield entry.object
+    yield from (each.object for each in entry.replacements or ())
+    if vector is not None:
+        yield vector.object

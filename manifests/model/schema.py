@@ -1,0 +1,333 @@
+"""Table schemas as the log stores them: types, fields, and the ids that files carry.
+
+A primitive type is written as Spark writes it (`"long"`, `"decimal(12,2)"`); a nested type is an
+object tagged by `type`. Every field, nested ones included, has an id that the table gives once
+and never again: files know columns by id, and names live only here. Nothing in this module knows
+Arrow or Spark: `colonnade.tableformat.types.arrow_types` and `colonnade.spark_ext.types` translate.
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+
+ROW_HANDLER = "_row_handler"
+"""The one name that no column may have: statements that change rows find them by this column.
+
+Other columns that readers offer beside those of a table are hidden by columns of their names.
+"""
+
+_PLAIN = frozenset(
+    (
+        *("boolean", "byte", "short", "int", "long", "float", "double", "string", "binary"),
+        *("date", "timestamp", "timestamp_ntz", "variant"),
+    )
+)
+_PARAMETRIC = re.compile(
+    r"decimal\((?P<precision>\d{1,2}),(?P<scale>\d{1,2})\)"
+    r"|time\([0-9]\)"
+    r"|(?:char|varchar)\([1-9]\d{0,9}\)"
+    r"|string collate [A-Za-z][A-Za-z0-9_]*"
+    r"|interval (?:year|month|year to month)"
+    r"|interval (?:day|hour|minute|second|day to hour|day to minute|day to second"
+    r"|hour to minute|hour to second|minute to second)",
+    re.ASCII,
+)
+
+
+def _check_primitive(name: str) -> str:
+    if name not in _PLAIN and not _PARAMETRIC.fullmatch(name):
+        raise ValueError(
+            f"{name!r} is not a type that Colonnade stores; types are written like long, string"
+            " or decimal(9,2)"
+        )
+    precision, scale = decimal_digits(name) or (1, 0)
+    if not (1 <= precision <= 38 and scale <= precision):
+        raise ValueError(f"{name!r} needs 1 to 38 digits and a scale of at most as many")
+    return name
+
+
+def decimal_digits(type_name: str) -> tuple[int, int] | None:
+    """Precision and scale of a decimal type; None for any other."""
+    match = _PARAMETRIC.fullmatch(type_name)
+    if match is None or match["precision"] is None:
+        return None
+    return int(match["precision"]), int(match["scale"])
+
+
+NESTING_LIMIT = 50
+"""A type is nested at most so deep; parsers of JSON, this one's included, give up further down."""
+
+
+METADATA_LIMIT = 2**18
+"""Most bytes of metadata in all fields of a table: each change of its columns repeats them."""
+
+
+def _check_metadata(text: str) -> str:
+    orjson.loads(text)  # raises for what is not JSON
+    if not text.lstrip().startswith("{"):
+        raise ValueError(f"metadata is a JSON object as text, such as {{}}, not {text!r:.100}")
+    return text
+
+
+class Model(BaseModel):
+    """Base of everything that the log stores: frozen, strict, and closed to unknown keys."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class InputModel(Model):
+    """A stored value that users make too: a call that does not fit raises InvalidInputError.
+
+    Reading one from bytes raises pydantic's ValidationError, like every other model.
+    """
+
+    if not TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None:
+            try:
+                super().__init__(**values)
+            except ValidationError as error:
+                raise InvalidInputError(_sentence(type(self), values, error)) from error
+
+        # Tells pydantic to validate bytes without a detour through this method.
+        __init__.__pydantic_base_init__ = True
+
+
+def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError) -> str:
+    """The first complaint of pydantic about a call."""
+    first = error.errors(include_url=False)[0]
+    what = f"{model.__name__} {values['name']!r}" if "name" in values else model.__name__
+    cause = first.get("ctx", {}).get("error")
+    argument, first_message = (first["loc"] or ("the call",))[0], first["msg"]
+    return f"{what} cannot be made: {cause or f'{argument}: {first_message}'}."
+
+
+PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]
+
+
+class ArrayType(InputModel):
+    """A list of values of one type."""
+
+    type: Literal["array"] = "array"
+    element: SchemaField
+
+
+class MapType(InputModel):
+    """Pairs of a key, never null, and a value."""
+
+    type: Literal["map"] = "map"
+    key: SchemaField
+    value: SchemaField
+
+
+class StructType(InputModel):
+    """Named fields."""
+
+    type: Literal["struct"] = "struct"
+    fields: tuple[SchemaField, ...]
+
+
+DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(discriminator="type")]
+
+
+class SchemaField(InputModel):
+    """One column, or one nested field of it.
+
+    `id` is 0 only before the table has given one. Elements, keys and values of nested types are
+    fields too, named `element`, `key` and `value`. `metadata` is what users say of the field beside
+    its comment: a JSON object, as text. Colonnade keeps it and gives it no meaning.
+    """
+
+    id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
+    name: str
+    type: DataType
+    nullable: bool = True
+    comment: str | None = None
+    metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
+
+    def children(self) -> tuple[SchemaField, ...]:
+        """The nested fields, in order; empty for a primitive."""
+        match self.type:
+            case ArrayType(element=element):
+                return (element,)
+            case MapType(key=key, value=value):
+                return (key, value)
+            case StructType(fields=fields):
+                return fields
+            case _:
+                return ()
+
+    def with_children(self, children: Iterable[SchemaField]) -> SchemaField:
+        """The same field with other nested fields, given in the order of `children()`."""
+        nested = tuple(children)
+        match self.type:
+            case ArrayType():
+                new: DataType = ArrayType(element=nested[0])
+            case MapType():
+                new = MapType(key=nested[0], value=nested[1])
+            case StructType():
+                new = StructType(fields=nested)
+            case _:
+                return self
+        return self.model_copy(update={"type": new})
+
+
+class TableSchema(InputModel):
+    """The columns of a table, in order."""
+
+    fields: tuple[SchemaField, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(field.name for field in self.fields)
+
+    def field(self, name: str) -> SchemaField:
+        """Find a column by name: exactly, else without regard to case.
+
+        Raises NotFoundError that lists the columns there are.
+        """
+        folded = name.casefold()
+        found = next((f for f in self.fields if f.name == name), None) or next(
+            (f for f in self.fields if f.name.casefold() == folded), None
+        )
+        if found is None:
+            known = ", ".join(self.names)
+            raise NotFoundError(f"Column {name!r} does not exist; the columns are {known}.")
+        return found
+
+    def by_id(self, column_id: int) -> SchemaField:
+        """Find a top-level column by id. Raises NotFoundError."""
+        for field in self.fields:
+            if field.id == column_id:
+                return field
+        raise NotFoundError(f"No column has the id {column_id}.")
+
+    def select(self, names: Iterable[str]) -> TableSchema:
+        """The columns named, in the order given. Raises NotFoundError for an unknown one."""
+        exact = {field.name: field for field in self.fields}
+        return TableSchema(fields=tuple(exact.get(name) or self.field(name) for name in names))
+
+
+def walk(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
+    """Every field, nested ones included, parents before children."""
+    for field in fields:
+        yield field
+        yield from walk(field.children())
+
+
+def type_text(data_type: DataType) -> str:
+    """A type as SQL writes it, for messages."""
+    match data_type:
+        case ArrayType(element=element):
+            return f"array<{type_text(element.type)}>"
+        case MapType(key=key, value=value):
+            return f"map<{type_text(key.type)},{type_text(value.type)}>"
+        case StructType(fields=fields):
+            return f"struct<{','.join(f'{f.name}:{type_text(f.type)}' for f in fields)}>"
+        case str() as text:
+            return text
+
+
+def check_schema(schema: TableSchema) -> None:
+    """Refuse what no table may have.
+
+    Raises InvalidInputError that names the column: no columns at all, a name that is empty,
+    reserved or cut off by others, two names in one struct that differ by case only, a nullable map
+    key, nesting without end, metadata beyond its limit.
+    """
+    if not schema.fields:
+        raise InvalidInputError("A table needs at least one column.")
+    _check_depth(schema)
+    for field in schema.fields:
+        if field.name.casefold() == ROW_HANDLER:
+            raise InvalidInputError(
+                f"Column name {field.name!r} is reserved: statements that change rows find them by"
+                " a column of this name; choose another."
+            )
+    _check_names(schema.fields, "")
+    for field in walk(schema.fields):
+        if isinstance(field.type, MapType) and field.type.key.nullable:
+            raise InvalidInputError(f"The key of map {field.name!r} must not be nullable.")
+    _check_metadata_size(schema)
+
+
+def _check_depth(schema: TableSchema) -> None:
+    level = [(field.name, field) for field in schema.fields]
+    for _ in range(NESTING_LIMIT):
+        level = [(column, child) for column, field in level for child in field.children()]
+    if level:
+        raise InvalidInputError(
+            f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
+            " what is further down as text, or as a variant."
+        )
+
+
+def _check_metadata_size(schema: TableSchema) -> None:
+    sizes = {
+        column.name: sum(len((field.metadata or "").encode()) for field in walk([column]))
+        for column in schema.fields
+    }
+    if (total := sum(sizes.values())) > METADATA_LIMIT:
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise InvalidInputError(
+            f"The metadata of the columns takes {total} bytes where {METADATA_LIMIT} are allowed,"
+            f" and column {largest!r} has {sizes[largest]} of them; remove some of it."
+        )
+
+
+def without_metadata(schema: TableSchema) -> TableSchema:
+    """The same columns without their metadata, which means nothing to a scan."""
+
+    def bare(field: SchemaField) -> SchemaField:
+        nested = field.with_children(map(bare, field.children()))
+        return nested.model_copy(update={"metadata": None})
+
+    if all(field.metadata is None for field in walk(schema.fields)):
+        return schema
+    return TableSchema(fields=tuple(map(bare, schema.fields)))
+
+
+def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
+    seen: dict[str, str] = {}
+    for field in fields:
+        full = path + field.name
+        if not field.name:
+            raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
+        if "\0" in field.name:
+            raise InvalidInputError(
+                f"Column name {full!r} holds a NUL, where Arrow's C interface cuts a name off."
+            )
+        folded = field.name.casefold()
+        if (other := seen.get(folded)) is not None:
+            raise InvalidInputError(
+                f"Columns {other!r} and {full!r} are the same name; names may not differ by"
+                " case only."
+            )
+        seen[folded] = full
+        _check_names(field.children(), full + ".")
+
+
+def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
+    """Give every field the next free id, parents before children, top-level columns first.
+
+    Returns the schema with ids and the first id still free.
+    """
+
+    def number(fields: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:
+        nonlocal next_id
+        own = []
+        for field in fields:
+            own.append(field.model_copy(update={"id": next_id}))
+            next_id += 1
+        return tuple(f.with_children(number(f.children())) for f in own)
+
+    return TableSchema(fields=number(schema.fields)), next_id

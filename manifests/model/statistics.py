@@ -1,0 +1,92 @@
+"""Bounds as tagged strings.
+
+JSON numbers cannot carry a 64-bit integer, a decimal or an infinity exactly, so a bound is a
+string that begins with a tag:
+
+    i:-42        integers, and what is stored as one: booleans (0, 1), dates (days), timestamps
+                 (microseconds), times (nanoseconds), intervals (months or microseconds) and
+                 decimals (unscaled value)
+    f:0.1        float and double: the shortest text that reads back as the same value, inf, -inf
+    s:text       strings; compared by code point, which is the order of their UTF-8 bytes
+    b:AAE=       binary in base64; compared byte by byte
+
+Spec: docs/spec/operations.md
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.schema import SchemaField
+
+Bound = int | float | str | bytes
+
+BoundKinds = tuple[type[Bound], ...]
+"""The classes that a bound may have; none where there may be no bound."""
+
+ANY_KIND: BoundKinds = (int, float, str, bytes)
+
+LOG_BOUND_LENGTH = 32
+"""Code points or bytes that a bound keeps in the log."""
+
+
+def bound_kinds(column: SchemaField) -> BoundKinds:
+    """What the bounds of a column are: one class, or none where its type has no order."""
+    name = column.type
+    if not isinstance(name, str) or name == "variant" or " collate " in name:
+        return ()
+    if name in ("float", "double"):
+        return (float,)
+    if name == "binary":
+        return (bytes,)
+    return (str,) if name.startswith(("string", "char(", "varchar(")) else (int,)
+
+
+def encode_bound(value: Bound) -> str:
+    """Write a bound with its tag. Requires: no NaN."""
+    if isinstance(value, str):
+        return f"s:{value}"
+    if isinstance(value, bytes):
+        return "b:" + base64.b64encode(value).decode("ascii")
+    if isinstance(value, float):
+        return f"f:{value!r}"
+    return f"i:{int(value)}"
+
+
+def decode_bound(text: str, kinds: BoundKinds = ANY_KIND) -> Bound:
+    """Read a tagged bound. Raises CorruptionError for anything else, and for other kinds."""
+    try:
+        bound = _decode(text[:2], text[2:])
+    except (ValueError, binascii.Error) as error:
+        raise CorruptionError(f"bound {text!r:.100} cannot be read.") from error
+    if not isinstance(bound, kinds):
+        raise CorruptionError(f"bound {text!r:.100} is none of a column of this type.")
+    return bound
+
+
+def _decode(tag: str, body: str) -> Bound:
+    match tag:
+        case "s:":
+            return body
+        case "i:":
+            return int(body)
+        case "b:":
+            return base64.b64decode(body, validate=True)
+        case "f:" if (value := float(body)) == value:
+            return value
+    raise ValueError(tag)
+
+
+def value_after(prefix: str | bytes) -> str | bytes | None:
+    """The smallest value that is larger than everything beginning with `prefix`."""
+    if isinstance(prefix, bytes):
+        stem = prefix.rstrip(b"\xff")
+        return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
+    text = prefix.rstrip("\U0010ffff")
+    if not text:
+        return None
+    # No string holds the code points from U+D800 to U+DFFF.
+    following = 0xE000 if text[-1] == "\ud7ff" else ord(text[-1]) + 1
+    return text[:-1] + chr(following)

@@ -1,0 +1,1 @@
+"""The state of a database after an epoch, and the fold that makes it from operations. Pure."""

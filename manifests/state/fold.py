@@ -1,0 +1,453 @@
+"""The fold: a snapshot and the epoch after it make the next snapshot.
+
+Pure and total: everything that an epoch can say either has one meaning here or is refused, so
+every reader that gets as far as epoch N holds the same state. A commit folds its own epoch before
+it writes it, so the log never holds one that readers refuse.
+Spec: docs/spec/epoch-log.md#fold
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NoReturn
+
+from colonnade.manifests.errors import (
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    AlterSchema,
+    Anchor,
+    Compaction,
+    CreateDatabase,
+    CreateTable,
+    DropDatabase,
+    DropRowSet,
+    DropTable,
+    EnableFeatures,
+    Epoch,
+    Lease,
+    Operation,
+    Pin,
+    RenameTable,
+    ReplaceColumn,
+    Restore,
+    SetComment,
+    SetPartitionLayout,
+    SetProperties,
+    Tag,
+    Txn,
+    Unpin,
+    Untag,
+    Vacuum,
+)
+from colonnade.manifests.model.schema import TableSchema, walk
+from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
+from colonnade.manifests.state.replacement import REPLACE_COLUMN
+from colonnade.manifests.state.rowsets_fold import RowSetsFold
+from colonnade.manifests.state.snapshot import Snapshot, TableMap, TableState
+
+READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
+"""Features that this code can read; a database that requires another one is refused."""
+
+WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
+"""Features that this code can keep when it writes; another one makes a database read-only."""
+
+
+def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
+    """The state after `epoch`, which follows `snapshot` (None: it is epoch 0).
+
+    Cost: copies the list of tables and, of the tables that change, what has become of their
+    RowSets since the checkpoint. Raises as `apply_epochs`.
+    """
+    return apply_epochs(snapshot, (epoch,))
+
+
+def apply_epochs(snapshot: Snapshot | None, epochs: Iterable[Epoch]) -> Snapshot:
+    """The state after several epochs in a row, at the price of one copy. Requires: at least one.
+
+    Raises CorruptionError for an epoch that does not follow the one before it or that contradicts
+    the state, UnsupportedFormatError for a reader feature that this code does not know.
+    """
+    fold: _Fold | None = _Fold(snapshot) if snapshot else None
+    for epoch in epochs:
+        if fold is None:
+            fold = _Fold(_first_snapshot(epoch))
+        else:
+            fold.apply(epoch)
+    assert fold is not None
+    return fold.snapshot()
+
+
+def _first_snapshot(epoch: Epoch) -> Snapshot:
+    create = epoch.ops[0] if len(epoch.ops) == 1 else None
+    if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
+        raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
+    check_reader_features(create.reader_features)
+    return Snapshot(
+        database=TableId(create.database),
+        lone_table=create.lone_table,
+        epoch=0,
+        transaction=epoch.transaction,
+        time_ms=epoch.time_ms,
+        floor=0,
+        anchors=(),
+        reader_features=frozenset(create.reader_features),
+        writer_features=frozenset(create.writer_features),
+        tables={},
+    )
+
+
+def check_reader_features(features: Iterable[str]) -> None:
+    """Raises UnsupportedFormatError naming those that this code does not know."""
+    unknown = sorted(set(features) - READER_FEATURES)
+    if unknown:
+        raise UnsupportedFormatError(
+            f"This database needs features that this version cannot read: {', '.join(unknown)};"
+            " upgrade Colonnade."
+        )
+
+
+class _Fold:
+    """A snapshot being changed. RowSets of a table are thawed when an epoch touches them."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._base = snapshot
+        self._changed: dict[TableId, TableState | None] = {}
+        self._rowsets: dict[TableId, RowSetsFold] = {}
+        self._anchors = snapshot.anchors
+        self._tags = dict(snapshot.tags)
+        self._pins = dict(snapshot.pins)
+        self._leases = dict(snapshot.leases)
+        self._floor = snapshot.floor
+        self._removed = set[str]()
+        self._reader_features = snapshot.reader_features
+        self._writer_features = snapshot.writer_features
+        self._epoch = snapshot.epoch
+        self._transaction = snapshot.transaction
+        self._time_ms = snapshot.time_ms
+        self._dropped = snapshot.dropped
+
+    def apply(self, epoch: Epoch) -> None:
+        if epoch.epoch != self._epoch + 1:
+            raise CorruptionError(f"Epoch {epoch.epoch} does not follow epoch {self._epoch}.")
+        if self._dropped:
+            raise CorruptionError(f"Epoch {epoch.epoch} follows the end of the log.")
+        if epoch.previous != self._transaction:
+            raise CorruptionError(
+                f"Epoch {epoch.epoch} follows transaction {epoch.previous}, but epoch"
+                f" {self._epoch} is {self._transaction}: files of the log were exchanged."
+            )
+        if epoch.time_ms <= self._time_ms or epoch.base > self._epoch:
+            raise CorruptionError(f"Epoch {epoch.epoch} is not later than the one before it.")
+        self._epoch, self._transaction = epoch.epoch, epoch.transaction
+        self._time_ms = epoch.time_ms
+        for operation in epoch.ops:
+            self._apply_operation(operation)
+        if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
+            self._refuse("ends the log and says something else")
+
+    def _apply_operation(self, operation: Operation) -> None:
+        match operation:
+            case AddRowSet():
+                if operation.rowset.replacements:
+                    self._require_feature()
+                self._touch(operation.table).add(self._epoch, operation.rowset, operation.vector)
+            case AddRowSets():
+                self._touch(operation.table).add_segment(self._epoch, operation.segment)
+            case DropRowSet():
+                self._touch(operation.table).drop(operation.rowsets)
+            case AddDeletionVector():
+                self._touch(operation.table).set_vector(operation.rowset, operation.vector)
+            case ReplaceColumn():
+                self._require_feature()
+                self._touch(operation.table).replace_column(operation)
+            case Compaction():
+                self._touch(operation.table).compact(self._epoch, operation)
+            case Txn():
+                self._land(operation)
+            case CreateTable():
+                self._create(operation)
+            case DropTable():
+                self._touch(operation.table)
+                self._changed[TableId(operation.table)] = None
+                del self._rowsets[TableId(operation.table)]
+            case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
+                self._alter(operation)
+            case SetPartitionLayout():
+                self._set_layout(operation)
+            case Tag() | Untag() | Pin() | Unpin():
+                self._keep(operation)
+            case Anchor():
+                if operation.epoch >= self._epoch:
+                    self._refuse(f"anchors epoch {operation.epoch}, which does not precede it")
+                self._anchors = (*self._anchors, operation)
+            case Lease():
+                self._lease(operation)
+            case Vacuum():
+                self._vacuum(operation)
+            case EnableFeatures():
+                check_reader_features(operation.reader)
+                self._reader_features |= frozenset(operation.reader)
+                self._writer_features |= frozenset(operation.writer)
+            case DropDatabase():
+                self._dropped = True
+            case CreateDatabase():
+                self._refuse("creates the database again")
+
+    def _require_feature(self) -> None:
+        if REPLACE_COLUMN not in self._reader_features & self._writer_features:
+            self._refuse(f"replaces columns without the feature {REPLACE_COLUMN!r}")
+
+    def _create(self, operation: CreateTable) -> None:
+        table = TableId(operation.table)
+        if self._find(table) is not None:
+            self._refuse(f"creates table {table} again")
+        if self._base.lone_table and any(
+            self._find(t) for t in (*self._base.tables, *self._changed)
+        ):
+            self._refuse("adds a table to a database that holds one lone table")
+        self._check_free(operation.name)
+        fields = operation.partition_fields or ()
+        self._check_layout(operation.name, operation.table_schema, fields)
+        self._changed[table] = TableState(
+            id=table,
+            name=operation.name,
+            at_root=self._base.lone_table,
+            schema=operation.table_schema,
+            schema_id=0,
+            next_column_id=operation.next_column_id,
+            sort_key=operation.sort_key,
+            properties=operation.properties,
+            comment=operation.comment,
+            created_epoch=self._epoch,
+            changed_epoch=self._epoch,
+            partition_layouts=(fields,) if fields else (),
+            partition_layout_id=1 if fields else 0,
+        )
+
+    def _set_layout(self, operation: SetPartitionLayout) -> None:
+        fold = self._touch(operation.table)
+        state, number, fields = fold.table, operation.layout_id, operation.fields
+        self._check_layout(state.name, state.schema, fields)
+        layouts = state.partition_layouts
+        if number == len(layouts) + 1 and fields and fields not in layouts:
+            layouts = (*layouts, fields)
+        elif number > len(layouts) or fields != state.partition_layout(number):
+            self._refuse(f"gives table {state.name!r} a partition layout {number} of other fields")
+        state = replace(state, partition_layouts=layouts, partition_layout_id=number)
+        fold.table = self._changed[state.id] = state
+
+    def _check_layout(
+        self, table: str, schema: TableSchema, fields: tuple[PartitionField, ...]
+    ) -> None:
+        if fields and PARTITIONS not in self._reader_features & self._writer_features:
+            self._refuse(f"partitions table {table!r} without the feature {PARTITIONS!r}")
+        try:
+            check_layout(fields, schema)
+        except (InvalidInputError, NotFoundError) as error:
+            self._refuse(f"partitions table {table!r} by what cannot be: {error}")
+
+    def _keep(self, operation: Tag | Untag | Pin | Unpin) -> None:
+        """Names and leases of epochs."""
+        if isinstance(operation, Tag | Pin) and operation.epoch >= self._epoch:
+            self._refuse(f"keeps epoch {operation.epoch}, which does not precede it")
+        name = operation.name
+        match operation:
+            case Tag():
+                if name in self._tags:
+                    self._refuse(f"gives the tag {name!r} to a second epoch")
+                self._tags[name] = operation.epoch
+            case Untag():
+                if self._tags.pop(name, None) is None:
+                    self._refuse(f"removes the tag {name!r}, which does not exist")
+            case Pin():
+                pinned = self._pins.get(name)
+                if pinned and pinned.epoch != operation.epoch:
+                    self._refuse(f"moves the pin {name!r} to another epoch")
+                self._pins[name] = max(pinned or operation, operation, key=lambda p: p.until_ms)
+            case Unpin():
+                if self._pins.pop(name, None) is None:
+                    self._refuse(f"removes the pin {name!r}, which does not exist")
+
+    def _lease(self, operation: Lease) -> None:
+        before = self._leases.get(operation.job)
+        if operation.epoch >= self._epoch or (before and before.epoch != operation.epoch):
+            self._refuse(f"leases epoch {operation.epoch} to job {operation.job}")
+        self._leases[operation.job] = operation
+        if not operation.until_ms:
+            # One whose time was over may have been ended by vacuum before.
+            del self._leases[operation.job]
+
+    def _vacuum(self, operation: Vacuum) -> None:
+        """Let epochs go, but none that something keeps: what that is, only its own end removes."""
+        floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
+        if floor >= self._epoch:
+            self._refuse(f"moves the floor to epoch {floor}")
+        if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
+            self._refuse(f"anchors epochs {anchored}, which are not those of a floor at {floor}")
+        wanted = {*self._tags.values(), *(pin.epoch for pin in self._pins.values())}
+        lost = sorted(epoch for epoch in wanted.difference(anchored) if epoch < floor)
+        held = sorted(lease.epoch for lease in self._leases.values() if lease.epoch < floor)
+        if lost or held:
+            self._refuse(f"lets epoch {(lost or held)[0]} go, which a tag, pin or lease keeps")
+        # A state that was anchored later knows of a floor above those that epochs after it tell.
+        self._floor, self._anchors = max(self._floor, floor), operation.anchors
+        self._removed.update(operation.victims)
+
+    def _is_stale(self) -> bool:
+        """Whether segments of the state were removed, after others took their RowSets over."""
+        if not self._removed:
+            return False
+        if not self._removed.isdisjoint(self._base.stored_objects()):
+            return True
+        held = {**self._base.held_tables(), **self._changed}
+        refs = (ref for table in held.values() if table for ref in table.rowsets.segments)
+        return any(ref.segment.object in self._removed for ref in refs)
+
+    def _alter(
+        self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
+    ) -> None:
+        fold = self._touch(operation.table)
+        state = fold.table
+        match operation:
+            case AlterSchema():
+                self._check_schema(state, operation)
+                state = replace(
+                    state,
+                    schema=operation.table_schema,
+                    schema_id=operation.schema_id,
+                    next_column_id=operation.next_column_id,
+                )
+            case SetProperties():
+                kept = {k: v for k, v in state.properties.items() if k not in operation.remove}
+                state = replace(state, properties={**kept, **operation.set})
+            case SetComment():
+                state = replace(state, comment=operation.comment)
+            case RenameTable():
+                self._check_free(operation.name)
+                state = replace(state, name=operation.name)
+            case Restore():
+                state = self._restored(state, operation)
+        fold.table = self._changed[state.id] = state
+
+    def _land(self, operation: Txn) -> None:
+        fold = self._touch(operation.table)
+        batches = fold.table.batches
+        if operation.version <= batches.get(operation.app, -1):
+            self._refuse(f"brings batch {operation.version} of {operation.app!r} again")
+        fold.table = replace(fold.table, batches={**batches, operation.app: operation.version})
+        self._changed[fold.table.id] = fold.table
+
+    def _restored(self, state: TableState, operation: Restore) -> TableState:
+        """A table with the columns that it had before; allocators never go back."""
+        if not state.created_epoch <= operation.epoch < self._epoch:
+            self._refuse(f"restores table {state.name!r} to epoch {operation.epoch}")
+        if (layout := operation.partition_layout_id) is not None:
+            if layout > len(state.partition_layouts):
+                self._refuse(f"restores partition layout {layout} of table {state.name!r}")
+            state = replace(state, partition_layout_id=layout)
+        if operation.table_schema is None:
+            return state
+        self._check_ids(state, operation.table_schema, range(1, state.next_column_id))
+        schema_id = state.schema_id + 1
+        return replace(state, schema=operation.table_schema, schema_id=schema_id)
+
+    def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
+        """Whether every reader would find the columns' files, now and after later changes."""
+        first, end = state.next_column_id, operation.next_column_id
+        if operation.schema_id != state.schema_id + 1 or end < first:
+            self._refuse(f"numbers the schema or the columns of table {state.name!r} backwards")
+        self._check_ids(state, operation.table_schema, range(first, end))
+
+    def _check_ids(self, state: TableState, schema: TableSchema, fresh: range) -> None:
+        """Whether ids are those of the table's columns or `fresh`, and its keys are there."""
+        after = _field_ids(schema)
+        new = set(after).difference(_field_ids(state.schema))
+        if len(set(after)) < len(after) or not all(each in fresh for each in new):
+            self._refuse(f"gives an id of table {state.name!r} to a second column")
+        columns = {field.id for field in schema.fields}
+        needed = {key.column for key in state.sort_key}
+        needed.update(field.column for field in state.partition_fields)
+        if not columns or not columns >= needed:
+            self._refuse(
+                f"drops all columns of table {state.name!r}, or one that it is sorted or"
+                " partitioned by"
+            )
+
+    def _check_free(self, name: str) -> None:
+        before = self._base.find_table(name)
+        if (before is not None and before.id not in self._changed) or any(
+            table is not None and table.name == name for table in self._changed.values()
+        ):
+            self._refuse(f"gives a second table the name {name!r}")
+
+    def _touch(self, table_id: str) -> RowSetsFold:
+        """The RowSets of a table that an operation of this epoch names."""
+        table = TableId(table_id)
+        fold = self._rowsets.get(table)
+        if fold is None:
+            state = self._find(table)
+            if state is None:
+                self._refuse(f"names table {table_id}, which does not exist")
+            fold = self._rowsets[table] = RowSetsFold(state)
+        fold.changed_epoch = self._epoch
+        return fold
+
+    def _find(self, table: TableId) -> TableState | None:
+        """A table as the last epoch that altered it left it, but for its RowSets."""
+        if table in self._changed:
+            return self._changed[table]
+        return self._base.tables.get(table)
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise CorruptionError(f"Epoch {self._epoch} {what}.")
+
+    def snapshot(self) -> Snapshot:
+        """The state reached; the fold must not be used afterwards."""
+        for table, fold in self._rowsets.items():
+            self._changed[table] = fold.freeze()
+        return replace(
+            self._base,
+            epoch=self._epoch,
+            transaction=self._transaction,
+            time_ms=self._time_ms,
+            floor=self._floor,
+            anchors=self._anchors,
+            tags=self._tags,
+            pins=self._pins,
+            leases=self._leases,
+            stale=self._base.stale or self._is_stale(),
+            reader_features=self._reader_features,
+            writer_features=self._writer_features,
+            dropped=self._dropped,
+            tables=_with_changes(self._base.tables, self._changed, self._epoch),
+        )
+
+
+def _with_changes(
+    tables: Mapping[TableId, TableState],
+    changed: Mapping[TableId, TableState | None],
+    epoch: int,
+) -> Mapping[TableId, TableState]:
+    if isinstance(tables, TableMap):
+        return tables.with_changes(changed, epoch)
+    after = dict(tables)
+    for key, table in changed.items():
+        if table is None:
+            after.pop(key, None)
+        else:
+            after[key] = table
+    return after
+
+
+def _field_ids(schema: TableSchema) -> list[int]:
+    return [field.id for field in walk(schema.fields)]

@@ -1,0 +1,254 @@
+"""A block: some rows of one column as bytes, and what its index says about them.
+
+The bytes are one Arrow IPC stream of one column, named by the column's id. Encodings `constant`
+and `null` need none. What the stream looks like, how large it becomes and its CRC32C are in the
+index, and are compared before and after Arrow reads it. A writer compares them too, so that it
+stores no block that a reader refuses.
+Spec: docs/spec/rowset.md#block
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+from google_crc32c import value as crc32c
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block_statistics import Statistics, measure
+from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.encodings import (
+    constant,
+    dictionary,
+    lengths,
+    narrowed,
+    null,
+    plain,
+)
+from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.integers import bounds_of
+from colonnade.tableformat.types.array_size import array_bytes
+
+MANY_ROWS_LIMIT = 64 * 2**20
+"""No block of more than one row is larger when decoded, in bytes, not even a forged one."""
+
+ONE_ROW_LIMIT = 2**31 + 2**20
+"""No block at all is larger when decoded, in bytes: Arrow's own limit for one value."""
+
+_SLACK_BYTES = 4096
+"""Bitmaps may come and go, and old indexes leave out the last offset, so sizes agree roughly."""
+
+ENCODINGS = (
+    plain.NAME,
+    dictionary.NAME,
+    narrowed.NAME,
+    lengths.NAME,
+    constant.NAME,
+    null.NAME,
+)
+
+_DISTINCT_TEXT = 0.9
+_DISTINCT_NUMBERS = 0.5
+_DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class BlockEntry:
+    """What the index knows about a block.
+
+    `length` and `crc32c` are those of the stored bytes; `decoded` bounds the bytes that the rows
+    take as an Arrow array. The Bloom filter has `filter_length` bytes, 0 where there is none.
+    """
+
+    rows: int
+    length: int
+    decoded: int
+    crc32c: int
+    encoding: str
+    base: int | None
+    statistics: Statistics
+    filter_length: int = 0
+    filter_crc32c: int = 0
+
+
+def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+    """Encode rows of a column; no bytes where the index alone says everything.
+
+    Requires: at least one row, in the column's storage type.
+    Raises InvalidInputError for rows that no block can hold.
+    """
+    rows, size = len(array), array_bytes(array)
+    if size > ONE_ROW_LIMIT:
+        raise InvalidInputError(
+            f"Column {column.name!r} has a value of {size} bytes; one value may take 2 GiB."
+        )
+    encoded, statistics = _encode(array, column, size)
+    if encoded.stream is None:
+        entry = BlockEntry(rows, 0, size, 0, encoded.encoding, None, statistics)
+        return entry, None
+    batch = pa.RecordBatch.from_arrays([encoded.stream], [str(column.id)])
+    stream_size = size if encoded.stream is array else encoded.stream.nbytes
+    data = ipc_stream.encode_batch(batch, stream_size)
+    decoded = max(size, ipc_stream.measure(data).total)
+    crc = int(crc32c(data))
+    entry = BlockEntry(rows, data.size, decoded, crc, encoded.encoding, encoded.base, statistics)
+    try:
+        _check_stated(entry)
+        _check_batch(batch, entry, column)
+    except ValueError as error:
+        raise InvalidInputError(f"Column {column.name!r} cannot be written: {error}.") from error
+    return entry, data
+
+
+def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statistics]:
+    nulls = array.null_count
+    if nulls == len(array):
+        return null.encode(), Statistics(nulls, exact=column.order is not Order.NONE)
+    if pa.types.is_nested(column.type):
+        return plain.encode(array), Statistics(nulls, exact=False)
+    if narrowed.applies(column.type):
+        return _encode_integers(array, column)
+    encoded: Encoded | None = None
+    if not pa.types.is_boolean(column.type):
+        share = _DISTINCT_NUMBERS if column.order is Order.FLOAT else _DISTINCT_TEXT
+        encoded = dictionary.encode(array, share, size)
+    values = array
+    if encoded is not None and encoded.stream is not None and column.order is not Order.FLOAT:
+        # Floats are measured whole: equal bits are one value, but NaNs are counted.
+        values = encoded.stream.dictionary
+    statistics = measure(values, column.order, nulls)
+    if not nulls and _is_constant(array, statistics):
+        return constant.encode(), statistics
+    return encoded or lengths.encode(array) or plain.encode(array), statistics
+
+
+def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
+    integers = narrowed.as_integers(array)
+    low, high = bounds_of(integers)
+    statistics = Statistics(array.null_count, 0, low, high)
+    if low == high and not statistics.nulls:
+        return constant.encode(), statistics
+    encoded = narrowed.encode(integers, low, high, column.type)
+    encoded = encoded or plain.encode(array)
+    assert encoded.stream is not None
+    width = encoded.stream.type.bit_width
+    if width > 8:
+        # An index must be narrower than what it stands for, and 8 bits tell 128 values apart.
+        share = _DISTINCT_NUMBERS if width > 16 else _DISTINCT_BYTES
+        encoded = dictionary.encode(array, share, encoded.stream.nbytes) or encoded
+    return encoded, statistics
+
+
+def _is_constant(array: pa.Array, statistics: Statistics) -> bool:
+    low, high = statistics.low, statistics.high
+    if low is None or low != high or not statistics.exact or statistics.nans:
+        return False
+    # 0.0 equals -0.0, but is not the same value.
+    return not isinstance(low, float) or low != 0.0 or len(set(np.signbit(array))) == 1
+
+
+def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+    """Decode the rows of a block.
+
+    Requires: `data` has the length that the entry states. Raises ValueError that says what is
+    wrong: the checksum, a size beyond what is stated or allowed, another type or row count than
+    stated. A block that is merely `understated` is decoded.
+    """
+    _check_stated(entry)
+    if entry.encoding == null.NAME:
+        array = null.decode(column.type, entry.rows)
+    elif entry.encoding == constant.NAME:
+        array = _decode_constant(entry, column)
+    else:
+        array = _decode_stream(data, entry, column)
+    if len(array) != entry.rows:
+        raise ValueError(f"it holds {len(array)} rows where its index states {entry.rows}")
+    return array
+
+
+def understated(data: pa.Buffer | None, entry: BlockEntry) -> bool:
+    """Whether a block takes more bytes decoded than its index states.
+
+    Writers of 2026 left out which structs are NULL. Readers of that time refuse such blocks; those
+    of today read them. Requires: a checksum was compared. Raises ValueError for a malformed stream.
+    """
+    if data is None or not entry.length:
+        return False
+    return ipc_stream.measure(data).total > entry.decoded + _SLACK_BYTES
+
+
+def _limit(entry: BlockEntry) -> int:
+    return ONE_ROW_LIMIT if entry.rows == 1 else MANY_ROWS_LIMIT
+
+
+def _check_stated(entry: BlockEntry) -> None:
+    limit = _limit(entry)
+    if entry.decoded > limit:
+        raise ValueError(f"its index states {entry.decoded} decoded bytes; {limit} is the most")
+
+
+def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
+    """Bound what Arrow will allocate for a stream.
+
+    Where the index left out bitmaps, each of them is smaller than the values that it counted.
+    """
+    size = ipc_stream.measure(data)
+    if size.largest > entry.decoded + _SLACK_BYTES:
+        raise ValueError(
+            f"it would take {size.total} bytes decoded where {entry.decoded} are stated"
+        )
+    if size.total > _limit(entry):
+        raise ValueError(f"it would take {size.total} bytes decoded; {_limit(entry)} are the most")
+
+
+def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: Column) -> None:
+    """Compare type and rows of a stream with what is stated."""
+    rows = 1 if entry.encoding == lengths.NAME else entry.rows
+    if batch.schema not in _schemas(column, entry.encoding) or batch.num_rows != rows:
+        raise ValueError(
+            f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
+            f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
+        )
+
+
+def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
+    statistics = entry.statistics
+    if statistics.low is None or not statistics.exact or column.order is Order.NONE:
+        raise ValueError("its index does not state the one value that it holds")
+    try:
+        return constant.decode(statistics.low, column.type, entry.rows)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"its index states a value that is no {column.type}") from error
+
+
+def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+    if data is None or data.size != entry.length or int(crc32c(data)) != entry.crc32c:
+        raise ValueError("its bytes do not match their checksum")
+    _check_size(data, entry)
+    batch = ipc_stream.read_batch(data)
+    _check_batch(batch, entry, column)
+    stream = batch.column(0)
+    if entry.encoding == dictionary.NAME:
+        return dictionary.decode(stream, entry.decoded)
+    if entry.encoding == narrowed.NAME:
+        if entry.base is None:
+            raise ValueError("its index lacks the base of its values")
+        return narrowed.decode(stream, entry.base, column.type)
+    if entry.encoding == lengths.NAME:
+        return lengths.decode(stream, entry.rows, entry.decoded)
+    return plain.decode(stream)
+
+
+@lru_cache(maxsize=4096)
+def _schemas(column: Column, encoding: str) -> tuple[pa.Schema, ...]:
+    """Every schema that the stream of a block may have."""
+    types: dict[str, tuple[pa.DataType, ...]] = {
+        plain.NAME: plain.stream_types(column.type),
+        dictionary.NAME: dictionary.stream_types(column.type),
+        narrowed.NAME: narrowed.stream_types(column.type),
+        lengths.NAME: lengths.stream_types(column.type),
+    }
+    return tuple(pa.schema([pa.field(str(column.id), each)]) for each in types[encoding])

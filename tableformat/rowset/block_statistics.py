@@ -1,0 +1,157 @@
+"""Bounds and counts of one block, and how long values become short bounds.
+
+A bound may be too wide, never too narrow. Cutting a string or binary short makes a smaller lower
+bound; an upper bound is then raised to the next value of that length.
+Spec: docs/spec/rowset.md#bounds
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.statistics import (
+    ANY_KIND,
+    Bound,
+    BoundKinds,
+    decode_bound,
+    encode_bound,
+    value_after,
+)
+from colonnade.tableformat.rowset.column import Order
+from colonnade.tableformat.types.decimals import unscaled
+
+INDEX_BOUND_LENGTH = 64
+"""Code points or bytes that a bound keeps in the index and the footer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """What is known about some rows of a column; `low` and `high` are both set or both None.
+
+    `exact` says that both are values that occur (or that there is no value at all).
+    """
+
+    nulls: int
+    nans: int = 0
+    low: Bound | None = None
+    high: Bound | None = None
+    exact: bool = True
+
+
+def measure(array: pa.Array, order: Order, nulls: int) -> Statistics:
+    """Statistics of rows of which `array` holds every different value at least once.
+
+    That makes the dictionary of a dictionary array do for the whole. `nulls` counts the NULLs of
+    the rows. Integers are measured where they are encoded.
+    """
+    if order is Order.NONE:
+        return Statistics(nulls, exact=False)
+    if order is Order.FLOAT:
+        return _measure_floats(array, nulls)
+    bounds = pc.min_max(array)
+    low, high = (_value(bounds[side], order) for side in ("min", "max"))
+    return shorten(Statistics(nulls, 0, low, high), INDEX_BOUND_LENGTH)
+
+
+def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
+    values = np.asarray(array.drop_null() if array.null_count else array)
+    nans = int(np.isnan(values).sum())
+    if nans == len(values):
+        return Statistics(nulls, nans)
+    low, high = (
+        (np.fmin.reduce(values), np.fmax.reduce(values)) if nans else (values.min(), values.max())
+    )
+    return Statistics(nulls, nans, _first_equal(values, low), _first_equal(values, high))
+
+
+def _first_equal(values: NDArray[np.floating], bound: np.floating) -> float:
+    # Which of 0.0 and -0.0 NumPy takes depends on the processor, and bytes must not.
+    return float(values[values == 0][0] if bound == 0 else bound)
+
+
+def _value(scalar: pa.Scalar, order: Order) -> Bound:
+    value = scalar.as_py()
+    if order is Order.DECIMAL:
+        return unscaled(value, scalar.type.scale)
+    return int(value) if order is Order.INTEGER else value
+
+
+def shorten(statistics: Statistics, length: int) -> Statistics:
+    """Cut string and binary bounds to `length` code points or bytes.
+
+    Both bounds go when no value of that length is as large as the largest one.
+    """
+    low, high = statistics.low, statistics.high
+    if not isinstance(low, str | bytes) or not isinstance(high, str | bytes):
+        return statistics
+    if len(low) <= length and len(high) <= length:
+        return statistics
+    above = high if len(high) <= length else value_after(high[:length])
+    if above is None:
+        return replace(statistics, low=None, high=None, exact=False)
+    return replace(statistics, low=low[:length], high=above, exact=False)
+
+
+def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
+    """Statistics of the union of parts with that many rows each."""
+    nulls, nans = sum(part.nulls for part in parts), sum(part.nans for part in parts)
+    bounded = [part for part in parts if part.low is not None]
+    for part, count in zip(parts, rows, strict=True):
+        if part.low is None and part.nulls + part.nans < count:
+            return Statistics(nulls, nans, exact=False)
+    exact = all(part.exact for part in parts)
+    if not bounded:
+        return Statistics(nulls, nans, exact=exact)
+    low = min(part.low for part in bounded)  # type: ignore[type-var]
+    high = max(part.high for part in bounded)  # type: ignore[type-var]
+    return Statistics(nulls, nans, low, high, exact)
+
+
+def contradiction(said: Statistics, found: Statistics) -> str | None:
+    """How what is said of some values is wrong, given what is known of them, if it is.
+
+    Bounds that are too wide are right; those of values that `found` has no bounds of say nothing.
+    """
+    if (said.nulls, said.nans) != (found.nulls, found.nans):
+        return (
+            f"it has {found.nulls} NULL and {found.nans} NaN where {said.nulls} and {said.nans} are"
+            " stated"
+        )
+    if said.low is None or said.high is None or found.low is None or found.high is None:
+        return None
+    if found.low < said.low or found.high > said.high:  # type: ignore[operator]
+        return "it has values outside of the bounds that are stated"
+    if said.exact and found.exact and (said.low, said.high) != (found.low, found.high):
+        return "the bounds that are stated as exact do not occur"
+    return None
+
+
+def to_log(statistics: Statistics) -> ColumnStatistics:
+    """As the footer and the log write them."""
+    low, high = statistics.low, statistics.high
+    return ColumnStatistics(
+        min=None if low is None else encode_bound(low),
+        max=None if high is None else encode_bound(high),
+        nulls=statistics.nulls,
+        nans=statistics.nans,
+        exact=statistics.exact,
+    )
+
+
+def from_log(statistics: ColumnStatistics, kinds: BoundKinds = ANY_KIND) -> Statistics:
+    """Read what `to_log` made. Raises CorruptionError for a malformed bound, or another kind."""
+    known = statistics.min is not None and statistics.max is not None
+    return Statistics(
+        statistics.nulls,
+        statistics.nans,
+        decode_bound(statistics.min, kinds) if known else None,  # type: ignore[arg-type]
+        decode_bound(statistics.max, kinds) if known else None,  # type: ignore[arg-type]
+        statistics.exact,
+    )

@@ -1,0 +1,156 @@
+"""A Bloom filter: whether a block may hold a value. It may say yes wrongly, never no.
+
+Parquet's split-block filter over XXH64 of the stored values: `32 * z` bytes are z buckets of eight
+little-endian 32-bit words, and a value sets one bit in each word of one bucket.
+
+    hash     63 ........ 32 | 31 .......... 0
+             picks a bucket | picks eight bits in it, each by a salt of its own
+
+Spec: docs/spec/rowset.md#bloom-filters
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from xxhash import xxh64_intdigest
+
+from colonnade.manifests.model.statistics import Bound
+from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.encodings import narrowed
+
+Hashes = NDArray[np.uint64]
+
+BUCKET_BYTES = 32
+
+FILTER_LIMIT = 64 * 2**20
+"""No filter is larger, in bytes."""
+
+_BITS_PER_VALUE = 10
+"""Makes one answer in a hundred wrong."""
+
+_SALTS = np.array(
+    [
+        0x47B6137B,
+        0x44974D91,
+        0x8824AD5B,
+        0xA2B7289D,
+        0x705495C7,
+        0x2DF1424B,
+        0x9EFC4947,
+        0x5C6BFB31,
+    ],
+    np.uint32,
+)
+
+_PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = np.array(
+    [
+        0x9E3779B185EBCA87,
+        0xC2B2AE3D27D4EB4F,
+        0x165667B19E3779F9,
+        0x85EBCA77C2B2AE63,
+        0x27D4EB2F165667C5,
+    ],
+    np.uint64,
+)
+
+
+def encode_filter(array: pa.Array, column: Column) -> bytes:
+    """The filter of some rows of a column, sized for one wrong answer in a hundred.
+
+    NULL and NaN are not in it: the index counts them. Requires: the column's storage type, which
+    has filters (`manifests/model/bloom_columns.py`).
+    """
+    hashes = np.unique(hash_rows(array, column))
+    bucket_count = max(1, -(-_BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))
+    bits = np.zeros((bucket_count, 8, 32), np.bool_)
+    buckets, places = _places(hashes, bucket_count)
+    for word in range(8):
+        bits[buckets, word, places[word]] = True
+    return np.packbits(bits, bitorder="little").tobytes()
+
+
+def is_filter_length(length: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where filters may have so many bytes; 0 is none at all."""
+    fits = (length >= 0) & (length <= FILTER_LIMIT) & (length % BUCKET_BYTES == 0)
+    return np.asarray(fits)
+
+
+def members(data: bytes | memoryview, hashes: Hashes) -> NDArray[np.bool_]:
+    """Which of some values may be in a filter. Requires: a positive multiple of 32 bytes."""
+    words = np.frombuffer(data, "<u4").reshape(-1, 8)
+    buckets, places = _places(hashes, len(words))
+    found = words[buckets].T >> places.astype(np.uint32) & 1
+    return np.asarray(found.all(axis=0))
+
+
+def _places(hashes: Hashes, bucket_count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bucket of each hash, and for each of eight words which bit it sets there."""
+    buckets = (hashes >> np.uint64(32)) * np.uint64(bucket_count) >> np.uint64(32)
+    places = hashes.astype(np.uint32) * _SALTS[:, None] >> np.uint32(27)
+    return buckets.astype(np.int64), places.astype(np.int64)
+
+
+def hash_values(values: Sequence[Bound]) -> Hashes:
+    """The hashes of storage values, as predicates have them. Requires: no NaN."""
+    return np.array([xxh64_intdigest(_bytes_of(value)) for value in values], np.uint64)
+
+
+def _bytes_of(value: Bound) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, float):
+        return struct.pack("<d", value + 0.0)  # -0.0 becomes 0.0
+    width = 8 if -(2**63) <= value < 2**63 else 16
+    return value.to_bytes(width, "little", signed=True)
+
+
+def hash_rows(array: pa.Array, column: Column) -> Hashes:
+    """The hashes of rows but for those that are NULL or NaN; the same as `hash_values` gives.
+
+    Numbers are hashed all at once, about ten times as fast as one after the other.
+    """
+    if array.null_count:
+        array = array.drop_null()
+    match column.order:
+        case Order.INTEGER:
+            integers = np.asarray(narrowed.as_integers(array)).astype(np.int64)
+            return _hash_words(integers.view(np.uint64))
+        case Order.FLOAT:
+            floats = np.asarray(array).astype(np.float64)
+            return _hash_words((floats[~np.isnan(floats)] + 0.0).view(np.uint64))
+        case Order.DECIMAL:
+            return _hash_decimals(array)
+        case _:
+            values = array.cast(pa.binary()).to_pylist()
+            return np.fromiter(map(xxh64_intdigest, values), np.uint64, len(values))
+
+
+def _hash_decimals(array: pa.Array) -> Hashes:
+    if not len(array):
+        return np.zeros(0, np.uint64)
+    words = np.frombuffer(array.buffers()[1], np.int64)
+    low, high = words[2 * array.offset :][: 2 * len(array)].reshape(-1, 2).T
+    unsigned = low.view(np.uint64), high.view(np.uint64)
+    return np.asarray(np.where(low >> 63 == high, _hash_words(unsigned[0]), _hash_words(*unsigned)))
+
+
+def _hash_words(*words: NDArray[np.uint64]) -> Hashes:
+    """XXH64 of values of the same few 64-bit words each, fewer than four."""
+    hashes: Hashes = np.full(len(words[0]), _PRIME_5 + np.uint64(8 * len(words)))
+    for word in words:
+        hashes ^= _rotated(word * _PRIME_2, 31) * _PRIME_1
+        hashes = _rotated(hashes, 27) * _PRIME_1 + _PRIME_4
+    hashes = (hashes ^ hashes >> np.uint64(33)) * _PRIME_2
+    hashes = (hashes ^ hashes >> np.uint64(29)) * _PRIME_3
+    return hashes ^ hashes >> np.uint64(32)
+
+
+def _rotated(values: NDArray[np.uint64], count: int) -> NDArray[np.uint64]:
+    return values << np.uint64(count) | values >> np.uint64(64 - count)

@@ -1,0 +1,172 @@
+"""The column segments of one RowSet: where each lies, and the sparse index of its blocks.
+
+A column lies in the RowSet itself, or in what replaces it there. Nothing is parsed before its
+checksum was compared, and whatever does not agree is a CorruptionError that names file, column
+and block.
+Spec: docs/spec/rowset.md#footer, #sparse-index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+from google_crc32c import value as crc32c
+from numpy.typing import NDArray
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.state.replacement import stored_as
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.block import BlockEntry
+from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
+from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.footer import Filters, Segment, entry_of
+from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
+from colonnade.tableformat.rowset.stored_block import ColumnBlocks
+
+_NO_FILTERS = Filters(offset=0, length=0)
+
+_LONE_BLOCK = np.arange(2)
+"""Where the blocks of cuts begin in a RowSet of one cut and a column of one block."""
+
+
+class _Replaced:
+    """Where replaced columns are: a RowSet of their own, opened when one of them is read."""
+
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self.source = RowSetSource(store, prefix, entry)
+
+    @cached_property
+    def segments(self) -> dict[int, Segment]:
+        """The segments by column id. Raises CorruptionError, StoreError."""
+        return self.source.footer().columns
+
+
+class ColumnSegments:
+    """The segments of a RowSet by column. Making one reads and verifies its footer.
+
+    Footers of what replaces columns are read when one of these is asked for. `cuts` are the rows
+    at which stretches begin, and the end. Raises CorruptionError when the footer is not the one
+    that the log means, StoreError.
+    """
+
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self._entry = entry
+        self._source = RowSetSource(store, prefix, entry)
+        self._segments = self._source.footer().columns
+        self._replaced = {
+            column: each
+            for replacement in entry.replacements or ()
+            for each in [_Replaced(store, prefix, stored_as(entry, replacement))]
+            for column in replacement.columns
+        }
+        self.cuts = _cuts_of(entry)
+
+    def open(self, column: Column) -> ColumnBlocks | None:
+        """Load the index of a column; None when the RowSet does not have it.
+
+        Raises CorruptionError, StoreError.
+        """
+        source, segment = self._place(column)
+        if segment is None:
+            return None
+        index = self._index(column, source, segment)
+        filters = segment.filters or _NO_FILTERS
+        ends = (index.first_rows[-1], index.offsets[-1], index.filter_offsets[-1])
+        if ends != (self._entry.rows, segment.length, filters.length):
+            self.damaged(column, "its index describes other rows or bytes than the footer")
+        at_cut: NDArray[np.int64] = _LONE_BLOCK
+        if not len(index.entries) == len(self.cuts) - 1 == 1:
+            at_cut = np.searchsorted(index.first_rows, self.cuts)
+            if not np.array_equal(index.first_rows[at_cut], self.cuts):
+                self.damaged(column, "a block lies across a cut")
+        return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
+
+    def statistics(self, column: Column) -> Statistics:
+        """What the footer says of a column's values; all are NULL where the RowSet lacks it.
+
+        Raises CorruptionError, StoreError.
+        """
+        _, segment = self._place(column)
+        if segment is None:
+            return Statistics(nulls=self._entry.rows)
+        try:
+            return from_log(segment.statistics, column.bound_kinds)
+        except CorruptionError as error:
+            self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
+
+    def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
+        """Bytes of the blocks of these columns (ids), and how many of them the RowSet has.
+
+        Raises CorruptionError, StoreError.
+        """
+        found = [
+            (self._replaced[each].segments if each in self._replaced else self._segments).get(each)
+            for each in columns
+        ]
+        there = [segment.length for segment in found if segment is not None]
+        return sum(there), len(there)
+
+    def damaged_block(
+        self, column: Column, number: int, problem: str, cause: Exception | None = None
+    ) -> NoReturn:
+        """Raise CorruptionError for a block of a column that the RowSet has."""
+        source, segment = self._place(column)
+        assert segment is not None
+        first, end = self._index(column, source, segment).first_rows[number : number + 2]
+        self.damaged(column, f"block {number} (rows {first} to {end - 1}): {problem}", cause)
+
+    def damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
+        """Raise CorruptionError for a column."""
+        replaced = self._replaced.get(column.id)
+        source = self._source if replaced is None else replaced.source
+        location = source.locate(source.segment_name(column.id))
+        raise CorruptionError(
+            f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
+        ) from cause
+
+    def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
+        """Where a column is, and its segment if the RowSet has it."""
+        replaced = self._replaced.get(column.id)
+        if replaced is None:
+            return self._source, self._segments.get(column.id)
+        if column.id not in replaced.segments:
+            self.damaged(column, "what replaces it does not have it")
+        return replaced.source, replaced.segments[column.id]
+
+    def _index(self, column: Column, source: RowSetSource, segment: Segment) -> SparseIndex:
+        extent = segment.index
+        if (extent is None) == (segment.block is None):
+            self.damaged(column, "the footer must name either an index or a block")
+        if extent is None:
+            return index_of_one(self._lone_block(column, segment))
+        name = source.index_name(column.id)
+        data = bytes(source.read(name, [(extent.offset, extent.length)])[0])
+        if crc32c(data) != extent.crc32c:
+            self.damaged(column, f"the index in {source.locate(name)} is damaged")
+        try:
+            return decode_index(data, column.order, segment.filters is not None)
+        except ValueError as error:
+            self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
+
+    def _lone_block(self, column: Column, segment: Segment) -> BlockEntry:
+        assert segment.block is not None
+        try:
+            return entry_of(segment.block, segment, self._entry.rows, column.bound_kinds)
+        except CorruptionError as error:
+            self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
+
+
+def _cuts_of(entry: RowSetEntry) -> NDArray[np.int64]:
+    rows, cuts = entry.rows, entry.cuts
+    if isinstance(cuts, int) and cuts >= rows:
+        return np.array((0, rows), np.int64)
+    inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
+    found = np.array([0, *inner, rows], np.int64)
+    if (np.diff(found) < 1).any() or (not isinstance(cuts, int) and cuts[-1] != rows):
+        raise CorruptionError(f"RowSet {entry.object} has cuts that are no cuts.")
+    return found

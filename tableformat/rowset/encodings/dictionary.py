@@ -1,0 +1,85 @@
+"""Repeated values once, and an index of 8, 16 or 32 bits for each row.
+
+NULL is a NULL index. Floats are told apart by their bits.
+
+Spec: docs/spec/rowset.md#dictionary
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from colonnade.tableformat.rowset.encodings.encoded import Encoded
+
+NAME = "dictionary"
+
+SAMPLE_ROWS = 4096
+"""So many first rows are looked at before anything large is tried."""
+
+_CLEARLY_LESS = 0.8
+_OVERHEAD_BYTES = 256  # what one more message in the stream costs
+_INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
+_BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
+
+
+def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded | None:
+    """Encode an array, or None unless that takes clearly less than `rival_bytes`.
+
+    Nothing more is tried when the share of different values among the first rows is above
+    `distinct_share`.
+    """
+    if rival_bytes < _OVERHEAD_BYTES:
+        return None
+    bits = array.view(_BITS[array.type]) if array.type in _BITS else array
+    if len(bits) > 2 * SAMPLE_ROWS:
+        sample = bits.slice(0, SAMPLE_ROWS)
+        if len(sample.unique()) > distinct_share * SAMPLE_ROWS:
+            return None
+    encoded = bits.dictionary_encode()
+    values, indices = encoded.dictionary, encoded.indices
+    width = 8 if len(values) <= 2**7 else 16 if len(values) <= 2**15 else 32
+    size = values.nbytes + len(bits) * width // 8 + _OVERHEAD_BYTES
+    if size > _CLEARLY_LESS * rival_bytes:
+        return None
+    if width < 32:
+        indices = indices.cast(_INDEX_TYPES[width // 16], safe=False)
+    if values.type != array.type:
+        values = values.view(array.type)
+    return Encoded(NAME, pa.DictionaryArray.from_arrays(indices, values, safe=False))
+
+
+def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
+    """The types that the stream of a dictionary block may have."""
+    return tuple(pa.dictionary(index, data_type) for index in _INDEX_TYPES)
+
+
+def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
+    """The array that was encoded.
+
+    Raises ValueError when an index points nowhere or the result would exceed `limit` bytes.
+    """
+    values, indices = stream.dictionary, stream.indices
+    if indices.null_count < len(indices):
+        used = np.asarray(indices.drop_null() if indices.null_count else indices)
+        if used.min() < 0 or used.max() >= len(values):
+            raise ValueError("an index points outside the dictionary")
+        _check_size(values, used, limit)
+    return pc.take(values, indices, boundscheck=False)
+
+
+def _check_size(values: pa.Array, used: NDArray[np.signedinteger[Any]], limit: int) -> None:
+    """A few bytes can stand for many: look before they are made."""
+    if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
+        return
+    offsets = np.frombuffer(values.buffers()[1], np.int32)[
+        values.offset : values.offset + len(values) + 1
+    ]
+    lengths = np.diff(offsets)
+    # The bound by the longest value is nearly always enough, and cheap.
+    if int(lengths.max()) * len(used) > limit and int(lengths.astype(np.int64)[used].sum()) > limit:
+        raise ValueError("the decoded values would be larger than the index says")

@@ -1,0 +1,108 @@
+"""Integers as their distance from the smallest one, in 1, 2 or 4 bytes.
+
+Dates, timestamps, times, intervals and decimals of at most 18 digits are integers here. Decimals
+whose range needs more than 4 bytes are kept as 8 instead of 16, with base 0.
+
+Spec: docs/spec/rowset.md#narrowed
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from colonnade.tableformat.rowset.encodings.encoded import Encoded
+from colonnade.tableformat.rowset.encodings.integers import (
+    NATIVE,
+    UNSIGNED,
+    Integers,
+    from_numpy,
+    is_null,
+    validity_of,
+    values_of,
+)
+
+NAME = "narrowed"
+
+
+def applies(data_type: pa.DataType) -> bool:
+    """Whether values of a type are integers of at most 64 bits; booleans are not."""
+    return (
+        pa.types.is_integer(data_type)
+        or (pa.types.is_temporal(data_type) and not pa.types.is_interval(data_type))
+        or (pa.types.is_decimal128(data_type) and data_type.precision <= 18)
+    )
+
+
+def integer_type(data_type: pa.DataType) -> pa.DataType:
+    """The integer type that a type is, decimals apart, which are int64."""
+    if pa.types.is_integer(data_type):
+        return data_type
+    return pa.int32() if pa.types.is_date32(data_type) else pa.int64()
+
+
+def as_integers(array: pa.Array) -> pa.Array:
+    """The same rows as integers; what lies under a NULL is undefined.
+
+    Requires: `applies(array.type)`.
+    """
+    if not pa.types.is_decimal(array.type):
+        return array.view(integer_type(array.type))
+    words = np.frombuffer(array.buffers()[1], np.int64)
+    low = words[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
+    return from_numpy(low, pa.int64(), validity_of(array))
+
+
+def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> Encoded | None:
+    """Encode what `as_integers` gave for a column of `data_type` with these bounds.
+
+    None when its values already have the width they need.
+    """
+    is_decimal = pa.types.is_decimal(data_type)
+    for arrow, native in UNSIGNED:
+        if high - low < 2**arrow.bit_width and arrow.bit_width < integers.type.bit_width:
+            values = values_of(integers).astype(native)
+            # Modulo 2**width, so that nothing wider is needed in between.
+            np.subtract(values, native(low % 2**arrow.bit_width), out=values)
+            return Encoded(NAME, _masked(values, arrow, integers), low)
+    if is_decimal:
+        return Encoded(NAME, _masked(values_of(integers).copy(), pa.int64(), integers), 0)
+    return None
+
+
+def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
+    """The types that the stream of a narrowed block may have."""
+    if not applies(data_type):
+        return ()
+    narrow = tuple(arrow for arrow, _ in UNSIGNED)
+    return (*narrow, pa.int64()) if pa.types.is_decimal(data_type) else narrow
+
+
+def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
+    """The array that was encoded."""
+    validity = validity_of(stream)
+    if pa.types.is_decimal(data_type):
+        return from_numpy(_decimal_words(values_of(stream), base), data_type, validity)
+    native = NATIVE[integer_type(data_type)]
+    values = values_of(stream).astype(native)
+    np.add(values, np.int64(base).astype(native), out=values)
+    return from_numpy(values, data_type, validity)
+
+
+def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
+    """16-byte little-endian two's complement, as pairs of words."""
+    never_negative = base >= 0 and values.dtype != np.int64
+    words = (np.zeros if never_negative else np.empty)(2 * len(values), np.int64)
+    low = words[::2]
+    np.add(values, np.int64(base), out=low, dtype=np.int64, casting="unsafe")
+    if not never_negative:
+        np.right_shift(low, 63, out=words[1::2])
+    return words
+
+
+def _masked(values: Integers, arrow: pa.DataType, source: pa.Array) -> pa.Array:
+    if source.null_count:
+        # What lies under a NULL is anyone's: zeros compress, and say nothing.
+        values[is_null(source)] = 0
+    return from_numpy(values, arrow, validity_of(source))

@@ -1,0 +1,22 @@
+"""Nothing but NULL: no bytes.
+
+Spec: docs/spec/rowset.md#null
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from colonnade.tableformat.rowset.encodings.encoded import Encoded
+
+NAME = "null"
+
+
+def encode() -> Encoded:
+    """Encode any number of NULLs."""
+    return Encoded(NAME, None)
+
+
+def decode(data_type: pa.DataType, rows: int) -> pa.Array:
+    """That many NULLs of a type."""
+    return pa.nulls(rows, data_type)

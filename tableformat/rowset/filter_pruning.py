@@ -1,0 +1,112 @@
+"""Leaving out stretches of rows by the Bloom filters of their blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+import numpy as np
+import pyarrow as pa
+from google_crc32c import value as crc32c
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.model.statistics import Bound
+from colonnade.tableformat.rowset.bloom_filter import hash_values, members
+from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.stored_block import ColumnBlocks
+from colonnade.tableformat.rowset.write_options import MIB
+
+Mask = NDArray[np.bool_]
+Damaged = Callable[[Column, str], NoReturn]
+
+_WINDOW_BYTES = 8 * MIB
+"""About so many bytes of filters are held at once."""
+
+_NO_FILTER = memoryview(b"")
+
+
+def prune_by_filters(
+    columns: Sequence[ColumnBlocks],
+    cuts: NDArray[np.int64],
+    bounds: BoundsTable,
+    keep: Keep,
+    damaged: Damaged,
+) -> Mask:
+    """Which of some stretches `keep` still keeps when it may ask the filters of their blocks.
+
+    Reads filters only of stretches that they might rule out, of the columns that are asked for.
+    `damaged` raises the error of a column's filter. Raises CorruptionError, StoreError.
+    """
+    filtered = [column for column in columns if column.has_filters]
+    if not filtered:
+        return np.ones(len(cuts), np.bool_)
+    nothing = {each.column.id: _holds_nothing for each in filtered}
+    kept = keep(replace(bounds, members=nothing))
+    for part in _windows(np.flatnonzero(~kept), cuts, filtered):
+        members = {
+            each.column.id: _Filters(each, cuts[part], damaged).may_hold for each in filtered
+        }
+        kept[part] = keep(replace(bounds.take(part), members=members))
+    return kept
+
+
+def _holds_nothing(things: NDArray[np.int64], values: Sequence[Bound]) -> Mask:
+    return np.zeros(len(things), np.bool_)
+
+
+def _windows(
+    doubtful: NDArray[np.int64], cuts: NDArray[np.int64], columns: Sequence[ColumnBlocks]
+) -> Iterator[NDArray[np.int64]]:
+    """Divide stretches into groups whose filters are held at once."""
+    sizes = [sum(each.filter_piece(cut).extent[1] for each in columns) for cut in cuts[doubtful]]
+    windows = np.cumsum(np.array(sizes, np.int64)) // _WINDOW_BYTES
+    for window in np.unique(windows):
+        yield doubtful[windows == window]
+
+
+@dataclass(slots=True)
+class _Filters:
+    """The filters of one column between some cuts. Each is read once, when it is asked."""
+
+    blocks: ColumnBlocks
+    cuts: NDArray[np.int64]
+    damaged: Damaged
+    _found: dict[int, list[memoryview]] = field(default_factory=dict)
+
+    def may_hold(self, things: NDArray[np.int64], values: Sequence[Bound]) -> Mask:
+        """For each of some stretches, by their place among all, whether it may hold a value."""
+        cuts = self.cuts[things].tolist()
+        self._read([cut for cut in cuts if cut not in self._found])
+        hashes = hash_values(values)
+        # A block without a filter, in which there may be anything, has an empty one.
+        answers = (
+            any(not bloom or members(bloom, hashes).any() for bloom in self._found[cut])
+            for cut in cuts
+        )
+        return np.fromiter(answers, np.bool_, len(cuts))
+
+    def _read(self, cuts: Sequence[int]) -> None:
+        blocks = self.blocks
+        extents = {cut: blocks.filter_piece(cut).extent for cut in cuts}
+        there = [cut for cut in cuts if extents[cut][1]]
+        self._found.update((cut, [_NO_FILTER]) for cut in cuts)
+        name = blocks.source.index_name(blocks.column.id)
+        data = blocks.source.read(name, [extents[cut] for cut in there])
+        for cut, part in zip(there, data, strict=True):
+            self._found[cut] = [
+                self._verified(each.number, each.bloom)
+                for each in blocks.stored(cut, _NO_FILTER, part)
+            ]
+
+    def _verified(self, number: int, bloom: memoryview) -> memoryview:
+        expected = self.blocks.index.entries[number].filter_crc32c
+        if bloom and crc32c(pa.py_buffer(bloom)) != expected:
+            source, column = self.blocks.source, self.blocks.column
+            name = source.locate(source.index_name(column.id))
+            self.damaged(
+                column,
+                f"block {number}: its Bloom filter in {name} does not match its checksum",
+            )
+        return bloom

@@ -1,0 +1,130 @@
+"""The footer of a RowSet: where every segment and index lies, and what is known of the columns.
+
+It is one sealed JSON object: `rowset.json` in a directory, the end of a packed or inline RowSet.
+The log states its length and checksum; it states those of each index, an index those of each
+block. A segment of one block has its index row here (`block`) instead of an index.
+Spec: docs/spec/rowset.md#footer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.entries import (
+    ColumnNumber,
+    ColumnStatistics,
+    Count,
+    Crc32c,
+    RowCount,
+)
+from colonnade.manifests.model.schema import Model
+from colonnade.manifests.model.statistics import BoundKinds
+from colonnade.tableformat.rowset.block import BlockEntry
+from colonnade.tableformat.rowset.block_statistics import from_log
+from colonnade.tableformat.rowset.bloom_filter import is_filter_length
+
+FOOTER_LIMIT = 2**30
+"""No footer is larger, in bytes."""
+
+Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
+
+
+class Extent(Model):
+    """Some bytes of an object, with their checksum."""
+
+    offset: Count
+    length: Count
+    crc32c: Crc32c
+
+
+class Block(Model):
+    """The only block of a segment; its rows and bounds are those of the segment."""
+
+    crc32c: Crc32c
+    encoding: Literal["plain", "dictionary", "narrowed", "lengths", "constant", "null"]
+    base: Int64 | None = None
+
+
+class Filters(Model):
+    """The Bloom filters of the blocks, back to back in the object that has the index.
+
+    Their lengths and checksums are in the index; without one the only filter's checksum is here.
+    """
+
+    offset: Count
+    length: Count
+    crc32c: Crc32c | None = None
+
+
+class Segment(Model):
+    """One column of a RowSet.
+
+    `offset` counts from the start of the column's own file in a directory, else from that of the
+    RowSet. `decoded` bounds the bytes of the rows as Arrow arrays. Exactly one of `index` and
+    `block` is there.
+    """
+
+    offset: Count
+    length: Count
+    decoded: Count
+    index: Extent | None = None
+    block: Block | None = None
+    filters: Filters | None = None
+    statistics: ColumnStatistics
+
+
+class Footer(Model):
+    """Rows, cuts (both as in the log's entry) and the segments by column id.
+
+    The version is 3 where a segment has filters. Version 1 is read too: it lacks the encoding
+    `lengths`.
+    """
+
+    format_version: Literal[1, 2, 3] = 2
+    rows: RowCount
+    cuts: RowCount | tuple[RowCount, ...]
+    columns: dict[ColumnNumber, Segment]
+
+    @model_validator(mode="after")
+    def _check_version(self) -> Footer:
+        if self.format_version < 3 and has_filters(self.columns.values()):
+            raise ValueError("Bloom filters came with format version 3")
+        return self
+
+
+def has_filters(segments: Iterable[Segment]) -> bool:
+    """Whether blocks of one of some segments have Bloom filters."""
+    return any(segment.filters is not None for segment in segments)
+
+
+def block_of(entry: BlockEntry) -> Block:
+    """The index row of a lone block as the footer has it."""
+    return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
+
+
+def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> BlockEntry:
+    """The index row of the lone block of a segment.
+
+    Raises CorruptionError for bounds that cannot be read or are of other kinds, and for a filter
+    that cannot be.
+    """
+    filters, of_filter = segment.filters, (0, 0)
+    if filters is not None:
+        if filters.crc32c is None or not is_filter_length(np.array(filters.length)):
+            raise CorruptionError("what is said of its Bloom filter cannot be.")
+        of_filter = filters.length, filters.crc32c
+    return BlockEntry(
+        rows,
+        segment.length,
+        segment.decoded,
+        block.crc32c,
+        block.encoding,
+        block.base,
+        from_log(segment.statistics, kinds),
+        *of_filter,
+    )

@@ -1,0 +1,354 @@
+"""One RowSet on its way to the store.
+
+Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on every
+column goes to a file of its own. What is small in the end, all of it or each of its many columns,
+becomes one object, or no object at all:
+
+    packed or inline   segments | Bloom filters | indexes, each in column order | footer
+    directory          <id>.col ... , <id>.idx (filters, then index) ... , then rowset.json
+
+Spec: docs/spec/rowset.md#places
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Literal
+
+import pyarrow as pa
+
+from colonnade.manifests import object_names as names
+from colonnade.manifests.errors import ColonnadeError
+from colonnade.manifests.ids import ObjectId
+from colonnade.manifests.model.codec import byte_check, crc32c, encode_model
+from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
+from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
+from colonnade.manifests.store import ObjectStore, ObjectWriter
+from colonnade.manifests.store.base import Data
+from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
+from colonnade.tableformat.rowset.bloom_filter import encode_filter
+from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.footer import (
+    Extent,
+    Filters,
+    Footer,
+    Segment,
+    block_of,
+    has_filters,
+)
+from colonnade.tableformat.rowset.sparse_index import encode_index
+from colonnade.tableformat.rowset.stored_block import StoredBlock
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.types.array_size import array_bytes
+
+_MOST_OPEN_FILES = 256
+"""A wider RowSet waits in memory instead, and so many of its files are written at a time."""
+
+
+class _Part:
+    """One column: its blocks so far, and where their bytes and those of their filters are."""
+
+    def __init__(self, column: Column, *, has_filters: bool) -> None:
+        self.column = column
+        self.has_filters = has_filters
+        self.entries: list[BlockEntry] = []
+        self.waiting: list[pa.Buffer] = []
+        self.file: ObjectWriter | None = None
+        self.filters: list[bytes] = []
+        self.index_file: ObjectWriter | None = None
+
+    @property
+    def length(self) -> int:
+        return sum(entry.length for entry in self.entries)
+
+    @property
+    def filter_length(self) -> int:
+        return sum(entry.filter_length for entry in self.entries)
+
+
+class RowSetOutput:
+    """Takes cuts of rows, gives an entry for the log. Not visible to readers before the commit."""
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefix: str,
+        object_id: ObjectId,
+        columns: Sequence[Column],
+        options: WriteOptions,
+        cuts: int | tuple[int, ...] | None = None,
+    ) -> None:
+        """`cuts` is how its cuts shall be said, where they are those of another RowSet."""
+        self._store = store
+        self._prefix = prefix
+        self._object = object_id
+        self._options = options
+        self._parts = [
+            _Part(column, has_filters=column.id in options.bloom_columns) for column in columns
+        ]
+        self._names: list[str] = []
+        self._packed_limit = options.packed_limit(len(columns))
+        self._in_files = False
+        self._cuts: list[int] = []
+        self._stated_cuts = cuts
+        self.byte_count = 0
+
+    @property
+    def rows(self) -> int:
+        """Rows taken so far."""
+        return self._cuts[-1] if self._cuts else 0
+
+    def add_cut(self, chunks: Sequence[list[pa.Array]], rows: int) -> None:
+        """Append rows up to the next cut: for every column the arrays that make them up.
+
+        Empties the lists, so that what is encoded is not kept. Raises InvalidInputError for a
+        value that is too large, StoreError.
+        """
+        for part, arrays in zip(self._parts, chunks, strict=True):
+            array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+            arrays.clear()
+            self._encode(part, array)
+        self._cuts.append(self.rows + rows)
+
+    def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
+        """Append a stretch between two cuts as it is stored elsewhere: for every column its blocks.
+
+        A column without blocks is NULL. Requires: blocks that were verified, with the filters that
+        `options` ask for (`RowSetReader.with_filters`). Raises StoreError.
+        """
+        for part, blocks in zip(self._parts, columns, strict=True):
+            if not blocks:
+                self._encode(part, pa.nulls(rows, part.column.type))
+            for block in blocks:
+                data = pa.py_buffer(block.data) if block.entry.length else None
+                bloom = bytes(block.bloom) if part.has_filters else b""
+                self._add_block(part, block.entry, data, bloom)
+        self._cuts.append(self.rows + rows)
+
+    def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
+        """Append the rows that `order` names, in its order, with a cut every `cut_rows`.
+
+        Takes one column after another, so that only one has to exist in both orders. Raises as
+        `add_cut`.
+        """
+        pieces = [order.slice(at, cut_rows) for at in range(0, len(order), cut_rows)]
+        for part, array in zip(self._parts, columns, strict=True):
+            for piece in pieces:
+                self._encode(part, array.take(piece))
+            del array  # before the next one is made
+        for piece in pieces:
+            self._cuts.append(self.rows + len(piece))
+
+    def _encode(self, part: _Part, array: pa.Array) -> None:
+        for piece in _pieces(array, self._options.block_bytes):
+            entry, data = encode_block(piece, part.column)
+            bloom = b""
+            if part.has_filters and data is not None:
+                bloom = encode_filter(piece, part.column)
+            self._add_block(part, entry, data, bloom)
+
+    def _add_block(
+        self, part: _Part, entry: BlockEntry, data: pa.Buffer | None, bloom: bytes
+    ) -> None:
+        if bloom or entry.filter_length:
+            found = crc32c(bloom) if bloom else 0
+            entry = replace(entry, filter_length=len(bloom), filter_crc32c=found)
+        part.entries.append(entry)
+        if data is None:
+            return
+        part.waiting.append(data)
+        if bloom:
+            part.filters.append(bloom)
+        self.byte_count += data.size + len(bloom)
+        if not self._in_files:
+            if self.byte_count <= self._packed_limit:
+                return
+            if len(self._parts) > _MOST_OPEN_FILES:
+                return
+            self._in_files = True
+            for each in self._parts:
+                self._flush(each)
+        self._flush(part)
+
+    def _flush(self, part: _Part) -> None:
+        if not part.waiting:
+            return
+        if part.file is None:
+            name = names.segment_name(self._prefix, self._object, part.column.id)
+            part.file = self._create(name)
+        for data in part.waiting:
+            part.file.write(memoryview(data))
+        part.waiting.clear()
+        for bloom in part.filters:
+            self._index_file(part).write(bloom)
+        part.filters.clear()
+
+    def _index_file(self, part: _Part) -> ObjectWriter:
+        if part.index_file is None:
+            name = names.index_name(self._prefix, self._object, part.column.id)
+            part.index_file = self._create(name)
+        return part.index_file
+
+    def _create(self, name: str) -> ObjectWriter:
+        writer = self._store.create(name, sync=self._options.sync)
+        self._names.append(name)
+        return writer
+
+    def finish(self) -> RowSetEntry:
+        """Write what is missing. Requires: at least one cut. Raises StoreError."""
+        large = self._in_files or self.byte_count > self._packed_limit
+        entry = self._finish_directory() if large else self._finish_string()
+        # A task may write very many RowSets, and to remove one again its names do.
+        self._parts.clear()
+        return entry
+
+    def _finish_directory(self) -> RowSetEntry:
+        segments: dict[int, Segment] = {}
+        for start in range(0, len(self._parts), _MOST_OPEN_FILES // 2):
+            group = self._parts[start : start + _MOST_OPEN_FILES // 2]
+            for part in group:
+                self._flush(part)
+                index = _index(part)
+                if index is not None:
+                    self._index_file(part).write(index)
+                    self.byte_count += len(index)
+                segments[part.column.id] = _segment(part, 0, 0, index, part.filter_length)
+            files = [file for part in group for file in (part.file, part.index_file)]
+            self._store.close_all([file for file in files if file is not None])
+        footer = self._footer(segments)
+        self._put(names.footer_name(self._prefix, self._object), footer)
+        return self._entry("directory", footer, segments, self.byte_count + len(footer))
+
+    def _finish_string(self) -> RowSetEntry:
+        indexes = [_index(part) for part in self._parts]
+        segments: dict[int, Segment] = {}
+        offset, index_offset = 0, self.byte_count
+        filter_offset = sum(part.length for part in self._parts)
+        for part, index in zip(self._parts, indexes, strict=True):
+            segments[part.column.id] = _segment(part, offset, filter_offset, index, index_offset)
+            offset += part.length
+            filter_offset += part.filter_length
+            index_offset += len(index or b"")
+        footer = self._footer(segments)
+        blocks = (memoryview(data) for part in self._parts for data in part.waiting)
+        blooms = (bloom for part in self._parts for bloom in part.filters)
+        pieces: list[Data] = [*blocks, *blooms, *(index for index in indexes if index), footer]
+        size = index_offset + len(footer)
+        if size <= self._options.inline_bytes:
+            return self._entry("inline", footer, segments, size, b"".join(pieces))
+        self._put(names.packed_name(self._prefix, self._object), *pieces)
+        return self._entry("packed", footer, segments, size)
+
+    def _put(self, name: str, *pieces: Data) -> None:
+        with self._create(name) as writer:
+            for data in pieces:
+                writer.write(data)
+
+    def _footer(self, segments: dict[int, Segment]) -> bytes:
+        version: Literal[2, 3] = 3 if has_filters(segments.values()) else 2
+        return encode_model(
+            Footer(
+                format_version=version,
+                rows=self.rows,
+                cuts=self._log_cuts(),
+                columns=segments,
+            )
+        )
+
+    def _log_cuts(self) -> int | tuple[int, ...]:
+        if self._stated_cuts is not None:
+            return self._stated_cuts
+        first = self._cuts[0]
+        regular = [*range(first, self.rows, first), self.rows]
+        if self._cuts == regular:
+            return max(self._options.block_rows, first) if len(regular) == 1 else first
+        return tuple(self._cuts)
+
+    def _entry(
+        self,
+        place: Literal["directory", "packed", "inline"],
+        footer: bytes,
+        segments: dict[int, Segment],
+        size: int,
+        data: bytes | None = None,
+    ) -> RowSetEntry:
+        return RowSetEntry(
+            object=self._object,
+            place=place,
+            rows=self.rows,
+            bytes=size,
+            cuts=self._log_cuts(),
+            footer=byte_check(footer),
+            statistics={
+                column: _for_log(segment.statistics)
+                for column, segment in segments.items()
+                if column in self._options.indexed_columns
+            },
+            data=None if data is None else base64.b64encode(data).decode("ascii"),
+            unsynced=not self._options.sync and data is None,
+        )
+
+    def abort(self) -> None:
+        """Remove what was written. What cannot be removed stays for vacuum to find."""
+        for part in self._parts:
+            for file in (part.file, part.index_file):
+                if file is not None:
+                    file.abort()
+            part.waiting.clear()
+            part.filters.clear()
+        for name in self._names:
+            with suppress(ColonnadeError):
+                self._store.delete(name)
+        self._names.clear()
+        with suppress(ColonnadeError):
+            # Random id: the folder, if there is one, is this RowSet's alone.
+            self._store.remove_folder(names.rowset_folder(self._prefix, self._object))
+
+
+def _index(part: _Part) -> bytes | None:
+    return encode_index(part.entries, part.column.order) if len(part.entries) > 1 else None
+
+
+def _segment(
+    part: _Part, offset: int, filter_offset: int, index: bytes | None, index_offset: int
+) -> Segment:
+    entries = part.entries
+    statistics = merge([entry.statistics for entry in entries], [entry.rows for entry in entries])
+    return Segment(
+        offset=offset,
+        length=part.length,
+        decoded=sum(entry.decoded for entry in entries),
+        index=None
+        if index is None
+        else Extent(offset=index_offset, length=len(index), crc32c=crc32c(index)),
+        block=block_of(entries[0]) if index is None else None,
+        filters=None
+        if not part.filter_length
+        else Filters(
+            offset=filter_offset,
+            length=part.filter_length,
+            crc32c=entries[0].filter_crc32c if index is None else None,
+        ),
+        statistics=to_log(statistics),
+    )
+
+
+def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
+    bounds = (statistics.min, statistics.max)
+    if all(bound is None or len(bound) <= LOG_BOUND_LENGTH for bound in bounds):
+        return statistics
+    return to_log(shorten(from_log(statistics), LOG_BOUND_LENGTH))
+
+
+def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:
+    """Divide rows into runs below `block_bytes`; a larger row is alone."""
+    if len(array) == 1 or array_bytes(array) <= block_bytes:
+        yield array
+        return
+    half = len(array) // 2
+    yield from _pieces(array.slice(0, half), block_bytes)
+    yield from _pieces(array.slice(half), block_bytes)

@@ -1,0 +1,293 @@
+"""Rows of one RowSet: the stretches that may matter, their blocks, and what these decode to.
+
+Nothing is parsed before its checksum was compared, and whatever does not agree is a
+CorruptionError that names file, column and block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from google_crc32c import value as crc32c
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.block import decode_block, understated
+from colonnade.tableformat.rowset.block_statistics import Statistics, merge
+from colonnade.tableformat.rowset.bloom_filter import encode_filter
+from colonnade.tableformat.rowset.column import Column, column_of
+from colonnade.tableformat.rowset.column_segments import ColumnSegments
+from colonnade.tableformat.rowset.filter_pruning import prune_by_filters
+from colonnade.tableformat.rowset.source import RowSetSource
+from colonnade.tableformat.rowset.sparse_index import bounds_of
+from colonnade.tableformat.rowset.stored_block import ColumnBlocks, Piece, StoredBlock, Stretch
+from colonnade.tableformat.rowset.write_options import MIB
+from colonnade.tableformat.types.arrow_types import from_storage
+
+_WINDOW_BYTES = 8 * MIB
+"""About so many stored bytes are read ahead at once."""
+
+_NO_BYTES = memoryview(b"")
+
+
+class RowSetReader:
+    """Reads one RowSet. Making one reads and verifies its footer; those of replaced columns follow.
+
+    Raises CorruptionError when the footer is not the one that the log means, StoreError.
+    """
+
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self._segments = ColumnSegments(store, prefix, entry)
+        self._cuts = self._segments.cuts
+
+    def read(
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        keep: Keep | None = None,
+        keep_columns: Collection[int] = (),
+    ) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Yield (first row, batch) for every stretch between two cuts, in row order.
+
+        `ranges` are ascending (first, end) rows whose ends are cuts (None: all). `keep` is asked,
+        with the bounds of those of `columns` whose ids are in `keep_columns`, which stretches can
+        matter, and of those that do once more with their Bloom filters. A column that the RowSet
+        does not have is NULL. Holds one read-ahead of about 8 MiB and one batch.
+        Raises CorruptionError before any row of a damaged block is yielded.
+        """
+        schema = TableSchema(fields=tuple(columns))
+        layout = [column_of(column) for column in columns]
+        blocks = [self._segments.open(column) for column in layout]
+        chosen = self._chosen_cuts(ranges)
+        if keep is not None and len(chosen):
+            wanted = [column for column in layout if column.id in keep_columns]
+            chosen = self._kept_cuts(chosen, keep, wanted, blocks)
+        for stretch in self._stretches(chosen, blocks, _WINDOW_BYTES):
+            if not columns:
+                yield stretch.first_row, _rows_alone(stretch.rows)
+                continue
+            yield stretch.first_row, from_storage(self.decode(columns, stretch), schema)
+
+    def read_stored(
+        self,
+        columns: Sequence[SchemaField],
+        ranges: Sequence[tuple[int, int]] | None = None,
+        window_bytes: int = _WINDOW_BYTES,
+        bloom_columns: Collection[int] = (),
+    ) -> Iterator[Stretch]:
+        """Yield every stretch between two cuts, in row order, without decoding it.
+
+        `ranges` as in `read`. Holds one read-ahead of about `window_bytes`, and the Bloom filters
+        of `bloom_columns` in it. Blocks are not verified: `decode` and `verify` do. Raises
+        CorruptionError for an index.
+        """
+        blocks = [self._segments.open(column_of(column)) for column in columns]
+        chosen = self._chosen_cuts(ranges)
+        yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
+
+    def statistics(self, columns: Sequence[SchemaField]) -> dict[int, Statistics]:
+        """What the footer says of the values of columns, by id. Raises CorruptionError."""
+        return {each.id: self._segments.statistics(column_of(each)) for each in columns}
+
+    def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
+        """The rows of a stretch, in the storage types of the columns that it was read with.
+
+        Raises CorruptionError naming file, column and block.
+        """
+        arrays = []
+        for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
+            parts = [self._decode(column, block) for block in blocks]
+            if not parts:
+                parts = [pa.nulls(stretch.rows, column.type)]
+            arrays.append(parts[0] if len(parts) == 1 else pa.concat_arrays(parts))
+        return arrays
+
+    def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
+        """Compare the blocks and filters of a stretch with their checksums. Raises as `decode`."""
+        for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
+            for block in blocks:
+                problem = _problem(block)
+                if problem is not None:
+                    self._segments.damaged_block(column, block.number, problem)
+
+    def understates(self, columns: Sequence[SchemaField], stretch: Stretch) -> bool:
+        """Whether some index states fewer bytes than a block takes, so that it must be made anew.
+
+        Requires: the stretch was verified. Raises as `decode`.
+        """
+        return any(
+            self._understates(column, block)
+            for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True)
+            if pa.types.is_nested(column.type)
+            for block in blocks
+        )
+
+    def _understates(self, column: Column, block: StoredBlock) -> bool:
+        try:
+            return understated(pa.py_buffer(block.data), block.entry)
+        except ValueError as error:
+            self._segments.damaged_block(column, block.number, str(error), error)
+
+    def with_filters(
+        self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]
+    ) -> Stretch:
+        """The same stretch, in which all blocks of some columns have their Bloom filters.
+
+        Blocks without one are decoded to make it. Requires: it was verified. Raises as `decode`.
+        """
+        blocks = [
+            [self._with_filter(column, block) for block in found]
+            if column.id in bloom_columns
+            else found
+            for column, found in zip(map(column_of, columns), stretch.blocks, strict=True)
+        ]
+        return replace(stretch, blocks=blocks)
+
+    def _with_filter(self, column: Column, block: StoredBlock) -> StoredBlock:
+        if block.bloom or not block.entry.length:
+            return block
+        bloom = encode_filter(self._decode(column, block), column)
+        return replace(block, bloom=memoryview(bloom))
+
+    def _decode(self, column: Column, block: StoredBlock) -> pa.Array:
+        try:
+            return decode_block(pa.py_buffer(block.data), block.entry, column)
+        except ValueError as error:
+            self._segments.damaged_block(column, block.number, str(error), error)
+
+    def _stretches(
+        self,
+        chosen: NDArray[np.int64],
+        blocks: Sequence[ColumnBlocks | None],
+        window_bytes: int,
+        bloom_columns: Collection[int] = (),
+    ) -> Iterator[Stretch]:
+        there = [each for each in blocks if each is not None]
+        filtered = [each for each in there if each.column.id in bloom_columns]
+        for window in _windows(chosen, there, window_bytes):
+            data = _fetch(each.piece(cut) for each in there for cut in window)
+            blooms = _fetch(each.filter_piece(cut) for each in filtered for cut in window)
+            for cut in window:
+                first, end = int(self._cuts[cut]), int(self._cuts[cut + 1])
+                found = [
+                    ()
+                    if each is None
+                    else each.stored(
+                        cut,
+                        data.pop((each.column.id, cut)),
+                        blooms.pop((each.column.id, cut), _NO_BYTES),
+                    )
+                    for each in blocks
+                ]
+                yield Stretch(first, end - first, found)
+
+    def _chosen_cuts(self, ranges: Sequence[tuple[int, int]] | None) -> NDArray[np.int64]:
+        """The stretches that make up the ranges."""
+        count = len(self._cuts) - 1
+        if ranges is None:
+            return np.arange(count)
+        rows = np.array(ranges, np.int64).reshape(-1)
+        at = np.searchsorted(self._cuts, rows)
+        if (at > count).any() or not np.array_equal(self._cuts[at], rows):
+            raise InvalidInputError(f"Row ranges {list(ranges)} do not begin and end at cuts.")
+        if (np.diff(at) < 0).any():
+            raise InvalidInputError(f"Row ranges {list(ranges)} are not ascending.")
+        parts = [np.arange(first, end) for first, end in at.reshape(-1, 2)]
+        return np.concatenate(parts) if parts else np.arange(0)
+
+    def _kept_cuts(
+        self,
+        chosen: NDArray[np.int64],
+        keep: Keep,
+        wanted: Sequence[Column],
+        blocks: Sequence[ColumnBlocks | None],
+    ) -> NDArray[np.int64]:
+        """Those of some stretches that bounds and Bloom filters do not rule out."""
+        known = {each.column.id: each for each in blocks if each is not None}
+        bounds = self._bounds(chosen, wanted, known)
+        kept = np.flatnonzero(keep(bounds))
+        chosen, bounds = chosen[kept], bounds.take(kept)
+        columns = [known[column.id] for column in wanted if column.id in known]
+        return chosen[prune_by_filters(columns, chosen, bounds, keep, self._segments.damaged)]
+
+    def _bounds(
+        self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, ColumnBlocks]
+    ) -> BoundsTable:
+        rows = np.diff(self._cuts)[chosen]
+        statistics = {
+            column.id: [
+                self._cut_statistics(known.get(column.id), int(cut), int(count))
+                for cut, count in zip(chosen, rows, strict=True)
+            ]
+            for column in wanted
+        }
+        return BoundsTable(rows, {each: bounds_of(found) for each, found in statistics.items()})
+
+    @staticmethod
+    def _cut_statistics(blocks: ColumnBlocks | None, cut: int, rows: int) -> Statistics:
+        """What is known of a column between two cuts, whose blocks may be several."""
+        if blocks is None:
+            return Statistics(nulls=rows)
+        parts = blocks.index.entries[blocks.at_cut[cut] : blocks.at_cut[cut + 1]]
+        if len(parts) == 1:
+            return parts[0].statistics
+        return merge([part.statistics for part in parts], [part.rows for part in parts])
+
+
+def _problem(block: StoredBlock) -> str | None:
+    data, bloom = pa.py_buffer(block.data), pa.py_buffer(block.bloom)
+    if data.size and crc32c(data) != block.entry.crc32c:
+        return "its bytes do not match their checksum"
+    if bloom.size and crc32c(bloom) != block.entry.filter_crc32c:
+        return "its Bloom filter does not match its checksum"
+    return None
+
+
+def _fetch(pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:
+    """Stored bytes by column id and stretch; neighbours in an object are read as one."""
+    wanted: dict[tuple[RowSetSource, str], list[Piece]] = {}
+    found: dict[tuple[int, int], memoryview] = {}
+    for piece in pieces:
+        if piece.extent[1]:
+            wanted.setdefault((piece.source, piece.name), []).append(piece)
+        else:
+            found[piece.place] = memoryview(b"")
+    for (source, name), parts in wanted.items():
+        data = source.read(name, [piece.extent for piece in parts])
+        found.update(zip((piece.place for piece in parts), data, strict=True))
+    return found
+
+
+def _windows(
+    chosen: NDArray[np.int64], blocks: Sequence[ColumnBlocks], limit: int
+) -> Iterator[list[int]]:
+    """Divide stretches into groups that are read at once."""
+    if len(chosen) == 1:
+        yield chosen.tolist()
+        return
+    window: list[int] = []
+    size = 0
+    sizes = np.zeros(len(chosen), np.int64)
+    for each in blocks:
+        ends = each.index.offsets[each.at_cut]
+        sizes += (ends[1:] - ends[:-1])[chosen]
+    for cut, more in zip(chosen.tolist(), sizes.tolist(), strict=True):
+        if window and size + more > limit:
+            yield window
+            window, size = [], 0
+        window.append(cut)
+        size += more
+    if window:
+        yield window
+
+
+def _rows_alone(count: int) -> pa.RecordBatch:
+    """A batch without columns, which still has a number of rows."""
+    return pa.RecordBatch.from_struct_array(pa.nulls(count, pa.struct([])))

@@ -1,0 +1,119 @@
+"""The bytes of a RowSet, wherever they are: (object, offset, length) for everything in it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from colonnade.manifests import object_names as names
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.model.codec import decode_model, verify
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.footer import FOOTER_LIMIT, Footer
+
+
+class RowSetSource:
+    """Reads ranges of the objects of one RowSet. Every failing check is a CorruptionError."""
+
+    def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._entry = entry
+
+    def segment_name(self, column_id: int) -> str:
+        """The object that holds a column's blocks."""
+        if self._entry.place == "directory":
+            return names.segment_name(self._prefix, self._entry.object, column_id)
+        return names.packed_name(self._prefix, self._entry.object)
+
+    def index_name(self, column_id: int) -> str:
+        """The object that holds a column's sparse index."""
+        if self._entry.place == "directory":
+            return names.index_name(self._prefix, self._entry.object, column_id)
+        return names.packed_name(self._prefix, self._entry.object)
+
+    def locate(self, name: str) -> str:
+        """Name an object as errors do."""
+        if self._entry.place == "inline":
+            return f"RowSet {self._entry.object} in the log of {self._store.url}"
+        return self._store.locate(name)
+
+    def footer(self) -> Footer:
+        """Read the footer and compare it with the log. Raises CorruptionError."""
+        entry, check = self._entry, self._entry.footer
+        name = names.packed_name(self._prefix, entry.object)
+        offset = entry.bytes - check.length
+        if entry.place == "directory":
+            name, offset = names.footer_name(self._prefix, entry.object), 0
+        location = f"The footer of {self.locate(name)}"
+        if offset < 0 or check.length > FOOTER_LIMIT:
+            raise CorruptionError(f"{location} cannot have {check.length} bytes.")
+        data = bytes(self.read(name, [(offset, check.length)])[0])
+        verify(data, check, location)
+        footer = decode_model(Footer, data, location)
+        if footer.rows != entry.rows or footer.cuts != entry.cuts:
+            raise CorruptionError(f"{location} is that of other rows than the log says.")
+        return footer
+
+    def read(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
+        """Read (offset, length) ranges of an object; neighbours are read as one.
+
+        Raises CorruptionError when the object is missing or too short, StoreError.
+        """
+        order = sorted(range(len(ranges)), key=lambda i: ranges[i])
+        joined: list[tuple[int, int]] = []
+        place = [(0, 0)] * len(ranges)
+        for i in order:
+            offset, length = ranges[i]
+            if joined and joined[-1][0] + joined[-1][1] == offset:
+                start, before = joined[-1]
+                joined[-1] = (start, before + length)
+            else:
+                joined.append((offset, length))
+            place[i] = (len(joined) - 1, offset - joined[-1][0])
+        parts = [memoryview(part) for part in self._fetch(name, joined)]
+        return [
+            parts[part][start : start + length]
+            for (part, start), (_, length) in zip(place, ranges, strict=True)
+        ]
+
+    def read_windows(
+        self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
+    ) -> Iterator[memoryview]:
+        """Read ranges of an object in turn, as `ObjectStore.read_windows`. Raises as `read`."""
+        if self._entry.place == "inline":
+            yield from (memoryview(part) for part in self._fetch(name, windows))
+            return
+        try:
+            yield from self._store.read_windows(name, windows, buffer)
+        except NotFoundError as error:
+            raise CorruptionError(
+                f"{self.locate(name)} is missing, though the log names it."
+            ) from error
+
+    def _fetch(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
+        if self._entry.place == "inline":
+            data = self._inline
+            if any(offset + length > len(data) for offset, length in ranges):
+                raise CorruptionError(f"{self.locate(name)} is truncated.")
+            return [data[offset : offset + length] for offset, length in ranges]
+        try:
+            return self._store.get_ranges(name, ranges)
+        except NotFoundError as error:
+            raise CorruptionError(
+                f"{self.locate(name)} is missing, though the log names it."
+            ) from error
+
+    @cached_property
+    def _inline(self) -> bytes:
+        location = self.locate("")
+        try:
+            data = base64.b64decode(self._entry.data or "", validate=True)
+        except (ValueError, binascii.Error) as error:
+            raise CorruptionError(f"{location} is not base64.") from error
+        if len(data) != self._entry.bytes:
+            raise CorruptionError(f"{location} holds {len(data)} bytes, not {self._entry.bytes}.")
+        return data

@@ -1,0 +1,282 @@
+"""The sparse index of a column segment: one row per block.
+
+    first row | rows | offset | length | decoded | crc32c | encoding | base
+    | nulls | nans | min | max | exact | filter_length | filter_crc32c
+
+As a file it is one Arrow IPC stream. The last two are only there where blocks have Bloom filters,
+which lie back to back like the blocks. A segment of exactly one block has none: its footer says the
+same in JSON, and its bounds are those of the segment. Both become a `SparseIndex`.
+Spec: docs/spec/rowset.md#sparse-index
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import Bounds, bound_array
+from colonnade.manifests.model.statistics import Bound
+from colonnade.tableformat.rowset import ipc_stream
+from colonnade.tableformat.rowset.block import ENCODINGS, BlockEntry
+from colonnade.tableformat.rowset.block_statistics import Statistics, merge
+from colonnade.tableformat.rowset.bloom_filter import is_filter_length
+from colonnade.tableformat.rowset.column import Order
+
+_BOUND_TYPES = {
+    Order.INTEGER: pa.int64(),
+    Order.FLOAT: pa.float64(),
+    Order.DECIMAL: pa.decimal128(38, 0),
+    Order.STRING: pa.string(),
+    Order.BINARY: pa.binary(),
+}
+
+_FIELDS = (
+    pa.field("first_row", pa.int64(), nullable=False),
+    pa.field("rows", pa.int64(), nullable=False),
+    pa.field("offset", pa.int64(), nullable=False),
+    pa.field("length", pa.int64(), nullable=False),
+    pa.field("decoded", pa.int64(), nullable=False),
+    pa.field("crc32c", pa.uint32(), nullable=False),
+    pa.field("encoding", pa.string(), nullable=False),
+    pa.field("base", pa.int64()),
+    pa.field("nulls", pa.int64(), nullable=False),
+    pa.field("nans", pa.int64(), nullable=False),
+)
+
+_FILTER_FIELDS = (
+    pa.field("filter_length", pa.int64(), nullable=False),
+    pa.field("filter_crc32c", pa.uint32(), nullable=False),
+)
+
+INDEX_LIMIT = 2**30
+"""No index is larger when decoded, in bytes."""
+
+_LIMIT = 2**32
+"""A block has fewer rows and bytes than that, so that adding them up cannot overflow."""
+
+_NULLABLE = {"base", "min", "max"}
+_KNOWN = frozenset(ENCODINGS)
+
+
+@lru_cache
+def _schema(order: Order, filters: bool) -> pa.Schema:
+    fields = list(_FIELDS)
+    bound = _BOUND_TYPES.get(order)
+    if bound is not None:
+        fields += [pa.field("min", bound), pa.field("max", bound)]
+        fields.append(pa.field("exact", pa.bool_(), nullable=False))
+    return pa.schema([*fields, *_FILTER_FIELDS] if filters else fields)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """Blocks that were values from the start."""
+
+    entries: Sequence[BlockEntry]
+
+    def whole(self) -> Statistics:
+        return merge([e.statistics for e in self.entries], [e.rows for e in self.entries])
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """Blocks as the columns of a stored index: values are made when first asked for."""
+
+    columns: Mapping[str, pa.Array]
+    order: Order
+
+    @cached_property
+    def entries(self) -> Sequence[BlockEntry]:
+        return _entries({name: each.to_pylist() for name, each in self.columns.items()}, self.order)
+
+    def whole(self) -> Statistics:
+        """The same as `merge` makes of the statistics of the entries."""
+        nulls, nans = (self.columns[name].to_numpy() for name in ("nulls", "nans"))
+        counts = int(nulls.sum()), int(nans.sum())
+        if self.order not in _BOUND_TYPES:
+            return Statistics(*counts, exact=False)
+        low, high = self.columns["min"], self.columns["max"]
+        if low.null_count or high.null_count:
+            bounded = np.asarray(pc.and_(low.is_valid(), high.is_valid()))
+            if (~bounded & (nulls + nans < self.columns["rows"].to_numpy())).any():
+                return Statistics(*counts, exact=False)
+            low, high = low.filter(pa.array(bounded)), high.filter(pa.array(bounded))
+        exact = not self.columns["exact"].false_count
+        if not len(low):
+            return Statistics(*counts, exact=exact)
+        return Statistics(*counts, *_outermost(low, high, self.order), exact)
+
+
+def _outermost(low: pa.Array, high: pa.Array, order: Order) -> tuple[Bound, Bound]:
+    """The least and the largest bound of some blocks that all have bounds."""
+    if order is Order.INTEGER or order is Order.FLOAT:
+        return np.fmin.reduce(low.to_numpy()).item(), np.fmax.reduce(high.to_numpy()).item()
+    least, most = pc.min(low).as_py(), pc.max(high).as_py()
+    return (int(least), int(most)) if order is Order.DECIMAL else (least, most)
+
+
+@dataclass(frozen=True, slots=True)
+class SparseIndex:
+    """The blocks of a segment in row order.
+
+    `first_rows`, `offsets` and `filter_offsets` (of the Bloom filters, which lie elsewhere) have
+    one element a block and one more: the rows and bytes of the segment, the bytes of all filters.
+    `checksums` are CRC32C of the stored bytes.
+    """
+
+    first_rows: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    filter_offsets: NDArray[np.int64]
+    checksums: Sequence[int]
+    _blocks: _Made | _Stored
+
+    @property
+    def entries(self) -> Sequence[BlockEntry]:
+        """The blocks as values."""
+        return self._blocks.entries
+
+    def whole(self) -> Statistics:
+        """What is known about all rows. Cheaper than making values of the blocks."""
+        return self._blocks.whole()
+
+
+def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
+    """Line up blocks that lie back to back from row and byte 0 on."""
+    return SparseIndex(
+        np.array([0, *accumulate(entry.rows for entry in entries)], np.int64),
+        np.array([0, *accumulate(entry.length for entry in entries)], np.int64),
+        np.array([0, *accumulate(entry.filter_length for entry in entries)], np.int64),
+        [entry.crc32c for entry in entries],
+        _Made(entries),
+    )
+
+
+def index_of_one(entry: BlockEntry) -> SparseIndex:
+    """The same as `index_of` makes of a single block, for which that costs most of a read."""
+    rows, offsets, filter_offsets = (
+        np.array((0, end), np.int64) for end in (entry.rows, entry.length, entry.filter_length)
+    )
+    return SparseIndex(rows, offsets, filter_offsets, (entry.crc32c,), _Made((entry,)))
+
+
+def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
+    """Write the index of blocks that lie back to back."""
+    index = index_of(entries)
+    statistics = [entry.statistics for entry in entries]
+    columns: list[Any] = [
+        index.first_rows[:-1],
+        [entry.rows for entry in entries],
+        index.offsets[:-1],
+        [entry.length for entry in entries],
+        [entry.decoded for entry in entries],
+        index.checksums,
+        [entry.encoding for entry in entries],
+        [entry.base for entry in entries],
+        [each.nulls for each in statistics],
+        [each.nans for each in statistics],
+    ]
+    if order in _BOUND_TYPES:
+        columns += [
+            [each.low for each in statistics],
+            [each.high for each in statistics],
+            [each.exact for each in statistics],
+        ]
+    filters = bool(index.filter_offsets[-1])
+    if filters:
+        columns += [
+            [entry.filter_length for entry in entries],
+            [entry.filter_crc32c for entry in entries],
+        ]
+    schema = _schema(order, filters)
+    arrays = [pa.array(c, field.type) for c, field in zip(columns, schema, strict=True)]
+    batch = pa.RecordBatch.from_arrays(arrays, schema=schema)
+    return ipc_stream.encode_batch(batch, batch.nbytes).to_pybytes()  # type: ignore[no-any-return]
+
+
+def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
+    """Read an index; `filters`: it says of its blocks what Bloom filters they have.
+
+    Requires: its checksum was verified. Raises ValueError when it is not the index of blocks that
+    lie back to back.
+    """
+    batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
+    if batch.schema != _schema(order, filters):
+        raise ValueError("its columns are not those of an index of this column type")
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    if any(column.null_count for name, column in columns.items() if name not in _NULLABLE):
+        raise ValueError("it has NULL where a value must be")
+    rows, lengths = columns["rows"].to_numpy(), columns["length"].to_numpy()
+    blooms = columns["filter_length"].to_numpy() if filters else None
+    if (
+        not len(rows)
+        or not 1 <= rows.min() <= rows.max() < _LIMIT
+        or not 0 <= lengths.min() <= lengths.max() < _LIMIT
+        or (blooms is not None and not is_filter_length(blooms).all())
+        or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
+    ):
+        raise ValueError("it describes a block that cannot be")
+    first_rows, offsets = _running(rows), _running(lengths)
+    if (first_rows[:-1] != columns["first_row"].to_numpy()).any() or (
+        offsets[:-1] != columns["offset"].to_numpy()
+    ).any():
+        raise ValueError("its blocks do not lie back to back")
+    filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
+    checksums = columns["crc32c"].to_numpy().tolist()
+    return SparseIndex(first_rows, offsets, filter_offsets, checksums, _Stored(columns, order))
+
+
+def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """0, and the sums of the parts up to each."""
+    sums = np.zeros(len(parts) + 1, np.int64)
+    np.add.accumulate(parts, out=sums[1:])
+    return sums
+
+
+def _entries(values: dict[str, list[Any]], order: Order) -> tuple[BlockEntry, ...]:
+    count = len(values["rows"])
+    lows: Sequence[Bound | None] = values.get("min", [None] * count)
+    highs: Sequence[Bound | None] = values.get("max", [None] * count)
+    if order is Order.DECIMAL:
+        lows = [None if low is None else int(low) for low in lows]
+        highs = [None if high is None else int(high) for high in highs]
+    statistics = map(
+        Statistics,
+        values["nulls"],
+        values["nans"],
+        (low if high is not None else None for low, high in zip(lows, highs, strict=True)),
+        (high if low is not None else None for low, high in zip(lows, highs, strict=True)),
+        values.get("exact", [False] * count),
+    )
+    return tuple(
+        map(
+            BlockEntry,
+            values["rows"],
+            values["length"],
+            values["decoded"],
+            values["crc32c"],
+            values["encoding"],
+            values["base"],
+            statistics,
+            values.get("filter_length", [0] * count),
+            values.get("filter_crc32c", [0] * count),
+        )
+    )
+
+
+def bounds_of(statistics: Sequence[Statistics]) -> Bounds:
+    """Arrange statistics for pruning."""
+    return Bounds(
+        bound_array([each.low for each in statistics]),
+        bound_array([each.high for each in statistics]),
+        np.array([each.low is not None for each in statistics], dtype=np.bool_),
+        np.array([each.nulls for each in statistics], dtype=np.int64),
+        np.array([each.nans for each in statistics], dtype=np.int64),
+    )

@@ -1,0 +1,234 @@
+"""Rows in, RowSets out: what one task of a write does.
+
+Rows are collected up to the next cut, encoded column by column and forgotten. With a sort key
+they are collected up to a run instead, sorted, and each run becomes RowSets of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.model.entries import RowSetEntry, SortField
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.output import RowSetOutput
+from colonnade.tableformat.rowset.sort import sort_indices
+from colonnade.tableformat.rowset.stored_block import StoredBlock
+from colonnade.tableformat.rowset.task_writer import TaskWriter
+from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
+from colonnade.tableformat.types.arrow_types import to_storage
+
+__all__ = ["RowSetWriter", "WriteOptions", "pieces"]
+
+_CUT_BYTES = 32 * MIB
+"""Wide rows are cut before there are `block_rows` of them: readers decode whole stretches."""
+
+
+class RowSetWriter(TaskWriter):
+    """Writes the rows of one task.
+
+    Holds about one cut of every column, and what a packed RowSet may take; with a sort key one
+    run and its largest column twice more. Object ids begin with `job`.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        prefix: str,
+        job: str,
+        schema: TableSchema,
+        sort_key: Sequence[SortField] = (),
+        options: WriteOptions | None = None,
+    ) -> None:
+        self._store = store
+        self._prefix = prefix
+        self._job = job
+        self._schema = schema
+        self._columns = [column_of(field) for field in schema.fields]
+        self._sort_key = tuple(sort_key)
+        self._options = options or WriteOptions()
+        self._limit_bytes = self._options.run_bytes if self._sort_key else _CUT_BYTES
+        # With the bytes of each: Arrow adds them up anew whenever it is asked.
+        self._pending: deque[tuple[pa.RecordBatch, int]] = deque()
+        self._pending_rows = 0
+        self._pending_bytes = 0
+        self._output: RowSetOutput | None = None
+        self._finished: list[RowSetOutput] = []
+        self._entries: list[RowSetEntry] = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Append rows. Requires: a batch that `conform` made for the schema.
+
+        Raises InvalidInputError for a value that no block can hold, StoreError; the writer has
+        then aborted. InvalidInputError too when it was closed or aborted before.
+        """
+        self.write_storage(to_storage(batch, self._schema))
+
+    def write_storage(self, columns: Sequence[pa.Array]) -> None:
+        """Append rows whose columns are in their storage types already. Raises as `write`."""
+        with self._at_work():
+            names = [str(column.id) for column in self._columns]
+            stored = pa.RecordBatch.from_arrays(columns, names)
+            for piece, size in pieces(stored, self._limit_bytes):
+                self._collect(piece, size)
+
+    def write_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
+        """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
+
+        Requires: a writer without a sort key and without a limit of rows. Raises as `write`.
+        """
+        with self._at_work():
+            self._flush()
+            (self._output or self._begin_rowset()).add_stored(columns, rows)
+            self._end_if_full()
+
+    @property
+    def pending_bytes(self) -> int:
+        """Decoded bytes of rows that wait for the next cut."""
+        return self._pending_bytes
+
+    def close(self) -> tuple[RowSetEntry, ...]:
+        """Write what is pending; the entries of all RowSets, none when there were no rows.
+
+        Raises as `write`; InvalidInputError when the writer was closed or aborted before.
+        """
+        with self._at_work():
+            self._flush()
+            self._end_rowset()
+        self._usable = False
+        return tuple(self._entries)
+
+    def _remove(self) -> None:
+        self._pending.clear()
+        if self._output is not None:
+            self._finished.append(self._output)
+            self._output = None
+        for output in self._finished:
+            output.abort()
+        self._finished.clear()
+        self._entries.clear()
+
+    def _collect(self, piece: pa.RecordBatch, size: int) -> None:
+        if self._pending_bytes + size > self._limit_bytes:
+            self._flush()
+        self._pending.append((piece, size))
+        self._pending_rows += piece.num_rows
+        self._pending_bytes += size
+        if not self._sort_key:
+            while self._pending_rows >= self._cut_rows():
+                self._add_cut(self._take(self._cut_rows()))
+
+    def _flush(self) -> None:
+        """Hand over all pending rows."""
+        if not self._pending_rows:
+            return
+        if not self._sort_key:
+            self._add_cut(self._take(self._pending_rows))
+            return
+        self._add_run(self._take(self._pending_rows))
+
+    def _add_run(self, chunks: list[list[pa.Array]]) -> None:
+        """Sort rows and write them; only the rows of one run are in order."""
+        keys = {field.column for field in self._sort_key}
+        by_id = {
+            column.id: pa.concat_arrays(arrays)
+            for column, arrays in zip(self._columns, chunks, strict=True)
+            if column.id in keys
+        }
+        order = sort_indices(by_id, self._sort_key)
+        del by_id
+        size = sum(array.nbytes for arrays in chunks for array in arrays)
+        rows = self._rowset_rows(size, len(order))
+        cut_rows = min(self._cut_rows(), max(1, len(order) * _CUT_BYTES // max(size, 1)))
+        columns: Iterable[pa.Array] = map(_drain, chunks)
+        if rows < len(order):
+            columns = list(columns)
+        for start in range(0, len(order), rows):
+            output = self._begin_rowset()
+            output.add_sorted(columns, order.slice(start, rows), cut_rows)
+            self._end_rowset()
+
+    def _rowset_rows(self, size: int, rows: int) -> int:
+        """How many rows of a run make a RowSet: all, unless its bytes or a limit forbid it."""
+        # Stored rows take about half of their decoded bytes, or less.
+        fitting: int = rows * 2 * self._options.target_bytes // max(size, 1)
+        if fitting < rows:
+            cut = self._options.block_rows
+            rows = min(rows, max(fitting // cut, 1) * cut)
+        return min(rows, self._options.max_records or rows)
+
+    def _take(self, rows: int) -> list[list[pa.Array]]:
+        """Remove the first pending rows; for every column the arrays that make them up."""
+        chunks: list[list[pa.Array]] = [[] for _ in self._columns]
+        self._pending_rows -= rows
+        while rows:
+            batch, size = self._pending.popleft()
+            if batch.num_rows > rows:
+                rest, batch = batch.slice(rows), batch.slice(0, rows)
+                taken = batch.nbytes
+                self._pending.appendleft((rest, size - taken))
+                size = taken
+            rows -= batch.num_rows
+            self._pending_bytes -= size
+            for arrays, array in zip(chunks, batch.columns, strict=True):
+                arrays.append(array)
+        if not self._pending:
+            self._pending_bytes = 0
+        return chunks
+
+    def _cut_rows(self) -> int:
+        """The most rows that the next cut may have."""
+        limit, rows = self._options.max_records, self._options.block_rows
+        if limit is None:
+            return rows
+        return min(rows, limit - (self._output.rows if self._output else 0))
+
+    def _add_cut(self, chunks: list[list[pa.Array]]) -> None:
+        rows = sum(len(array) for array in chunks[0])
+        (self._output or self._begin_rowset()).add_cut(chunks, rows)
+        self._end_if_full()
+
+    def _end_if_full(self) -> None:
+        output, options = self._output, self._options
+        assert output is not None
+        if output.byte_count >= options.target_bytes or output.rows == options.max_records:
+            self._end_rowset()
+
+    def _begin_rowset(self) -> RowSetOutput:
+        object_id = new_object_id(self._job)
+        self._output = RowSetOutput(
+            self._store, self._prefix, object_id, self._columns, self._options
+        )
+        return self._output
+
+    def _end_rowset(self) -> None:
+        if self._output is None:
+            return
+        self._entries.append(self._output.finish())
+        self._finished.append(self._output)
+        self._output = None
+
+
+def _drain(arrays: list[pa.Array]) -> pa.Array:
+    """The arrays as one; the list is emptied, so that they need not be kept beside it."""
+    whole = pa.concat_arrays(arrays)
+    arrays.clear()
+    return whole
+
+
+def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+    """Divide a batch into runs of rows below a size, each with its own; a larger row is alone."""
+    if not batch.num_rows:
+        return
+    size = batch.nbytes
+    if batch.num_rows == 1 or size <= limit_bytes:
+        yield batch, size
+        return
+    half = batch.num_rows // 2
+    yield from pieces(batch.slice(0, half), limit_bytes)
+    yield from pieces(batch.slice(half), limit_bytes)

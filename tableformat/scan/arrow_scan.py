@@ -1,0 +1,65 @@
+"""A planned read, through Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.scan.plan import ScanPlan
+from colonnade.tableformat.scan.run import read_plan, read_plan_parallel
+from colonnade.tableformat.types.arrow_input import record_batches
+from colonnade.tableformat.types.arrow_types import arrow_schema
+
+
+class Scan:
+    """A planned read of one epoch; each method reads it anew and returns the same rows."""
+
+    def __init__(self, location: Location, plan: ScanPlan) -> None:
+        self._store = location.store
+        self.plan = plan
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns that the scan returns."""
+        return arrow_schema(self.plan.output_schema)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch that the scan reads."""
+        return self.plan.epoch
+
+    def to_reader(self) -> pa.RecordBatchReader:
+        """Stream the rows in order, holding about one block of every column."""
+        return pa.RecordBatchReader.from_batches(self.schema, self.to_batches())
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the rows as record batches, holding about one block of every column."""
+        return read_plan(self._store, self.plan)
+
+    def to_arrow(self) -> pa.Table:
+        """Read all rows into memory, decoding on all processors."""
+        return pa.Table.from_batches(read_plan_parallel(self._store, self.plan), self.schema)
+
+    def to_pandas(self, **options: Any) -> Any:
+        """Read all rows into a pandas frame; `options` go to `pyarrow.Table.to_pandas`."""
+        return self.to_arrow().to_pandas(**options)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Hand the rows to any library that speaks the Arrow C stream interface."""
+        return self.to_reader().__arrow_c_stream__(requested_schema)
+
+
+def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
+    """The rows of any Arrow-speaking object, or of a scan; one batch at least.
+
+    Raises InvalidInputError.
+    """
+    if not isinstance(data, Scan):
+        yield from record_batches(data)
+        return
+    yield pa.RecordBatch.from_pylist([], data.schema)
+    # A scan is asked for its batches itself, so that its errors keep their type.
+    yield from data.to_batches()

@@ -1,0 +1,223 @@
+"""What a scan has to read, as a plain value.
+
+A plan is made from a snapshot alone: RowSets are pruned by what the log knows, and no footer or
+index is opened. It turns into JSON and back, so that any executor can run it, and it names
+everything that it needs: row ranges between cuts, footers, deletion vectors, inline bytes.
+Blocks are pruned by whoever runs it, from the indexes of its own ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import BoundsTable, Keep
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.entries import (
+    Count,
+    DeletionVectorEntry,
+    RowCount,
+    RowSetEntry,
+    RowSetNumber,
+)
+from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.partition.prune import partition_test
+from colonnade.tableformat.predicate import (
+    BoundPredicate,
+    Predicate,
+    bind,
+    from_json,
+    prune,
+    to_json,
+)
+from colonnade.tableformat.rowset.column import check_names
+
+
+class RowSetScan(Model):
+    """The part of one RowSet that a plan reads: ascending row ranges whose ends are cuts."""
+
+    id: RowSetNumber
+    epoch: Count
+    entry: RowSetEntry
+    vector: DeletionVectorEntry | None = None
+    ranges: tuple[tuple[Count, RowCount], ...]
+
+    @property
+    def row_count(self) -> int:
+        """Rows in the ranges, deleted ones included."""
+        return sum(end - start for start, end in self.ranges)
+
+    @property
+    def byte_count(self) -> int:
+        """Estimated stored bytes of the ranges, over all columns."""
+        return max(1, self.entry.byte_count * self.row_count // self.entry.rows)
+
+
+class ScanPlan(Model):
+    """RowSets to read, in order, and what to make of their rows.
+
+    `projection` are the columns to return, `table_schema` all columns as of the epoch,
+    `predicate` the JSON form of the filter that every returned row meets.
+    """
+
+    table: str
+    prefix: str
+    epoch: Count
+    table_schema: TableSchema
+    projection: tuple[str, ...]
+    predicate: Any = None
+    rowsets: tuple[RowSetScan, ...]
+
+    @property
+    def output_schema(self) -> TableSchema:
+        """The columns that the scan returns, in order."""
+        return self.table_schema.select(self.projection)
+
+    @property
+    def byte_count(self) -> int:
+        """Estimated stored bytes of all that the plan names, over all columns."""
+        return sum(rowset.byte_count for rowset in self.rowsets)
+
+    def bound_predicate(self) -> BoundPredicate | None:
+        """The filter, resolved against the table's columns."""
+        if self.predicate is None:
+            return None
+        return bind(from_json(self.predicate), self.table_schema)
+
+
+def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
+    """The question that the log puts to bounds: may any of these rows match?
+
+    Raises InvalidInputError when the predicate does not fit the table's columns.
+    """
+    if predicate is None:
+        return None
+    bound = bind(predicate, table.schema)
+    test = partition_test(bound, table)
+
+    def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
+        found = prune(bound, bounds)
+        if test is not None and bounds.partitions is not None:
+            found &= bounds.partitions.where(test)
+        return found
+
+    return keep
+
+
+def plan_scan(
+    table: TableState,
+    epoch: int,
+    rowsets: Iterable[LiveRowSet],
+    columns: Sequence[str] | None = None,
+    predicate: Predicate | None = None,
+) -> ScanPlan:
+    """Plan to read `columns` (None: all) of `rowsets`, which were pruned already.
+
+    Raises NotFoundError for an unknown column, InvalidInputError for one named twice and for what
+    is no list of names.
+    """
+    names = table.schema.names
+    if columns is not None:
+        names = table.schema.select(check_names(columns, "columns")).names
+        if len(set(names)) < len(names):
+            twice = next(name for name in names if names.count(name) > 1)
+            raise InvalidInputError(f"Column {twice!r} is asked for more than once.")
+    return ScanPlan(
+        table=table.name,
+        prefix=table.prefix,
+        epoch=epoch,
+        table_schema=without_metadata(table.schema),
+        projection=names,
+        predicate=None if predicate is None else to_json(predicate),
+        rowsets=tuple(
+            RowSetScan(
+                id=rowset.id,
+                epoch=rowset.epoch,
+                # The bounds have done their work; a task needs only where the bytes are.
+                entry=rowset.entry.model_copy(update={"statistics": {}}),
+                vector=rowset.vector,
+                ranges=((0, rowset.entry.rows),),
+            )
+            for rowset in rowsets
+        ),
+    )
+
+
+def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
+    """Divide a plan into shares of about `target_bytes` stored bytes, keeping the order of rows.
+
+    Small RowSets share a task, a large one is divided between cuts. At least one plan results.
+    """
+    shares: list[list[RowSetScan]] = [[]]
+    filled = 0
+    for piece in (p for rowset in plan.rowsets for p in _pieces(rowset, target_bytes)):
+        if filled and filled + piece.byte_count > target_bytes:
+            shares.append([])
+            filled = 0
+        shares[-1].append(piece)
+        filled += piece.byte_count
+    return [plan.model_copy(update={"rowsets": tuple(share)}) for share in shares]
+
+
+def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[ScanPlan]:
+    """Divide a plan into at most `count` shares of nearly equal stored bytes, keeping the order.
+
+    With `apart` no share reads more than one RowSet, which may take more shares. A plan of no
+    RowSets has no share.
+    """
+    if count == 1 and not apart:
+        return [plan] if plan.rowsets else []
+    target = max(1, plan.byte_count // (16 * count))  # what shares may differ by
+    pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
+    total = sum(piece.byte_count for piece in pieces)
+    shares: dict[tuple[int, int], list[RowSetScan]] = {}
+    before = 0
+    for piece in pieces:
+        middle = before + piece.byte_count // 2
+        share = (middle * count // total, piece.id if apart else 0)
+        shares.setdefault(share, []).append(piece)
+        before += piece.byte_count
+    return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]
+
+
+def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
+    """Neighbouring pieces of a RowSet as one, so that its footer is read once."""
+    joined: list[RowSetScan] = []
+    for piece in pieces:
+        if joined and joined[-1].id == piece.id:
+            *ranges, (start, end) = (*joined[-1].ranges, *piece.ranges)
+            if ranges and ranges[-1][1] == start:
+                ranges[-1] = (ranges[-1][0], end)
+            else:
+                ranges.append((start, end))
+            joined[-1] = piece.model_copy(update={"ranges": tuple(ranges)})
+        else:
+            joined.append(piece)
+    return tuple(joined)
+
+
+def cut_rows(entry: RowSetEntry) -> list[int]:
+    """The cuts of a RowSet from 0 to its row count, both included."""
+    if isinstance(entry.cuts, tuple):
+        return [0, *entry.cuts]
+    return [*range(0, entry.rows, entry.cuts), entry.rows]
+
+
+def _pieces(rowset: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
+    """Divide the ranges of one RowSet between cuts into pieces of at most `target_bytes`."""
+    if rowset.byte_count <= target_bytes:
+        yield rowset
+        return
+    rows_wanted = max(1, target_bytes * rowset.entry.rows // rowset.entry.byte_count)
+    cuts = cut_rows(rowset.entry)
+    for first, last in rowset.ranges:
+        start = first
+        for cut, following in pairwise([*(c for c in cuts if first < c < last), last, last]):
+            if following - start > rows_wanted or cut == last:
+                yield rowset.model_copy(update={"ranges": ((start, cut),)})
+                start = cut

@@ -1,0 +1,159 @@
+"""Which rows of which RowSets a condition selects, reading as little as decides it.
+
+What the bounds in the log decide for a whole RowSet is not read at all; of the others only the
+columns of the condition are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import BitMap, FrozenBitMap
+
+from colonnade.manifests.arrays.bounds import bounds_table
+from colonnade.manifests.model.deletion_vector import read_deletion_vector
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.predicate import (
+    BoundPredicate,
+    Predicate,
+    bind,
+    complement,
+    evaluate,
+    prune,
+)
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.plan import cut_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Rows of a RowSet, by number as stored; None: all that it still has."""
+
+    rowset: LiveRowSet
+    rows: FrozenBitMap | None
+
+    @property
+    def count(self) -> int:
+        """How many rows are selected."""
+        return self.rowset.row_count if self.rows is None else len(self.rows)
+
+
+def judge(
+    table: TableState, rowsets: Sequence[LiveRowSet], where: Predicate
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each RowSet whether `where` may select rows of it, and whether it may leave some out.
+
+    Decided by the bounds in the log. Raises InvalidInputError where it does not fit the columns.
+    """
+    bound = bind(where, table.schema)
+    bounds = bounds_table(
+        [rowset.entry.statistics for rowset in rowsets],
+        [rowset.entry.rows for rowset in rowsets],
+        table.schema,
+        lambda index: f"RowSet {rowsets[index].entry.object}",
+    )
+    return prune(bound, bounds), prune(complement(bound), bounds)
+
+
+def select_rows(
+    store: ObjectStore,
+    table: TableState,
+    rowsets: Sequence[LiveRowSet],
+    where: Predicate | None,
+) -> Iterator[Selection]:
+    """The rows for which `where` is true (None: all), RowSet by RowSet; those without are left out.
+
+    Raises InvalidInputError as `judge`, CorruptionError, StoreError.
+    """
+    if where is None:
+        yield from (Selection(rowset, None) for rowset in rowsets)
+        return
+    bound = bind(where, table.schema)
+    some, others = judge(table, rowsets, where)
+    for rowset, may, may_not in zip(rowsets, some, others, strict=True):
+        if may and not may_not:
+            yield Selection(rowset, None)
+        elif may and (rows := _matching(store, table, rowset, bound)):
+            yield Selection(rowset, rows)
+
+
+def _matching(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+) -> FrozenBitMap:
+    found = stored_matches(store, table, rowset, predicate)
+    return FrozenBitMap(found - gone_rows(store, table, rowset))
+
+
+def stored_matches(
+    store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
+) -> BitMap:
+    """The rows of a RowSet as stored for which the predicate is true, deleted ones among them.
+
+    Raises CorruptionError, StoreError.
+    """
+    fields = [field for field in table.schema.fields if field.id in predicate.column_ids]
+    found = BitMap()
+    batches = RowSetReader(store, table.prefix, rowset.entry).read(
+        fields,
+        keep=partial(prune, predicate),
+        keep_columns=predicate.column_ids,
+    )
+    for first_row, batch in batches:
+        mask = evaluate(predicate, batch).fill_null(False).to_numpy(zero_copy_only=False)
+        found |= BitMap(first_row + np.flatnonzero(mask))
+    return found
+
+
+def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
+    """The rows of a RowSet that are deleted. Raises CorruptionError, StoreError."""
+    if rowset.vector is None:
+        return FrozenBitMap()
+    return read_deletion_vector(store, table.prefix, rowset.vector, rowset.entry.rows).rows
+
+
+def selected_numbers(
+    store: ObjectStore, table: TableState, selection: Selection
+) -> NDArray[np.int64]:
+    """The numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
+    rows = selection.rows
+    if rows is None:
+        gone = gone_rows(store, table, selection.rowset)
+        rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - gone)
+    return np.asarray(rows.to_array(), np.int64)
+
+
+def read_selected(
+    store: ObjectStore, table: TableState, selection: Selection, schema: TableSchema
+) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+    """The selected rows, with their numbers and the columns of `schema`, about a block at a time.
+
+    Reads only stretches between cuts that hold such rows. Raises CorruptionError, StoreError.
+    """
+    numbers = selected_numbers(store, table, selection)
+    yield from read_numbered(store, table.prefix, selection.rowset.entry, numbers, schema)
+
+
+def read_numbered(
+    store: ObjectStore,
+    prefix: str,
+    entry: RowSetEntry,
+    numbers: NDArray[np.int64],
+    schema: TableSchema,
+) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
+    """The same of rows of a RowSet by their numbers, which ascend."""
+    cuts = np.array(cut_rows(entry))
+    stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
+    ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]
+    reader = RowSetReader(store, prefix, entry)
+    for first_row, batch in reader.read(schema.fields, ranges=ranges):
+        low, high = np.searchsorted(numbers, (first_row, first_row + batch.num_rows))
+        chosen = numbers[low:high]
+        yield chosen, batch.take(pa.array(chosen - first_row))

@@ -1,0 +1,226 @@
+"""What an update puts into columns: `{"price": 3.5, "note": "NULL", "code": col("old_code")}`.
+
+Text is SQL, as everywhere where Spark users write SET: a column, a literal, or a condition. Other
+Python values stand for themselves; text itself is a literal in quotes, `"'text'"`.
+Grammar: docs/predicates.md#values
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+)
+from colonnade.tableformat.predicate import BoundPredicate, ColumnBuilder, Predicate, bind, evaluate
+from colonnade.tableformat.predicate.bind import resolve
+from colonnade.tableformat.predicate.bound import BoundColumn
+from colonnade.tableformat.predicate.builder import as_column
+from colonnade.tableformat.predicate.expressions import Column
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.sql import parse_value
+from colonnade.tableformat.predicate.storage import Domain, domain_of, fits, locate, read_text
+from colonnade.tableformat.types.arrow_types import arrow_schema, arrow_type, base_type, type_name
+from colonnade.tableformat.types.conform import conform
+from colonnade.tableformat.types.conversion import match_fields
+from colonnade.tableformat.types.decimals import from_unscaled
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """The same value, in the column's Arrow type, for every row."""
+
+    scalar: Any
+
+
+Value = BoundColumn | BoundPredicate | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Assignments:
+    """New values for columns of a table, by column id."""
+
+    schema: TableSchema
+    values: Mapping[int, Value]
+
+    @property
+    def column_ids(self) -> frozenset[int]:
+        """The columns that the new values are computed from."""
+        read = set[int]()
+        for value in self.values.values():
+            if isinstance(value, BoundColumn):
+                read.add(value.id)
+            elif isinstance(value, BoundPredicate):
+                read |= value.column_ids
+        return frozenset(read)
+
+    @property
+    def targets(self) -> TableSchema:
+        """The columns that get new values."""
+        return TableSchema(fields=tuple(f for f in self.schema.fields if f.id in self.values))
+
+    def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows with all columns of the table, after the update.
+
+        Raises InvalidInputError naming the column for a value that it cannot hold.
+        """
+        columns = [
+            _evaluate(self.values[field.id], batch)
+            if field.id in self.values
+            else batch.column(batch.schema.get_field_index(field.name))
+            for field in self.schema.fields
+        ]
+        return conform(pa.RecordBatch.from_arrays(columns, self.schema.names), self.schema)
+
+    def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The `targets` of rows that have at least the columns read. Raises as `apply`."""
+        targets = self.targets
+        columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
+        return conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
+
+
+def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignments:
+    """Read what to set, columns by name.
+
+    Raises InvalidInputError for no column, an unknown one, one that is set twice, part of one, a
+    value of another type, and SQL beyond columns, literals and conditions.
+    """
+    if not isinstance(given, Mapping) or not given:
+        raise InvalidInputError(f"An update sets columns by a dict of values, not {given!r}.")
+    values: dict[int, Value] = {}
+    for name, value in given.items():
+        field = _target(name, schema)
+        if field.id in values:
+            raise InvalidInputError(f"Column {field.name!r} is set more than once.")
+        values[field.id] = _parse(value, field, schema)
+    parsed = Assignments(schema, values)
+    computed = {key: each for key, each in values.items() if not isinstance(each, Constant)}
+    if computed:
+        # Without rows only the types meet, whichever rows the update will find.
+        read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
+        nothing = pa.RecordBatch.from_pylist([], arrow_schema(read))
+        Assignments(schema, computed).compute(nothing)
+    return parsed
+
+
+def _target(name: str, schema: TableSchema) -> SchemaField:
+    if not isinstance(name, str):
+        raise InvalidInputError(f"The column to set is given by its name, not as {name!r}.")
+    try:
+        return schema.field(name)
+    except NotFoundError as error:
+        raise InvalidInputError(
+            f"{error.message} Only whole columns can be set, not fields inside them."
+        ) from error
+
+
+def _parse(value: object, field: SchemaField, schema: TableSchema) -> Value:
+    parsed: object = value
+    if isinstance(value, str):
+        parsed = parse_value(value)
+    elif isinstance(value, ColumnBuilder):
+        parsed = as_column(value)
+    match parsed:
+        case Column() | Predicate():
+            return _computed(parsed, field, schema)
+        case list() | dict() | tuple():
+            return _nested(parsed, field)
+        case _:
+            return _constant(make_literal(parsed), field)
+
+
+def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema) -> Value:
+    try:
+        return resolve(value, schema) if isinstance(value, Column) else bind(value, schema)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"Column {field.name!r} cannot be set: {error.message} Text is written in quotes."
+        ) from error
+
+
+def _nested(value: object, field: SchemaField) -> Constant:
+    try:
+        return Constant(pa.scalar(_fitted(value, field, field.name), arrow_type(field)))
+    except InvalidInputError:
+        raise
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise _misfit(field, value) from error
+
+
+def _fitted(value: object, field: SchemaField, where: str) -> object:
+    """A Python value whose dicts have the fields of structs, all of them and no others.
+
+    Arrow would drop fields that it does not know, and take missing ones for NULL.
+    Raises InvalidInputError that names the struct; TypeError for another kind of value.
+    """
+    match field.type, value:
+        case _, None:
+            return None
+        case StructType(fields=fields), Mapping():
+            names = list(value)
+            order = match_fields(names, [each.name for each in fields], f"Column {where!r}")
+            return {
+                each.name: _fitted(value[names[index]], each, f"{where}.{each.name}")
+                for index, each in zip(order, fields, strict=True)
+            }
+        case ArrayType(element=element), list() | tuple():
+            return [_fitted(each, element, f"{where}.element") for each in value]
+        case MapType() as map_type, Mapping() | list() | tuple():
+            return [
+                (_fitted(key, map_type.key, f"{where}.key"),
+                 _fitted(item, map_type.value, f"{where}.value"))
+                for key, item in (value.items() if isinstance(value, Mapping) else value)
+            ]  # fmt: skip
+        case StructType() | ArrayType() | MapType(), _:
+            raise TypeError(f"{where} takes no {type(value).__name__}")
+    return value
+
+
+def _constant(literal: Literal, field: SchemaField) -> Constant:
+    """A literal as a value of its column, exactly; a number for `float` is rounded to one."""
+    target = arrow_type(field)
+    if literal.kind is Kind.NULL:
+        return Constant(pa.scalar(None, target))
+    text = field.type if isinstance(field.type, str) else ""
+    domain = Domain("string") if base_type(text) == "string" else domain_of(text)
+    literal = read_text(literal, text)
+    nan = isinstance(literal.value, float) and literal.value != literal.value
+    if domain is None or not fits(literal, domain) or (nan and domain.family != "float"):
+        raise _misfit(field, literal)
+    if domain.family == "float":
+        number = pa.scalar(float(literal.value), pa.float64())  # type: ignore[arg-type]
+        return Constant(number.cast(target, safe=False))
+    if domain.low == domain.high:
+        return Constant(pa.scalar(literal.value, target))
+    low, high = locate(literal, domain)
+    if low != high or not domain.low <= low <= domain.high:
+        raise _misfit(field, literal)
+    if pa.types.is_decimal(target):
+        return Constant(pa.scalar(from_unscaled(low, target.scale), target))
+    width = pa.int32() if target.bit_width == 32 else pa.int64()
+    return Constant(pa.array([low], width).cast(target)[0])
+
+
+def _misfit(field: SchemaField, value: object) -> InvalidInputError:
+    return InvalidInputError(
+        f"Column {field.name!r} is {type_name(field.type)} and cannot be set to {value!s}."
+    )
+
+
+def _evaluate(value: Value, batch: pa.RecordBatch) -> pa.Array:
+    if isinstance(value, BoundPredicate):
+        return evaluate(value, batch)
+    if isinstance(value, Constant):
+        return pa.repeat(value.scalar, batch.num_rows)
+    array = batch.column(batch.schema.get_field_index(value.path[0]))
+    return pc.struct_field(array, list(value.path[1:])) if len(value.path) > 1 else array

@@ -1,0 +1,168 @@
+"""Rows told apart by the values of some columns: which of them a table has already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.predicate import bind, col, prune
+from colonnade.tableformat.predicate.expressions import Predicate, conjunction
+from colonnade.tableformat.predicate.literals import Kind, Literal, make_literal
+from colonnade.tableformat.predicate.storage import domain_of
+from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.types.arrow_types import type_name
+
+_LISTED_KEYS = 10_000
+"""Up to so many keys of one column are compared with bounds one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeySet:
+    """The keys of some rows, each of which has one of its own.
+
+    `values` are their distinct values by column; a row's `codes` are its places in them, folded
+    into one number column by column.
+    """
+
+    schema: TableSchema
+    values: tuple[pa.Array, ...]
+    codes: tuple[pa.Array, ...]
+
+    @property
+    def fields(self) -> tuple[SchemaField, ...]:
+        """The key columns."""
+        return self.schema.fields
+
+    @classmethod
+    def of(cls, rows: pa.Table, schema: TableSchema) -> KeySet:
+        """The keys of rows that have the columns of `schema` exactly.
+
+        Raises InvalidInputError where one is NULL or stands in two rows.
+        """
+        columns = [rows[field.name].combine_chunks() for field in schema.fields]
+        columns = [c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for c in columns]
+        for field, column in zip(schema.fields, columns, strict=True):
+            if column.null_count:
+                raise InvalidInputError(
+                    f"Column {field.name!r} is a key and is NULL in {column.null_count} of the"
+                    " rows; a key has no NULL."
+                )
+        values = tuple(pc.unique(column) for column in columns)
+        codes: list[pa.Array] = []
+        for column, distinct in zip(columns, values, strict=True):
+            place = pc.index_in(column, distinct).cast(pa.int64())
+            codes.append(_fold(codes, distinct, place))
+        _check_distinct(codes[-1], columns, schema)
+        distinct_codes = (*(pc.unique(code) for code in codes[:-1]), codes[-1])
+        return cls(schema, values, distinct_codes)
+
+    def find(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
+        """For each row of a batch with these columns, the row that has its key, or -1."""
+        code: pa.Array | None = None
+        for field, distinct, known in zip(self.fields, self.values, self.codes, strict=True):
+            column = batch.column(batch.schema.get_field_index(field.name))
+            # NULL, and what is not there, is NULL from here on.
+            place = pc.index_in(column, distinct, skip_nulls=True).cast(pa.int64())
+            full = place if code is None else _combine(code, distinct, place)
+            code = pc.index_in(full, known, skip_nulls=True).cast(pa.int64())
+        assert code is not None
+        return np.asarray(code.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
+
+    def predicate(self) -> Predicate:
+        """A condition that every row with one of the keys meets, and few others."""
+        return conjunction(
+            _range(field, distinct)
+            for field, distinct in zip(self.fields, self.values, strict=True)
+        )
+
+    def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
+        """Which things may hold one of the keys, by their bounds."""
+        if not len(self.values[0]):
+            return np.zeros(len(bounds.rows), np.bool_)
+        return prune(bind(self.predicate(), self.schema), bounds)
+
+
+def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
+    """The columns that a user gave as a key.
+
+    Raises NotFoundError for an unknown one, InvalidInputError for none, one given twice, and types
+    whose equality is not that of their bytes.
+    """
+    names = check_names((on,) if isinstance(on, str) else on, "on")
+    fields = [schema.field(name) for name in names]
+    if not fields or len({field.id for field in fields}) < len(fields):
+        raise InvalidInputError(f"A key is one or more columns, each once, not {list(names)}.")
+    for field in fields:
+        if not can_be_key(field):
+            raise InvalidInputError(
+                f"Column {field.name!r} of type {type_name(field.type)} cannot be a key; use a"
+                " column of numbers without fractions, decimals, text, binary, dates or times."
+            )
+    return TableSchema(fields=tuple(fields))
+
+
+def can_be_key(field: SchemaField) -> bool:
+    """Whether values of a column are equal exactly where their bytes are."""
+    text = str(field.type)
+    fractions = text in ("variant", "float", "double")
+    return not (field.children() or fractions or " collate " in text)
+
+
+def _combine(code: pa.Array, distinct: pa.Array, place: pa.Array) -> pa.Array:
+    return pc.add(pc.multiply(code, max(1, len(distinct))), place)
+
+
+def _fold(codes: list[pa.Array], distinct: pa.Array, place: pa.Array) -> pa.Array:
+    """One number for the columns so far: small, since it counts distinct ones."""
+    if not codes:
+        return place
+    before = pc.index_in(codes[-1], pc.unique(codes[-1])).cast(pa.int64())
+    return _combine(before, distinct, place)
+
+
+def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema) -> None:
+    counts = pc.value_counts(code)
+    if len(counts) == len(code):
+        return
+    twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))[0]
+    row = pc.index(code, twice).as_py()
+    key: dict[str, Any] = {
+        f.name: c[row].as_py() for f, c in zip(schema.fields, columns, strict=True)
+    }
+    raise InvalidInputError(
+        f"The key {key} stands in more than one of the rows; give each key once."
+    )
+
+
+def _range(field: SchemaField, distinct: pa.Array) -> Predicate:
+    column = col(f"`{field.name.replace('`', '``')}`")
+    kind = _stored_kind(str(field.type))
+    if kind is not None:
+        # Arrow compares no durations, and Python knows no nanoseconds and no year 10000.
+        distinct = distinct.view(pa.int32() if distinct.type.bit_width == 32 else pa.int64())
+    if len(distinct) <= _LISTED_KEYS:
+        return column.is_in([_literal(value, kind) for value in distinct.to_pylist()])
+    low, high = pc.min_max(distinct).values()
+    return column.between(_literal(low.as_py(), kind), _literal(high.as_py(), kind))
+
+
+def _literal(value: object, kind: Kind | None) -> Literal:
+    return make_literal(value) if kind is None else Literal(kind, value)  # type: ignore[arg-type]
+
+
+def _stored_kind(type_name: str) -> Kind | None:
+    """What the integers of a type are that are no numbers; None for other types."""
+    if type_name in ("date", "timestamp", "timestamp_ntz"):
+        return Kind(type_name)
+    domain = domain_of(type_name)
+    family = "" if domain is None else domain.family
+    return Kind(family) if family in ("time", "months", "duration") else None

@@ -1,0 +1,1 @@
+"""What users hold: tables, databases and transactions, their history, design and restoration."""

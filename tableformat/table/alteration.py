@@ -1,0 +1,348 @@
+"""Altering a table: what people ask for, and the operations of the log that do it.
+
+Files know columns by id, so none of these touches a file: a new column is NULL in the rows there
+are, a renamed one keeps its id, and the id of a dropped one is never given again.
+Spec: docs/spec/operations.md#altering-tables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.bloom_columns import check_bloom_columns, follow_columns
+from colonnade.manifests.model.entries import PartitionField
+from colonnade.manifests.model.operations import (
+    AlterSchema,
+    Operation,
+    RenameTable,
+    SetComment,
+    SetPartitionLayout,
+    SetProperties,
+)
+from colonnade.manifests.model.schema import (
+    SchemaField,
+    StructType,
+    TableSchema,
+    assign_ids,
+    check_schema,
+)
+from colonnade.manifests.state.partition_layout import parse_layout
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.rowset.column import check_names
+from colonnade.tableformat.table.design import check_table_name, check_texts
+
+Path = tuple[str, ...]
+"""A column's name, or names that lead to a field of a struct, element, key or value in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn:
+    """Add a nullable column: last, `first`, or `after` another one."""
+
+    column: SchemaField
+    after: str | None = None
+    first: bool = False
+
+    def __str__(self) -> str:
+        return f"add column {self.column.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class RenameColumn:
+    """Give a column, or a field of a struct, another name."""
+
+    path: Path
+    name: str
+
+    def __str__(self) -> str:
+        return f"rename column {'.'.join(self.path)} to {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class DropColumn:
+    """Remove a column; `if_exists`: one that is not there is no error."""
+
+    path: Path
+    if_exists: bool = False
+
+    def __str__(self) -> str:
+        return f"drop column {'.'.join(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommentColumn:
+    """Say what a column or field is for; None removes the comment."""
+
+    path: Path
+    comment: str | None
+
+    def __str__(self) -> str:
+        return f"comment on column {'.'.join(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class DropNotNull:
+    """Let a column or field be NULL."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"drop not null of column {'.'.join(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class MoveColumn:
+    """Put a column `first`, or `after` another one."""
+
+    path: Path
+    after: str | None = None
+    first: bool = False
+
+    def __str__(self) -> str:
+        return f"move column {'.'.join(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AlterProperties:
+    """Set properties and remove others."""
+
+    set: dict[str, str] = field(default_factory=dict)
+    remove: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"properties {', '.join((*self.set, *self.remove))}"
+
+
+@dataclass(frozen=True, slots=True)
+class CommentTable:
+    """Say what the table is for; None removes the comment."""
+
+    comment: str | None
+
+    def __str__(self) -> str:
+        return "comment"
+
+
+@dataclass(frozen=True, slots=True)
+class SetPartitioning:
+    """Partition what is written from here on by these fields, such as `days(ts)`; none: not at all.
+
+    RowSets that are there stay as they are, until they are compacted anyway.
+    """
+
+    fields: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"partition by {', '.join(self.fields) or 'nothing'}"
+
+
+ColumnChange = AddColumn | RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn
+Alteration = ColumnChange | AlterProperties | CommentTable | SetPartitioning
+
+
+def commit_alterations(
+    log: Log, base: Snapshot, table: TableState, changes: Sequence[Alteration]
+) -> Snapshot:
+    """Make all changes in one epoch, one after another; none of them alone.
+
+    Raises what `plan_alterations` raises, and ConflictError when somebody else altered the same
+    thing since `base`, or dropped the table.
+    """
+    operations = plan_alterations(table, changes)
+    if not operations:
+        return base
+    parameters = {"name": table.name, "changes": "; ".join(map(str, changes))}
+    return _commit(log, base, "alter_table", operations, parameters)
+
+
+def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:
+    """Give a table of a database another name; moves no file.
+
+    Raises InvalidInputError for a lone table, which is named by its folder, and for what is no
+    name; AlreadyExistsError, ConflictError.
+    """
+    if table.at_root:
+        raise InvalidInputError(
+            f"{log.store.url} is a table in a folder of its own and has its name from that; move"
+            " the folder instead."
+        )
+    if name == table.name:
+        raise InvalidInputError(f"Table {name!r} has this name already.")
+    operation = RenameTable(table=table.id, name=check_table_name(name))
+    parameters = {"name": table.name, "new_name": name}
+    return _commit(log, base, "rename_table", (operation,), parameters)
+
+
+def _commit(
+    log: Log,
+    base: Snapshot,
+    operation: str,
+    operations: tuple[Operation, ...],
+    parameters: dict[str, str],
+) -> Snapshot:
+    change = Change(new_transaction_id(), operation, operations, parameters, fresh=True)
+    return log.commit(change, base)
+
+
+def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
+    """The operations that make these changes, in order; none where they change nothing.
+
+    Properties that name a column follow it. Raises NotFoundError for a column that does not exist,
+    InvalidInputError naming the column for a change that cannot be.
+    """
+    schema, next_id = table.schema, table.next_column_id
+    properties: dict[str, str] = {}
+    operations: list[Operation] = []
+    layout: tuple[PartitionField, ...] | None = None
+    for change in changes:
+        match change:
+            case AlterProperties():
+                check_texts(change.set, None)
+                properties = {**_without(properties, change.remove), **change.set}
+                operations.append(
+                    SetProperties(table=table.id, set=change.set, remove=change.remove)
+                )
+            case CommentTable():
+                check_texts({}, change.comment)
+                operations.append(SetComment(table=table.id, comment=change.comment))
+            case SetPartitioning():
+                layout = parse_layout(check_names(change.fields, "The partitioning"), schema)
+            case AddColumn():
+                schema, next_id = _add(schema, change, next_id)
+            case DropColumn():
+                kept = table.partition_fields if layout is None else layout
+                schema = _drop(schema, change, table, kept)
+            case _:
+                schema = _edit(schema, change)
+    check_bloom_columns(properties, schema)
+    if schema == table.schema:
+        return (*operations, *_set_layout(table, layout))
+    check_schema(schema)
+    removed = {key for each in operations if isinstance(each, SetProperties) for key in each.remove}
+    following = _without(table.properties, removed)
+    moved, gone = follow_columns(following, table.schema, schema)
+    if moved or gone:
+        # First, so that what is set beside it has the last word.
+        operations.insert(0, SetProperties(table=table.id, set=moved, remove=gone))
+    altered = AlterSchema(
+        table=table.id,
+        table_schema=schema,
+        schema_id=table.schema_id + 1,
+        next_column_id=next_id,
+    )
+    if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
+        return (*operations, altered, *_set_layout(table, layout))
+    # A column that only the earlier layout has may go once it is not the current one any more.
+    return (*operations, *_set_layout(table, layout), altered)
+
+
+def _set_layout(
+    table: TableState, layout: tuple[PartitionField, ...] | None
+) -> tuple[Operation, ...]:
+    """The operation that makes a layout current; one that the table had before keeps its number."""
+    if layout is None or layout == table.partition_fields:
+        return ()
+    earlier = ((), *table.partition_layouts)
+    number = earlier.index(layout) if layout in earlier else len(earlier)
+    return (SetPartitionLayout(table=table.id, layout_id=number, fields=layout),)
+
+
+def _without(properties: Mapping[str, str], names: Collection[str]) -> dict[str, str]:
+    return {name: text for name, text in properties.items() if name not in names}
+
+
+def _add(schema: TableSchema, change: AddColumn, next_id: int) -> tuple[TableSchema, int]:
+    name = change.column.name
+    if not change.column.nullable:
+        raise InvalidInputError(
+            f"Column {name!r} cannot be added as NOT NULL: it is NULL in the rows that are there."
+        )
+    added, next_id = assign_ids(TableSchema(fields=(change.column,)), next_id)
+    fields = (*schema.fields, *added.fields)
+    # Two columns of one name would be mistaken for each other when the new one is placed.
+    check_schema(TableSchema(fields=fields))
+    if change.first or change.after is not None:
+        return _move(TableSchema(fields=fields), name, change.after), next_id
+    return TableSchema(fields=fields), next_id
+
+
+def _drop(
+    schema: TableSchema,
+    change: DropColumn,
+    table: TableState,
+    layout: tuple[PartitionField, ...],
+) -> TableSchema:
+    try:
+        found = schema.field(change.path[0])
+    except NotFoundError:
+        if change.if_exists:
+            return schema
+        raise
+    if len(change.path) > 1:
+        raise InvalidInputError(
+            f"Field {'.'.join(change.path)!r} cannot be dropped: only whole columns can."
+        )
+    if any(key.column == found.id for key in table.sort_key):
+        raise InvalidInputError(
+            f"Column {found.name!r} cannot be dropped: the table is sorted by it."
+        )
+    if any(field.column == found.id for field in layout):
+        raise InvalidInputError(
+            f"Column {found.name!r} cannot be dropped: the table is partitioned by it; partition it"
+            " by other columns first."
+        )
+    return TableSchema(fields=tuple(f for f in schema.fields if f.id != found.id))
+
+
+def _edit(
+    schema: TableSchema, change: RenameColumn | CommentColumn | DropNotNull | MoveColumn
+) -> TableSchema:
+    match change:
+        case MoveColumn():
+            if len(change.path) > 1:
+                raise InvalidInputError(
+                    f"Field {'.'.join(change.path)!r} cannot be moved: only whole columns can."
+                )
+            return _move(schema, change.path[0], change.after)
+        case RenameColumn():
+            return _replace(schema, change.path, "name", change.name)
+        case CommentColumn():
+            return _replace(schema, change.path, "comment", change.comment)
+        case DropNotNull():
+            return _replace(schema, change.path, "nullable", True)
+
+
+def _move(schema: TableSchema, name: str, after: str | None) -> TableSchema:
+    moved = schema.field(name)
+    others = [f for f in schema.fields if f.id != moved.id]
+    at = 0 if after is None else 1 + _index(others, schema.field(after), name)
+    return TableSchema(fields=(*others[:at], moved, *others[at:]))
+
+
+def _index(fields: list[SchemaField], wanted: SchemaField, name: str) -> int:
+    for index, each in enumerate(fields):
+        if each.id == wanted.id:
+            return index
+    raise InvalidInputError(f"Column {name!r} cannot come after itself.")
+
+
+def _replace(schema: TableSchema, path: Path, key: str, value: object) -> TableSchema:
+    """Change one thing about the column or field that a path leads to."""
+
+    def replaced(fields: tuple[SchemaField, ...], names: Path) -> tuple[SchemaField, ...]:
+        # The lookup, and its error, are those of the columns of a table.
+        found = TableSchema(fields=fields).field(names[0])
+        if len(names) == 1:
+            new = found.model_copy(update={key: value})
+        else:
+            if key == "name" and len(names) == 2 and not isinstance(found.type, StructType):
+                raise InvalidInputError(f"{'.'.join(path)!r} is no field that could be renamed.")
+            new = found.with_children(replaced(found.children(), names[1:]))
+        return tuple(new if f.id == found.id else f for f in fields)
+
+    return TableSchema(fields=replaced(schema.fields, path))

@@ -1,0 +1,109 @@
+"""Designing a table: its columns, sort key, partitions and properties, checked before it exists.
+
+Spec: docs/spec/operations.md; properties: docs/spark.md#properties-of-a-table
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
+from colonnade.manifests.compaction.policy import check_policy
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.ids import new_table_id
+from colonnade.manifests.model.bloom_columns import check_bloom_columns
+from colonnade.manifests.model.entries import SortField
+from colonnade.manifests.model.operations import CreateTable
+from colonnade.manifests.model.schema import TableSchema, assign_ids, check_schema, type_text
+from colonnade.manifests.state.partition_layout import parse_layout
+from colonnade.manifests.vacuum.retention import check_retention
+from colonnade.tableformat.rowset.column import check_names
+
+SORT_KEY = "sortKey"
+"""What the sort key is called where Spark shows it among the properties."""
+
+
+def new_table(
+    name: str,
+    schema: TableSchema,
+    sort_key: Sequence[str] = (),
+    properties: dict[str, str] | None = None,
+    comment: str | None = None,
+    partition_by: Sequence[str] = (),
+) -> CreateTable:
+    """Design a table: check its schema, give it and its columns ids.
+
+    `sort_key` names columns, each perhaps followed by `asc` or `desc`; `partition_by` has columns
+    and transforms of them, such as `days(ts)` or `bucket(16, id)`.
+    Raises InvalidInputError that names the column at fault, NotFoundError for an unknown column
+    of the sort key or the partitions.
+    """
+    check_schema(schema)
+    check_texts(properties or {}, comment)
+    numbered, next_id = assign_ids(schema, 1)
+    check_bloom_columns(properties or {}, numbered)
+    return CreateTable(
+        table=new_table_id(),
+        name=check_table_name(name),
+        table_schema=numbered,
+        next_column_id=next_id,
+        sort_key=parse_sort_key(numbered, sort_key),
+        properties=properties or {},
+        comment=comment,
+        partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
+    )
+
+
+def check_texts(properties: dict[str, str], comment: str | None) -> None:
+    """Refuse properties and comments that are no text, or no value. Raises InvalidInputError."""
+    if comment is not None and not isinstance(comment, str):
+        raise InvalidInputError(f"The comment of a table is text, not {comment!r}.")
+    if not isinstance(properties, dict):
+        raise InvalidInputError(f"Properties are a dict of texts, not {properties!r}.")
+    for key, value in properties.items():
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+    if SORT_KEY in properties:
+        raise InvalidInputError(
+            f"{SORT_KEY!r} is no property that can be set: a sort key is given when the table is"
+            " created, and stays."
+        )
+    check_policy(properties)
+    check_retention(properties)
+    if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
+        raise InvalidInputError(
+            f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"
+            f" {properties[ISOLATION]!r}."
+        )
+
+
+def check_table_name(name: str) -> str:
+    """Refuse a name that could not be the last segment of a path."""
+    fits = isinstance(name, str) and 1 <= len(name) <= 255 and name.isprintable()
+    if not fits or name.startswith("_") or name in (".", "..") or set(name) & set("/\\"):
+        raise InvalidInputError(
+            f"Table name {name!r} must have 1 to 255 printable characters, no slash, not be"
+            " '.' or '..', and not begin with an underscore."
+        )
+    return name
+
+
+def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortField, ...]:
+    """Resolve `["day", "amount desc"]` against a schema with ids.
+
+    Raises NotFoundError for an unknown column, InvalidInputError for one that has no order.
+    """
+    fields: list[SortField] = []
+    for text in check_names(sort_key, "sort_key"):
+        name, _, direction = text.strip().rpartition(" ")
+        if direction.casefold() not in ("asc", "desc") or not name:
+            name, direction = text.strip(), "asc"
+        column = schema.field(name.strip())
+        if column.children() or column.type == "variant" or " collate " in str(column.type):
+            raise InvalidInputError(
+                f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by."
+            )
+        if any(field.column == column.id for field in fields):
+            raise InvalidInputError(f"Column {column.name!r} stands twice in the sort key.")
+        fields.append(SortField(column=column.id, descending=direction.casefold() == "desc"))
+    return tuple(fields)

@@ -1,0 +1,134 @@
+"""Rows erased for good: deleted, compacted away, and gone from every state that can be read.
+
+A DELETE hides rows; their bytes stay in files that earlier epochs name. `erase` goes all the way,
+and then looks for the rows in every kept state, so that nobody has to believe it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.predicate import Predicate, Where, bind, parse_predicate
+from colonnade.tableformat.scan.plan import rowset_filter
+from colonnade.tableformat.scan.selection import stored_matches
+from colonnade.tableformat.table.table import ArrowTable
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReport:
+    """What an erasure did, and what still keeps some of the rows.
+
+    `checked_epochs` is how many states were searched. `held_by` has a sentence for each thing that
+    keeps a state with such rows, and says what to do; it is empty where nothing holds a row.
+    """
+
+    rows_deleted: int
+    rowsets_rewritten: int
+    files_removed: int
+    epochs_removed: int
+    checked_epochs: int
+    held_by: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain value that turns into JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        done = (
+            f"Deleted {self.rows_deleted} rows, rewrote {self.rowsets_rewritten} RowSets, removed"
+            f" {self.files_removed} files and {self.epochs_removed} epochs."
+        )
+        if not self.held_by:
+            return f"{done} None of the {self.checked_epochs} readable epochs holds such a row."
+        return "\n".join((done, "Such rows are still held:", *self.held_by))
+
+
+def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> ErasureReport:
+    """Erase the rows for which `where` is true from the table, its history and its files.
+
+    Rows that were deleted or replaced before are erased, too. Every earlier epoch goes that no tag,
+    pin or lease keeps: the retention of the table counts as nothing, and with `all_tables` that of
+    the other tables of its database. It can be run again at any time, also after it was stopped.
+    Costs a DELETE, a rewrite of the RowSets that hold such rows, a vacuum, and a search of each
+    RowSet of a kept state that may hold one.
+
+    Raises InvalidInputError naming the column or part of the condition at fault; ConflictError
+    where other writers keep it from a slot; CorruptionError, StoreError.
+    """
+    predicate = parse_predicate(where)
+    deleted = table.delete(where).rows_deleted or 0
+    begun = table.optimize(where).option("deleted-share", 0).option("run-bytes", "none")
+    rewritten = begun.executeCompaction().rowsets_removed
+    table.refresh()
+    log, state = table.log, table.state
+    request = VacuumRequest(hours=0, epochs=1, only=None if all_tables else state.id)
+    removed = vacuum(log, request)
+    head = log.read_head()
+    holding = [epoch for epoch, found in _search(log, head, state, predicate) if found]
+    return ErasureReport(
+        rows_deleted=deleted,
+        rowsets_rewritten=rewritten,
+        files_removed=len(removed.files),
+        epochs_removed=removed.epochs_removed,
+        checked_epochs=len(_kept_epochs(head)),
+        held_by=tuple(_reasons(head, holding, removed.held_by)),
+    )
+
+
+def _kept_epochs(head: Snapshot) -> list[int]:
+    below = {*head.tags.values(), *(pin.epoch for pin in head.pins.values())}
+    return sorted({*(e for e in below if e < head.floor), *range(head.floor, head.epoch + 1)})
+
+
+def _search(
+    log: Log, head: Snapshot, wanted: TableState, where: Predicate
+) -> Iterator[tuple[int, bool]]:
+    """Each kept epoch, and whether its state holds such a row, be it deleted or not.
+
+    Each RowSet is searched once, however many states have it.
+    """
+    seen: dict[str, bool] = {}
+    for epoch in _kept_epochs(head):
+        found = False
+        for table in log.read_at(epoch, head=head).tables.values():
+            if table.id == wanted.id:
+                # Names are those of today; columns have ids.
+                found = _holds(log, replace(table, schema=wanted.schema), where, seen)
+        yield epoch, found
+
+
+def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool]) -> bool:
+    bound = bind(where, table.schema)
+    for rowset in log.read_rowsets(table, rowset_filter(table, where)):
+        key = rowset.entry.model_dump_json()
+        if key not in seen:
+            seen[key] = bool(stored_matches(log.store, table, rowset, bound))
+        if seen[key]:
+            return True
+    return False
+
+
+def _reasons(head: Snapshot, holding: list[int], held_by: tuple[str, ...]) -> Iterator[str]:
+    """A sentence for each thing that keeps one of the epochs `holding` such rows."""
+    for name, epoch in sorted(head.tags.items()):
+        if epoch in holding:
+            yield f"Tag {name!r} keeps epoch {epoch}; remove the tag, and erase again."
+    for name, pin in sorted(head.pins.items()):
+        if pin.epoch in holding and pin.epoch < head.floor:
+            yield f"Pin {name!r} keeps epoch {pin.epoch}; give the pin up, and erase again."
+    in_log = [epoch for epoch in holding if epoch >= head.floor]
+    if not in_log:
+        return
+    kept = f"keeps {len(in_log)} epochs from {in_log[0]} on"
+    for who in held_by:
+        what = "let it end, or give it up, and erase again"
+        if who.startswith("retention"):
+            what = "wait for its end, or erase again with --all-tables (in Python all_tables=True)"
+        yield f"The {who} {kept}; {what}."
+    if not held_by:
+        yield f"Epoch {in_log[-1]} has such rows, which another writer added; erase again."

@@ -1,0 +1,114 @@
+"""What people are told about the epochs that changed a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
+
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.model.operations import (
+    AddDeletionVector,
+    AddRowSet,
+    AddRowSets,
+    Compaction,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Epoch,
+    Vacuum,
+)
+from colonnade.manifests.state.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One epoch that changed a table.
+
+    `metrics` are what a statement counted, such as `rows_deleted`; empty for plain writes.
+    """
+
+    epoch: int
+    timestamp: datetime
+    operation: str
+    parameters: dict[str, str]
+    base: int
+    engine: str
+    transaction: str
+    rowsets_added: int
+    rowsets_dropped: int
+    rows_added: int
+    bytes_added: int
+    metrics: dict[str, int]
+
+
+RESTORE = "restore"
+"""The operation of epochs that make tables again what they were."""
+
+
+def table_history(
+    epochs: Iterable[Epoch], table: str, state_at: Callable[[int], Snapshot]
+) -> Iterator[HistoryEntry]:
+    """The epochs, newest first, that changed a table, and vacuums of its database.
+
+    Those of a table of the same name that it replaced in one epoch, a restore or another, are among
+    them, as far back as `state_at` an epoch is known, which is asked where there is a replacement.
+    """
+    tables = {table}
+    for epoch in epochs:
+        if any(isinstance(op, Vacuum) or getattr(op, "table", None) in tables for op in epoch.ops):
+            yield _history_entry(epoch, tables)
+        made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
+        for op in made:
+            tables |= _replaced(epoch, op.name, state_at)
+            # What a restore makes again under its own id was there before.
+            if epoch.operation != RESTORE:
+                tables.remove(op.table)
+        if not tables:
+            return
+
+
+def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> set[str]:
+    """The table of that name that an epoch dropped."""
+    dropped = {op.table for op in epoch.ops if isinstance(op, DropTable)}
+    if not dropped:
+        return set()
+    try:
+        before = state_at(epoch.epoch - 1)
+    except NotFoundError:
+        return set()
+    return {key for key, known in before.table_names().items() if key in dropped and known == name}
+
+
+def moment(time_ms: int) -> datetime:
+    """The time of an epoch, in UTC."""
+    return EPOCH_START + time_ms * MILLISECOND
+
+
+EPOCH_START = datetime(1970, 1, 1, tzinfo=timezone.utc)
+MILLISECOND = timedelta(milliseconds=1)
+
+
+def _history_entry(epoch: Epoch, tables: Collection[str]) -> HistoryEntry:
+    ops = [op for op in epoch.ops if getattr(op, "table", None) in tables]
+    added = [op.rowset for op in ops if isinstance(op, AddRowSet)]
+    compactions = [op for op in ops if isinstance(op, Compaction)]
+    added += [each.rowset for op in compactions for each in op.outputs if not each.is_empty]
+    spilled = [op.segment for op in ops if isinstance(op, AddRowSets)]
+    dropped = [ids for op in ops if isinstance(op, DropRowSet) for ids in op.rowsets]
+    vectors = [op.vector.check.length for op in ops if isinstance(op, AddDeletionVector)]
+    return HistoryEntry(
+        epoch=epoch.epoch,
+        timestamp=moment(epoch.time_ms),
+        operation=epoch.operation,
+        parameters=dict(epoch.parameters),
+        base=epoch.base,
+        engine=epoch.engine,
+        transaction=epoch.transaction,
+        rowsets_added=len(added) + sum(segment.rowset_count for segment in spilled),
+        rowsets_dropped=sum(last - first + 1 for first, last in dropped)
+        + sum(len(op.inputs) for op in compactions),
+        rows_added=sum(e.rows for e in added) + sum(s.row_count for s in spilled),
+        bytes_added=sum(e.bytes for e in added) + sum(s.byte_count for s in spilled) + sum(vectors),
+        metrics=dict(epoch.metrics or {}),
+    )

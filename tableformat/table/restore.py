@@ -1,0 +1,225 @@
+"""Going back to an earlier state, by a new epoch.
+
+Rows and columns are again what they were; RowSets that come back get new ids, and no file is
+touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
+a column follow it. A table that was dropped or replaced since is made again as it last was, but by
+the name of what it takes the place of, and under its own id, which is the name of the folder that
+its files are in.
+Spec: docs/spec/operations.md#restoring-tables
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from colonnade.manifests.commit.change import Change, TableRead
+from colonnade.manifests.commit.conflicts import has_landed
+from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId, new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.bloom_columns import follow_columns
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Operation,
+    Restore,
+    SetPartitionLayout,
+    SetProperties,
+    Txn,
+)
+from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.table.history import RESTORE
+from colonnade.tableformat.write.settings import CommitSettings
+
+
+def restore_table(
+    log: Log, base: Snapshot, table: TableState, then: Snapshot, commit: CommitSettings | None
+) -> Snapshot:
+    """Make a table again what it was in `then`; returns the state after it.
+
+    One of its name in the place of which it was made comes back instead of it. Raises NotFoundError
+    where there was neither, ConflictError when another writer changed it since the base.
+    """
+    before = then.tables.get(table.id) or _replaced(base, table, then)
+    commit = commit or CommitSettings()
+    if _is_same(table, before):
+        return _commit(log, base, then, commit, (table,))
+    if _has_landed(commit, base, (table.id,)):
+        return base
+    last = _last_states(log, base, then, {before.id: before})[before.id]
+    if before.id != table.id:
+        last = replace(last, name=table.name, batches=_later(last.batches, table.batches))
+    ops = (*_drop(table), *_made_again(log, last, before, commit))
+    return _commit(log, base, then, commit, ops=ops)
+
+
+def restore_database(
+    log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings | None
+) -> Snapshot:
+    """Make all tables again what they were in `then`, in one epoch; newer ones are dropped.
+
+    Those that were dropped since are made again. Raises InvalidInputError where one of these has
+    RowSets in partitions by a column that it did not have any more, ConflictError when another
+    writer changed a table since the base, AlreadyExistsError where another one has its name.
+    """
+    commit = commit or CommitSettings()
+    kept = [table for key, table in base.tables.items() if _is_same(table, then.tables.get(key))]
+    stay = {table.id for table in kept}
+    ops: list[Operation] = []
+    for table in base.tables.values():
+        ops += () if table.id in stay else _drop(table)
+    lost = {key: table for key, table in then.tables.items() if key not in stay}
+    if _has_landed(commit, base, lost):
+        return base
+    last = _last_states(log, base, then, lost)
+    for key, table in lost.items():
+        ops += _made_again(log, last[key], table, commit)
+    return _commit(log, base, then, commit, kept, ops)
+
+
+def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
+    """The table that had the name of this one, and is gone."""
+    for other in then.tables.values():
+        if other.name == table.name and other.id not in base.tables:
+            return other
+    raise NotFoundError(
+        f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
+        f" {table.created_epoch}."
+    )
+
+
+def _is_same(now: TableState, then: TableState | None) -> bool:
+    """Whether a table was there all the time, and not dropped and made again in between."""
+    return then is not None and now.created_epoch == then.created_epoch
+
+
+def _has_landed(commit: CommitSettings, base: Snapshot, tables: Iterable[TableId]) -> bool:
+    """Whether tables that would be made again have been, by the same batch."""
+    ops = tuple(op for table in tables for op in commit.operations(table))
+    return has_landed(Change("", RESTORE, ops), base)
+
+
+def _drop(table: TableState) -> tuple[Operation, ...]:
+    # The first refuses, as any overwrite does, what would lose rows added since the base.
+    return DropRowSet(table=table.id, rowsets=()), DropTable(table=table.id)
+
+
+def _last_states(
+    log: Log, base: Snapshot, then: Snapshot, lost: Mapping[TableId, TableState]
+) -> dict[TableId, TableState]:
+    """What tables were right before they were dropped; as in `then` where nobody knows any more."""
+    found = {key: base.tables[key] for key in lost if key in base.tables}
+    if len(found) == len(lost):
+        return found
+    for epoch in log.read_epochs(base.epoch, base.epoch - then.epoch):
+        dropped = {TableId(op.table) for op in epoch.ops if isinstance(op, DropTable)}
+        if wanted := (dropped & lost.keys()) - found.keys():
+            before = log.read_at(epoch.epoch - 1, head=base)
+            found.update((key, before.tables[key]) for key in wanted)
+        if len(found) == len(lost):
+            break
+    return {**lost, **found}
+
+
+def _made_again(
+    log: Log, last: TableState, then: TableState, commit: CommitSettings
+) -> list[Operation]:
+    """Create a table as it was `last`, with the rows and columns that it had `then`."""
+    moved, gone = follow_columns(last.properties, last.schema, then.schema)
+    kept = {key: text for key, text in last.properties.items() if key not in gone}
+    columns = {field.id for field in then.schema.fields}
+    if any(f.column not in columns for layout in then.partition_layouts for f in layout):
+        raise InvalidInputError(
+            f"Table {then.name!r}, which was dropped, cannot be made again: it had partitions by a"
+            " column that it had dropped; read it at that epoch and write it anew."
+        )
+    batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
+    return [
+        CreateTable(
+            table=then.id,
+            name=last.name,
+            table_schema=then.schema,
+            next_column_id=max(last.next_column_id, then.next_column_id),
+            sort_key=then.sort_key,
+            properties={**kept, **moved},
+            comment=last.comment,
+            partition_fields=then.partition_layout(1) if then.partition_layouts else None,
+        ),
+        *_layouts(then),
+        *(_again(then.id, rowset) for rowset in log.read_rowsets(then)),
+        *(Txn(table=then.id, app=app, version=number) for app, number in batches.items()),
+    ]
+
+
+def _later(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    """The last batch of each application."""
+    return {app: max(one.get(app, 0), other.get(app, 0)) for app in (*one, *other)}
+
+
+def _layouts(table: TableState) -> list[Operation]:
+    """What brings the layouts after the first, and then the one that was current."""
+    count = len(table.partition_layouts)
+    numbers = [*range(2, count + 1)]
+    if table.partition_layout_id != count:
+        numbers.append(table.partition_layout_id)
+    return [
+        SetPartitionLayout(table=table.id, layout_id=n, fields=table.partition_layout(n))
+        for n in numbers
+    ]
+
+
+def _commit(
+    log: Log,
+    base: Snapshot,
+    then: Snapshot,
+    commit: CommitSettings,
+    tables: Iterable[TableState] = (),
+    ops: Iterable[Operation] = (),
+) -> Snapshot:
+    """Commit the restore of `tables` that were there all the time, and other operations."""
+    kept = tuple(tables)
+    changed = [table for table in kept if table.changed_epoch > then.epoch]
+    operations = [*ops]
+    for table in changed:
+        operations += _operations(log, table, then.tables[table.id], then.epoch)
+    # A batch lands in what was the same anyway, too: sent again it must not take rows back.
+    operations += [op for table in kept for op in commit.operations(table.id)]
+    if not operations:
+        log.expect(RESTORE, commit.expect_epoch, base)
+        return base
+    own = None if commit.batch is None else commit.batch[0]
+    batches = [op for op in operations if isinstance(op, Txn)]
+    change = Change(
+        new_transaction_id(),
+        RESTORE,
+        tuple(operations),
+        {"epoch": str(then.epoch), **commit.parameters()},
+        reads=tuple(TableRead(table.id, replaces=True) for table in changed),
+        expect_epoch=commit.expect_epoch,
+        fresh=True,
+        carried=frozenset((op.table, op.app) for op in batches if op.app != own),
+    )
+    return log.commit(change, base)
+
+
+def _operations(log: Log, now: TableState, then: TableState, epoch: int) -> list[Operation]:
+    dropped = id_ranges(log.read_entries(now).ids.tolist())
+    schema = None if now.schema == then.schema else then.schema
+    moved, gone = follow_columns(now.properties, now.schema, then.schema)
+    same_layout = now.partition_layout_id == then.partition_layout_id
+    layout = None if same_layout else then.partition_layout_id
+    return [
+        *([SetProperties(table=now.id, set=moved, remove=gone)] if moved or gone else ()),
+        DropRowSet(table=now.id, rowsets=dropped),
+        Restore(table=now.id, epoch=epoch, table_schema=schema, partition_layout_id=layout),
+        *(_again(now.id, rowset) for rowset in log.read_rowsets(then)),
+    ]
+
+
+def _again(table: str, rowset: LiveRowSet) -> AddRowSet:
+    vector = rowset.vector and rowset.vector.model_copy(update={"predecessor": None})
+    return AddRowSet(table=table, rowset=rowset.entry, vector=vector)

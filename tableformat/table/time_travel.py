@@ -1,0 +1,70 @@
+"""Which earlier state is meant: an epoch, a time, or a tag."""
+
+from __future__ import annotations
+
+import operator
+import re
+from datetime import datetime, timezone
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.tableformat.table.history import EPOCH_START, MILLISECOND
+from colonnade.tableformat.table.kept_epochs import tagged_epoch
+
+
+def snapshot_at(
+    log: Log,
+    head: Snapshot,
+    epoch: int | None = None,
+    timestamp: datetime | str | None = None,
+    tag: str | None = None,
+) -> Snapshot:
+    """The state at an epoch, at the last one not after a time, or at a tag; exactly one is given.
+
+    A time without a zone is UTC. Raises InvalidInputError for none or several of them and for what
+    is no whole number or no time, NotFoundError for what does not exist or is gone.
+    """
+    if sum(each is not None for each in (epoch, timestamp, tag)) != 1:
+        raise InvalidInputError("Ask for an epoch, a timestamp or a tag: not for several, or none.")
+    if tag is not None:
+        epoch = tagged_epoch(head, tag)
+    if epoch is not None:
+        return log.read_at(epoch=epoch_number(epoch), head=head)
+    assert timestamp is not None
+    return log.read_at(timestamp_ms=timestamp_ms(timestamp), head=head)
+
+
+def epoch_number(epoch: int) -> int:
+    """The number of an epoch. Raises InvalidInputError for what is no whole number."""
+    if isinstance(epoch, bool) or not hasattr(epoch, "__index__"):
+        raise InvalidInputError(f"An epoch is a whole number, not {epoch!r}.")
+    return operator.index(epoch)
+
+
+def timestamp_ms(timestamp: datetime | str) -> int:
+    """Milliseconds since 1970 UTC; a time without a zone is UTC.
+
+    Raises InvalidInputError for text that is no ISO 8601 date or time, and for other types.
+    """
+    if isinstance(timestamp, str):
+        # Spark prints .12 for .120; Python 3.10 reads three digits or six, and no Z.
+        text = _FRACTION.sub(lambda digits: digits[0][:7].ljust(7, "0"), timestamp.strip())
+        try:
+            moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        except ValueError as error:
+            raise InvalidInputError(
+                f"{timestamp!r} is not a time; write it like '2026-01-31 12:30:00' (UTC) or"
+                " with an offset such as +02:00."
+            ) from error
+    # pandas' NaT is a datetime that does not equal itself.
+    elif isinstance(timestamp, datetime) and timestamp == timestamp:
+        moment = timestamp
+    else:
+        raise InvalidInputError(f"A timestamp is a datetime or ISO 8601 text, not {timestamp!r}.")
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=timezone.utc)
+    return (moment - EPOCH_START) // MILLISECOND
+
+
+_FRACTION = re.compile(r"\.[0-9]+")

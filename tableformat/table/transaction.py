@@ -1,0 +1,383 @@
+"""Several statements on several tables of a database that become one epoch, or none of them does.
+
+    with database.transaction() as tx:
+        tx.table("stock").update({"left": 3}, "item = 7")
+        tx.table("orders").append(rows)
+
+All of it reads one snapshot, and what it wrote itself. Nothing is visible to others before the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import (
+    DeletionVector,
+    hold_deletion_vector,
+    write_deletion_vector,
+)
+from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.model.operations import CreateTable, DropRowSet, DropTable, Operation
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.predicate import Where, parse_predicate
+from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
+from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.methods import Evaluate, RowMethods
+from colonnade.tableformat.statements.replace import evaluate_replace
+from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
+from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.work import TableWork
+from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
+
+_Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
+"""Makes an entry of a vector, of a table whose objects' names begin with a prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What a transaction has done so far. A value, so that a statement that fails leaves none."""
+
+    dropped: tuple[str, ...] = ()
+    created: Mapping[str, CreateTable] = field(default_factory=dict)
+    work: Mapping[str, TableWork] = field(default_factory=dict)
+    done: tuple[str, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTED, 0))
+
+    def with_work(self, work: TableWork, statement: Statement, name: str) -> _Plan:
+        counted = statement.counts.metrics()
+        return replace(
+            self,
+            work={**self.work, work.table: work},
+            done=(*self.done, f"{statement.operation} {name}"),
+            counts={key: count + counted.get(key, 0) for key, count in self.counts.items()},
+        )
+
+    def without(self, table: str, name: str, *, known: bool) -> _Plan:
+        return replace(
+            self,
+            dropped=(*self.dropped, table) if known else self.dropped,
+            created={key: each for key, each in self.created.items() if key != table},
+            work={key: each for key, each in self.work.items() if key != table},
+            done=(*self.done, f"drop {name}"),
+        )
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.created, *self.work)))
+
+    def rows(self) -> tuple[RowsGone, ...]:
+        """The rows that go: moved, not deleted, where it adds or changes rows besides.
+
+        These may be what became of them, so nobody else may have deleted one.
+        """
+        rows = tuple(row for work in self.work.values() for row in work.rows)
+        if not any(work.added or work.columns for work in self.work.values()):
+            return rows
+        return tuple(replace(row, kind="update") if row.kind == "delete" else row for row in rows)
+
+    def operations(self, base: Snapshot, vectors: _Vectors) -> tuple[Operation, ...]:
+        names = {table.name for table in self.created.values()}
+        replaced = [t for t in self.dropped if base.tables[TableId(t)].name in names]
+        return (
+            # The first refuses, as any overwrite does, what would lose rows added since the base.
+            *(DropRowSet(table=table, rowsets=()) for table in replaced),
+            *(DropTable(table=table) for table in self.dropped),
+            *self.created.values(),
+            *(op for w in self.work.values() for op in w.operations(partial(vectors, w.prefix))),
+        )
+
+
+class Transaction:
+    """Made by `Database.transaction`, and over when its `with` block ends.
+
+    An exception in the block, or a conflict at its end, leaves every table as it was. Used after
+    its end it raises InvalidInputError. Not for use by several threads at once.
+    """
+
+    def __init__(self, log: Log, base: Snapshot, commit: CommitSettings | None = None) -> None:
+        check_settings(None, commit)
+        log.store.require_writable()
+        self._log = log
+        self._base = base
+        self._settings = commit or CommitSettings()
+        self._job = new_job_id()
+        self._plan = _Plan()
+        self._state = base
+        self._reads: list[TableRead] = []
+        self._end: str | None = None
+
+    @property
+    def base(self) -> int:
+        """The epoch that it reads."""
+        return self._base.epoch
+
+    @property
+    def state(self) -> Snapshot:
+        """The database as the transaction left it so far; its epoch is none of the log's."""
+        self._check_open()
+        return self._state
+
+    def tables(self) -> list[str]:
+        """The names of the tables as it sees them, sorted."""
+        return sorted(self.state.table_names().values())
+
+    def table(self, name: str) -> TransactionTable:
+        """A table by its name. Raises NotFoundError that lists what there is."""
+        self._check_open()
+        return TransactionTable(self, self._log, self._state.table(name).id)
+
+    def create(
+        self,
+        name: str,
+        schema: pa.Schema | TableSchema,
+        *,
+        sort_key: Sequence[str] = (),
+        partition_by: Sequence[str] = (),
+        properties: dict[str, str] | None = None,
+        comment: str | None = None,
+    ) -> TransactionTable:
+        """Create a table, as `Database.create_table` does.
+
+        Raises AlreadyExistsError when the name is taken.
+        """
+        columns = as_table_schema(schema)
+        design = new_table(name, columns, sort_key, properties, comment, partition_by)
+        return self.create_as(design)
+
+    def create_as(self, design: CreateTable) -> TransactionTable:
+        """Create a table as it was designed. Raises AlreadyExistsError when the name is taken."""
+        self._check_open()
+        created = {**self._plan.created, design.table: design}
+        done = (*self._plan.done, f"create {design.name}")
+        self._become(replace(self._plan, created=created, done=done))
+        return TransactionTable(self, self._log, TableId(design.table))
+
+    def drop(self, name: str) -> None:
+        """Drop a table. Raises NotFoundError for an unknown name.
+
+        Made again under its name it is replaced: then, as after an overwrite, rows that others
+        changed meanwhile are a conflict.
+        """
+        self._check_open()
+        table = self._state.table(name).id
+        self._become(self._plan.without(table, name, known=table in self._base.tables))
+
+    def commit(self) -> int:
+        """End it, and make what it did one epoch; returns that, or its base where it did nothing.
+
+        The `with` block does this at its end. Raises ConflictError naming table, rows and epoch
+        where another writer got at what it changed, replaced or inserted; AlreadyExistsError for
+        the name of a new table; CommitUnknownError.
+        """
+        self._check_open()
+        change = self._change(self._plan, self._write_vector)
+        batches = [op for each in self._plan.written for op in self._settings.operations(each)]
+        if not (change.ops or change.rows or batches):
+            self._end = "ended without changes"
+            self._log.expect(change.operation, change.expect_epoch, self._base)
+            return self._base.epoch
+        self._end = "failed at its commit"
+        snapshot = self._log.commit(replace(change, ops=(*change.ops, *batches)), self._base)
+        self._end = f"was committed as epoch {snapshot.epoch}"
+        return snapshot.epoch
+
+    def rollback(self) -> None:
+        """End it and change nothing. Files that it wrote belong to vacuum."""
+        self._check_open()
+        self._end = "was rolled back"
+
+    def __enter__(self) -> Transaction:
+        self._check_open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self._end is None and kind is None:
+            self.commit()
+        elif self._end is None:
+            self.rollback()
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """A block of which nothing is left when it raises."""
+        before = self._plan, self._state, len(self._reads)
+        try:
+            yield
+        except BaseException:
+            self._plan, self._state, reads = before
+            del self._reads[reads:]
+            raise
+
+    def state_of(self, table: TableId) -> TableState:
+        """A table as the transaction sees it. Raises NotFoundError after it dropped it."""
+        self._check_open()
+        found = self._state.tables.get(table)
+        if found is None:
+            known = self._base.tables.get(table)
+            name = known.name if known else table
+            raise NotFoundError(f"Table {name!r} was dropped in this transaction.")
+        return found
+
+    def note_read(self, read: TableRead) -> None:
+        """Remember what was read, in case that its table is serializable."""
+        if TableId(read.table) in self._base.tables:
+            self._reads.append(read)
+
+    def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
+        """Evaluate a statement on what the transaction sees, which then includes its rows."""
+        return self._apply(table, evaluate, TableWork.add)
+
+    def replace(self, table: TableId, evaluate: Evaluate) -> RowCounts:
+        """Like `run`, but all rows that the table had go first."""
+
+        def overwrite(log: Log, state: TableState, job: str) -> Statement:
+            return replace(evaluate(log, state, job), operation="overwrite")
+
+        return self._apply(table, overwrite, TableWork.replace_all)
+
+    def _apply(
+        self,
+        table: TableId,
+        evaluate: Evaluate,
+        change: Callable[[TableWork, Statement], TableWork],
+    ) -> RowCounts:
+        state = self.state_of(table)
+        with self._log.removals_are_conflicts(
+            Change("", "transaction", (), fresh=True), self._base
+        ):
+            statement = evaluate(self._log, state, self._job)
+        work = self._plan.work.get(table)
+        if work is None:
+            work = TableWork.begin(self._log, self._base.tables.get(table), state)
+        self._become(self._plan.with_work(change(work, statement), statement, state.name))
+        return statement.counts
+
+    def _become(self, plan: _Plan) -> None:
+        self._state = self._log.preview(self._change(plan, self._hold_vector), self._base)
+        self._plan = plan
+
+    def _hold_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
+        return hold_deletion_vector(self._job, vector)
+
+    def _write_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
+        return write_deletion_vector(
+            self._log.store,
+            prefix,
+            self._job,
+            vector,
+            inline_bytes=self._log.limits.inline_bytes,
+        )
+
+    def _change(self, plan: _Plan, vectors: _Vectors) -> Change:
+        parts = plan.work.values()
+        return Change(
+            new_transaction_id(),
+            "transaction",
+            plan.operations(self._base, vectors),
+            {"statements": "; ".join(plan.done), **self._settings.parameters()},
+            rows=plan.rows(),
+            reads=(*self._reads, *(read for work in parts for read in work.reads)),
+            keys=tuple(guard for work in parts for guard in work.keys),
+            metrics=plan.counts,
+            expect_epoch=self._settings.expect_epoch,
+            job=self._job,
+            fresh=True,
+        )
+
+    def _check_open(self) -> None:
+        if self._end is not None:
+            raise InvalidInputError(f"This transaction {self._end}; begin another one.")
+
+
+class TransactionTable(RowMethods):
+    """One table as a transaction sees it; what changes it is committed with the transaction."""
+
+    def __init__(self, transaction: Transaction, log: Log, table: TableId) -> None:
+        self._transaction = transaction
+        self._log = log
+        self._table = table
+
+    @property
+    def state(self) -> TableState:
+        """The table as the transaction left it so far."""
+        return self._transaction.state_of(self._table)
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return self.state.name
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's columns."""
+        return arrow_schema(self.state.schema)
+
+    def scan(self, columns: Sequence[str] | None = None, where: Where | None = None) -> Scan:
+        """Plan to read rows, those that the transaction wrote included; see `ArrowTable.scan`."""
+        table = self.state
+        predicate = None if where is None else parse_predicate(where)
+        keep = rowset_filter(table, predicate)
+        rowsets = self._log.read_rowsets(table, keep)
+        plan = plan_scan(table, self._transaction.base, rowsets, columns, predicate)
+        used = {field.id for field in plan.output_schema.fields}
+        bound = plan.bound_predicate()
+        read = frozenset(used if bound is None else used | bound.column_ids)
+        self._transaction.note_read(TableRead(table.id, keep, read))
+        return Scan(Location(self._log.store, table.name, exists=True), plan)
+
+    def append(self, data: Any, *, settings: WriteSettings | None = None) -> RowCounts:
+        """Add rows; see `ArrowTable.append`."""
+        check_settings(settings, None)
+        return self._transaction.run(
+            self._table,
+            lambda log, t, job: evaluate_append(log, t, batches_of(data), job, settings),
+        )
+
+    def overwrite(
+        self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
+    ) -> RowCounts:
+        """Replace all rows, or those for which `where` is true; see `ArrowTable.overwrite`."""
+        check_settings(settings, None)
+        if where is None:
+            return self._transaction.replace(
+                self._table,
+                lambda log, t, job: evaluate_append(log, t, batches_of(data), job, settings),
+            )
+        predicate, text = parse_predicate(where), str(where)
+        return self._transaction.run(
+            self._table,
+            lambda log, t, job: evaluate_replace(
+                log, t, batches_of(data), predicate, job, settings, text
+            ),
+        )
+
+    def overwrite_partitions(
+        self, data: Any, *, settings: WriteSettings | None = None
+    ) -> RowCounts:
+        """Replace the partitions that `data` is of; see `ArrowTable.overwrite_partitions`."""
+        check_settings(settings, None)
+        return self._transaction.run(
+            self._table,
+            lambda log, t, job: evaluate_replace_partitions(
+                log, t, batches_of(data), job, settings
+            ),
+        )
+
+    def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
+        if commit is not None:
+            raise InvalidInputError("A transaction is committed as a whole: give it `commit`.")
+        return self._transaction.run(self._table, evaluate)

@@ -1,0 +1,121 @@
+"""What a transaction has done to one table so far. Values; the log is not written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.commit.change import KeyGuard, RowsGone, TableRead
+from colonnade.manifests.commit.rebase.targets import all_rows, id_ranges
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.deletion_vector import DeletionVector
+from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
+from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
+from colonnade.manifests.state.replacement import with_replacement
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.statements.statement import Statement
+
+NO_ROWS = FrozenBitMap()
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """A RowSet that the transaction added, and what it took from it again."""
+
+    entry: RowSetEntry
+    gone: FrozenBitMap
+
+
+@dataclass(frozen=True, slots=True)
+class TableWork:
+    """Rows that go from RowSets of the base, their columns that are replaced, RowSets that come.
+
+    `base` are the RowSets of the table at the transaction's base, by id, and `first_own` is the id
+    that the first RowSet of its own has where it is looked at; `replaced`: all of `base` goes.
+    """
+
+    table: str
+    prefix: str
+    first_own: int
+    base: Mapping[int, LiveRowSet]
+    added: tuple[Added, ...] = ()
+    rows: tuple[RowsGone, ...] = ()
+    columns: tuple[ReplaceColumn, ...] = ()
+    reads: tuple[TableRead, ...] = ()
+    keys: tuple[KeyGuard, ...] = ()
+    replaced: bool = False
+
+    @classmethod
+    def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
+        """Nothing done yet to `state`, which is `base` (None: made in the transaction)."""
+        live = [] if base is None else log.read_rowsets(base)
+        first = 0 if base is None else base.next_rowset_id
+        return cls(state.id, state.prefix, first, {each.id: each for each in live})
+
+    def add(self, statement: Statement) -> TableWork:
+        """The same and a statement, which was evaluated on what this leaves."""
+        rows, added = list(self.rows), list(self.added)
+        for gone in statement.rows:
+            number = gone.rowset.id
+            if number < self.first_own:
+                # Of the base's RowSet: what the transaction took before is not taken again.
+                rows.append(replace(gone, rowset=self.base[number]))
+            else:
+                place = number - self.first_own
+                added[place] = _without(added[place], gone)
+        columns = list(self.columns)
+        for op in statement.ops:
+            if isinstance(op, ReplaceColumn) and op.rowset < self.first_own:
+                columns.append(op)
+            elif isinstance(op, ReplaceColumn):
+                own = added[op.rowset - self.first_own]
+                added[op.rowset - self.first_own] = replace(
+                    own, entry=with_replacement(own.entry, op)
+                )
+        # A RowSet without rows is not added; those after it move up.
+        kept = [each for each in added if len(each.gone) < each.entry.rows]
+        kept += [Added(op.rowset, NO_ROWS) for op in statement.ops if isinstance(op, AddRowSet)]
+        return replace(
+            self,
+            added=tuple(kept),
+            rows=tuple(rows),
+            columns=tuple(columns),
+            reads=(*self.reads, *statement.reads),
+            keys=(*self.keys, *statement.keys),
+        )
+
+    def replace_all(self, statement: Statement) -> TableWork:
+        """The same with all rows that were there replaced by those of a statement."""
+        entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
+        return replace(
+            self,
+            added=tuple(Added(entry, NO_ROWS) for entry in entries),
+            rows=(),
+            columns=(),
+            keys=(),
+            reads=(*self.reads, TableRead(self.table, replaces=True)),
+            replaced=True,
+        )
+
+    def operations(self, write: Callable[[DeletionVector], DeletionVectorEntry]) -> list[Operation]:
+        """What becomes part of the epoch beside the rows that go; `write` makes entries."""
+        dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
+        first: tuple[Operation, ...] = (dropped,) if self.replaced else self.columns
+        return [
+            *first,
+            *(
+                AddRowSet(
+                    table=self.table,
+                    rowset=each.entry,
+                    vector=write(DeletionVector(each.gone)) if each.gone else None,
+                )
+                for each in self.added
+            ),
+        ]
+
+
+def _without(added: Added, gone: RowsGone) -> Added:
+    every = all_rows(added.entry.rows)
+    return Added(added.entry, every if gone.rows is None else added.gone | FrozenBitMap(gone.rows))

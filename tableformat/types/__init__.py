@@ -1,0 +1,1 @@
+"""Columns of Arrow as columns of a table: types, conversion, checks of values and sizes. Pure."""

@@ -1,0 +1,391 @@
+"""Colonnade types in Arrow: what users see, what blocks hold, and the way between.
+
+Both forms have the same physical layout, so that relabelling one as the other copies nothing:
+
+    user form      fields named by the schema; NOT NULL as declared; comments, and the types Arrow
+                   has no word for, in field metadata
+    storage form   nested fields named by their ids, all of them nullable: blocks outlive a
+                   renamed column and a dropped NOT NULL
+
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+
+from colonnade.manifests.errors import CorruptionError, InvalidInputError
+from colonnade.manifests.model.schema import (
+    ArrayType,
+    DataType,
+    MapType,
+    SchemaField,
+    StructType,
+    TableSchema,
+    decimal_digits,
+)
+from colonnade.tableformat.types.sound_arrays import sound
+
+TYPE_KEY = b"colonnade.type"
+"""Field metadata: the exact type, where the Arrow type does not imply it."""
+
+COMMENT_KEY = b"comment"
+"""Field metadata: the comment of a column or nested field."""
+
+VARIANT_FIELDS = (
+    SchemaField(name="value", type="binary", nullable=False),
+    SchemaField(name="metadata", type="binary", nullable=False),
+)
+"""What a variant is made of, in the binary encoding that Spark and Parquet share."""
+
+# The mark that Spark puts on, and looks for, in the struct that stands for a variant.
+_VARIANT = pa.struct(
+    [
+        pa.field("value", pa.binary(), nullable=False),
+        pa.field("metadata", pa.binary(), nullable=False, metadata={b"variant": b"true"}),
+    ]
+)
+
+_ARROW = {
+    "boolean": pa.bool_(),
+    "byte": pa.int8(),
+    "short": pa.int16(),
+    "int": pa.int32(),
+    "long": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "time": pa.time64("ns"),
+    "interval year to month": pa.int32(),
+    "interval day to second": pa.duration("us"),
+    "variant": _VARIANT,
+}
+
+_PLAIN = {
+    pa.bool_(): "boolean",
+    pa.int8(): "byte",
+    pa.int16(): "short",
+    pa.int32(): "int",
+    pa.int64(): "long",
+    pa.uint8(): "short",
+    pa.uint16(): "int",
+    pa.uint32(): "long",
+    pa.uint64(): "decimal(20,0)",
+    pa.float16(): "float",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.string(): "string",
+    pa.large_string(): "string",
+    pa.string_view(): "string",
+    pa.binary(): "binary",
+    pa.large_binary(): "binary",
+    pa.binary_view(): "binary",
+    pa.date32(): "date",
+    pa.date64(): "date",
+    pa.time32("s"): "time(6)",
+    pa.time32("ms"): "time(6)",
+    pa.time64("us"): "time(6)",
+    pa.time64("ns"): "time(9)",
+}
+
+_LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
+
+_EXTENSION_NAME = b"ARROW:extension:name"
+TRANSPARENT_EXTENSIONS = frozenset({"arrow.json", "arrow.uuid"})
+"""Extension types whose storage says all there is to say: text, and 16 bytes."""
+
+
+def base_type(text: str) -> str:
+    """The type without what only restricts or orders its values.
+
+    `char(3)`, `varchar(3)` and collated strings are `string`; `time(3)` is `time`; an interval is
+    the widest of its kind. Other primitive types are themselves.
+    """
+    if text.startswith(("char(", "varchar(", "string ")):
+        return "string"
+    if text.startswith("time("):
+        return "time"
+    if text.startswith(("interval year", "interval month")):
+        return "interval year to month"
+    return "interval day to second" if text.startswith("interval ") else text
+
+
+def type_name(data_type: DataType) -> str:
+    """What to call a type in a sentence: its text, or `array`, `map` or `struct`."""
+    return data_type if isinstance(data_type, str) else data_type.type
+
+
+@lru_cache(maxsize=4096)
+def storage_type(field: SchemaField) -> pa.DataType:
+    """The Arrow type that blocks hold for a column. Requires: ids, where it is nested."""
+    return _arrow_type(field.type, lambda child: pa.field(str(child.id), storage_type(child)))
+
+
+@lru_cache(maxsize=4096)
+def arrow_type(field: SchemaField) -> pa.DataType:
+    """The Arrow type that users see for a column or nested field."""
+    return _arrow_type(field.type, _user_field)
+
+
+@lru_cache(maxsize=256)
+def arrow_schema(schema: TableSchema) -> pa.Schema:
+    """The Arrow schema that users see: what scans give and `conform` makes."""
+    return pa.schema([_user_field(field) for field in schema.fields])
+
+
+def _user_field(field: SchemaField) -> pa.Field:
+    metadata = {}
+    if isinstance(field.type, str) and _implied_type(field.type) != field.type:
+        metadata[TYPE_KEY] = field.type.encode()
+    if field.comment is not None:
+        metadata[COMMENT_KEY] = field.comment.encode()
+    return pa.field(
+        field.name, arrow_type(field), nullable=field.nullable, metadata=metadata or None
+    )
+
+
+def _implied_type(text: str) -> str:
+    """What `schema_from_arrow` makes of the Arrow type of `text` when nothing is stated."""
+    base = base_type(text)
+    return {"time": "time(9)", "interval year to month": "int"}.get(base, base)
+
+
+def _arrow_type(data_type: DataType, child: Callable[[SchemaField], pa.Field]) -> pa.DataType:
+    match data_type:
+        case ArrayType(element=element):
+            return pa.list_(child(element))
+        case MapType(key=key, value=value):
+            return pa.map_(child(key).with_nullable(False), child(value))
+        case StructType(fields=fields):
+            return pa.struct([child(field) for field in fields])
+        case str() as text:
+            if digits := decimal_digits(text):
+                return pa.decimal128(*digits)
+            return _ARROW[base_type(text)]
+
+
+def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
+    """Accept either form of a schema. Raises InvalidInputError for anything else."""
+    if isinstance(schema, TableSchema):
+        return schema
+    if not isinstance(schema, pa.Schema):
+        raise InvalidInputError(
+            f"A schema is a pyarrow.Schema or a colonnade.TableSchema, not {schema!r}."
+        )
+    return schema_from_arrow(schema)
+
+
+def schema_from_arrow(schema: pa.Schema) -> TableSchema:
+    """Read an Arrow schema, ours or anyone's, as that of a table. Ids are left unassigned.
+
+    Physical forms do not matter: a string view, a dictionary of strings and a large string are
+    all `string`. Raises InvalidInputError naming column and type for what cannot be stored.
+    """
+    try:
+        return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
+    except RecursionError as error:
+        raise InvalidInputError(
+            "A column of the schema is nested far deeper than tables can be; store what is further"
+            " down as text, or as a variant."
+        ) from error
+
+
+def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:
+    metadata = field.metadata or {}
+    extension = metadata.get(_EXTENSION_NAME, b"").decode(errors="replace")
+    if extension and extension not in TRANSPARENT_EXTENSIONS:
+        raise InvalidInputError(
+            f"Column {path!r} has the Arrow extension type {extension!r}, which Colonnade cannot"
+            " store; cast it to its storage type and remove the mark from the field's metadata."
+        )
+    data_type = _type_from_arrow(field.type, path)
+    if stated := metadata.get(TYPE_KEY):
+        data_type = _stated_type(stated.decode(errors="replace"), data_type, path)
+    comment = metadata.get(COMMENT_KEY)
+    return SchemaField(
+        name=field.name,
+        type=data_type,
+        nullable=field.nullable,
+        comment=None if comment is None else comment.decode(errors="replace"),
+    )
+
+
+def _stated_type(stated: str, found: DataType, path: str) -> DataType:
+    """The type that metadata names, if values of the type found are values of it."""
+    try:
+        field = SchemaField(name=path, type=stated)
+    except InvalidInputError as error:
+        raise InvalidInputError(
+            f"Column {path!r} states the type {stated!r}, which Colonnade does not know."
+        ) from error
+    if not isinstance(found, str) or base_type(_implied_type(stated)) != base_type(found):
+        raise InvalidInputError(
+            f"Column {path!r} states the type {stated!r} in its field metadata, but its Arrow type"
+            f" is that of {type_name(found)}; remove"
+            f" {TYPE_KEY.decode()!r} from the metadata or cast the column."
+        )
+    return field.type
+
+
+def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
+    if (plain := _PLAIN.get(arrow)) is not None:
+        return plain
+    if pa.types.is_decimal(arrow):
+        return _decimal_from_arrow(arrow, path)
+    if pa.types.is_timestamp(arrow):
+        return "timestamp_ntz" if arrow.tz is None else "timestamp"
+    if pa.types.is_duration(arrow):
+        return "interval day to second"
+    if pa.types.is_fixed_size_binary(arrow):
+        return "binary"
+    if pa.types.is_dictionary(arrow) or pa.types.is_run_end_encoded(arrow):
+        return _type_from_arrow(arrow.value_type, path)
+    if isinstance(arrow, pa.BaseExtensionType) and arrow.extension_name in TRANSPARENT_EXTENSIONS:
+        return _type_from_arrow(arrow.storage_type, path)
+    if is_list(arrow):
+        element = _field_from_arrow(arrow.value_field, f"{path}.element")
+        return ArrayType(element=element.model_copy(update={"name": "element"}))
+    if pa.types.is_map(arrow):
+        key = _field_from_arrow(arrow.key_field, f"{path}.key")
+        value = _field_from_arrow(arrow.item_field, f"{path}.value")
+        return MapType(
+            key=key.model_copy(update={"name": "key", "nullable": False}),
+            value=value.model_copy(update={"name": "value"}),
+        )
+    if pa.types.is_struct(arrow):
+        if _is_variant(arrow):
+            return "variant"
+        return StructType(
+            fields=tuple(_field_from_arrow(child, f"{path}.{child.name}") for child in arrow)
+        )
+    raise InvalidInputError(_refusal(arrow, path))
+
+
+def is_list(arrow: pa.DataType) -> bool:
+    """Whether an Arrow type is a list in any of its physical forms; a map is not."""
+    return any(matches(arrow) for matches in _LISTS)
+
+
+def _decimal_from_arrow(arrow: Any, path: str) -> str:
+    scale = max(arrow.scale, 0)
+    precision = max(arrow.precision - min(arrow.scale, 0), scale)
+    if precision > 38:
+        raise InvalidInputError(
+            f"Column {path!r} has the Arrow type {arrow}; Colonnade stores decimals of at most 38"
+            " digits."
+        )
+    return f"decimal({precision},{scale})"
+
+
+def _is_variant(arrow: pa.DataType) -> bool:
+    fields = {field.name: field for field in arrow}
+    return fields.keys() == {"value", "metadata"} and (
+        (fields["metadata"].metadata or {}).get(b"variant") == b"true"
+    )
+
+
+def _refusal(arrow: Any, path: str) -> str:
+    hint = "."
+    if pa.types.is_null(arrow):
+        hint = "; give it the type that its values shall have."
+    elif pa.types.is_interval(arrow):
+        hint = "; store its months as int and the rest as duration, in two columns."
+    elif isinstance(arrow, pa.BaseExtensionType):
+        hint = f"; cast it to {arrow.storage_type}."
+    elif pa.types.is_union(arrow):
+        hint = "; use a struct with one field for each alternative."
+    return f"Column {path!r} has the Arrow type {arrow}, which Colonnade cannot store{hint}"
+
+
+class _Labelled:
+    """An array under another type of the same layout, for Arrow's C data interface.
+
+    There, types and buffers are two structures, and the one of the buffers has no names.
+    """
+
+    def __init__(self, array: pa.Array, data_type: pa.DataType) -> None:
+        self._array = array
+        self._type = data_type
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._type.__arrow_c_schema__(), self._array.__arrow_c_array__()[1]
+
+
+def relabel(array: pa.Array, data_type: pa.DataType) -> pa.Array:
+    """The same buffers under a type that differs in names, nullability and metadata only.
+
+    Copies nothing. Raises TypeError when the layouts differ.
+    """
+    if array.type.equals(data_type, check_metadata=True):
+        return array
+    if not same_layout(array.type, data_type):
+        raise TypeError(f"{array.type} cannot be read as {data_type}")
+    return pa.array(_Labelled(sound(array), data_type))
+
+
+def same_layout(left: pa.DataType, right: pa.DataType) -> bool:
+    """Whether two types differ in the labels of their nested fields at most.
+
+    A map is laid out as the list of its entries.
+    """
+    if pa.types.is_map(left) or pa.types.is_map(right):
+        left, right = _as_list(left), _as_list(right)
+    if left.id != right.id or not (pa.types.is_struct(left) or pa.types.is_list(left)):
+        return bool(left == right)
+    return left.num_fields == right.num_fields and all(
+        same_layout(left.field(i).type, right.field(i).type) for i in range(left.num_fields)
+    )
+
+
+def _as_list(arrow: pa.DataType) -> pa.DataType:
+    if not pa.types.is_map(arrow):
+        return arrow
+    return pa.list_(pa.field("entries", pa.struct([arrow.key_field, arrow.item_field])))
+
+
+def map_entries(array: pa.Array) -> pa.Array:
+    """A map as the list of its entries, structs of key and value. Copies nothing."""
+    return relabel(array, _as_list(array.type))
+
+
+def to_storage(batch: pa.RecordBatch, schema: TableSchema) -> list[pa.Array]:
+    """The columns of a batch as blocks hold them. Copies nothing.
+
+    Requires: a batch that `conform` made for `schema`, whose fields have ids.
+    """
+    return [
+        relabel(array, storage_type(field))
+        for array, field in zip(batch.columns, schema.fields, strict=True)
+    ]
+
+
+def from_storage(arrays: Sequence[pa.Array], schema: TableSchema) -> pa.RecordBatch:
+    """A batch that users see, from the columns of `schema` in order. Copies nothing.
+
+    Raises CorruptionError that names the column when an array has not its storage type.
+    """
+    target = arrow_schema(schema)
+    columns = []
+    for array, field, shown in zip(arrays, schema.fields, target, strict=True):
+        try:
+            columns.append(relabel(array, shown.type))
+        except TypeError as error:
+            raise CorruptionError(
+                f"Column {field.name!r} (id {field.id}) is stored as {array.type}, but its type"
+                f" needs {storage_type(field)}."
+            ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=target)

@@ -1,0 +1,51 @@
+"""Bounds of the log as people read them: 2026-01-31 and 12.50 instead of the numbers stored."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from colonnade.manifests.model.entries import ColumnStatistics
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_bound
+from colonnade.tableformat.types.arrow_types import storage_type
+from colonnade.tableformat.types.decimals import from_unscaled
+
+SHOWN = 40
+"""Characters of a bound that are shown."""
+
+
+def bounds_text(
+    column: SchemaField, statistics: ColumnStatistics | None
+) -> tuple[str | None, str | None]:
+    """The least and the greatest value of a column; None where the log does not know them.
+
+    Raises CorruptionError for a bound that its column cannot have.
+    """
+    if statistics is None or statistics.min is None or statistics.max is None:
+        return None, None
+    kinds = bound_kinds(column)
+    low, high = decode_bound(statistics.min, kinds), decode_bound(statistics.max, kinds)
+    return value_text(column, low), value_text(column, high)
+
+
+def value_text(column: SchemaField, bound: Bound) -> str:
+    """One bound of a column as text, cut to `SHOWN` characters."""
+    text = _text(column, bound)
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _text(column: SchemaField, bound: Bound) -> str:
+    if isinstance(bound, bytes):
+        return bound.hex()
+    if not isinstance(bound, int):
+        return str(bound)
+    arrow = storage_type(column)
+    if pa.types.is_decimal(arrow):
+        return f"{from_unscaled(bound, arrow.scale):f}"
+    if pa.types.is_boolean(arrow):
+        return str(bool(bound)).lower()
+    if pa.types.is_temporal(arrow):
+        whole = pa.int32() if arrow.bit_width == 32 else pa.int64()
+        # Seconds are shown whole where they are, and times of the engine may lie beyond datetime's.
+        return str(pa.scalar(bound, whole).cast(arrow).cast(pa.string()).as_py())
+    return str(bound)

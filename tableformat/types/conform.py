@@ -1,0 +1,138 @@
+"""Data from outside becomes data of a table, or is refused by name.
+
+Everything that is written passes here once, so the layers below may rely on exact types, on NOT
+NULL, on lengths and on valid text.
+Spec: docs/spec/types.md
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+import pyarrow as pa
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.tableformat.types.arrow_types import arrow_schema
+from colonnade.tableformat.types.conversion import convert, given_fields, match_fields
+from colonnade.tableformat.types.plain_size import largest_part
+from colonnade.tableformat.types.text_form import has_lengths
+from colonnade.tableformat.types.value_checks import check_values, is_constrained
+
+CONFORMED_ROWS = 65_536
+"""Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
+
+PART_LIMIT = 2**29
+"""Bytes of text, or elements of lists, that a column has at one place in rows converted at a time.
+
+Plain Arrow arrays end at four times as many; text may grow to half of that by being filled up.
+"""
+
+
+_MOST = 2**31 - 1
+"""Where plain Arrow arrays end."""
+
+
+def conform(
+    data: pa.RecordBatch | pa.Table, schema: TableSchema, *, complete: bool = False
+) -> pa.RecordBatch:
+    """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
+
+    Columns are found by name, exactly or but for case, in any order, in any physical form. A char
+    is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
+    is copied into one. A missing column that may be NULL is NULL, unless rows must be `complete`.
+
+    Requires: at most 2 GiB of text in each column; `conform_batches` divides larger data.
+    Raises: InvalidInputError that names the column for one missing, extra or given twice, for
+    another type, a value that the type cannot hold exactly, and NULL where it is not allowed.
+    """
+    target = arrow_schema(schema)
+    batch = _one_batch(data) if isinstance(data, pa.Table) else data
+    if not batch.schema.equals(target, check_metadata=True) or _has_lengths(schema):
+        names = batch.schema.names
+        wanted = schema.fields if complete else given_fields(names, schema.fields)
+        order = match_fields(names, [field.name for field in wanted], "The data")
+        places = {field.name: index for field, index in zip(wanted, order, strict=True)}
+        columns = []
+        for field in schema.fields:
+            place = places.get(field.name)
+            given = pa.nulls(batch.num_rows) if place is None else batch.column(place)
+            columns.append(convert(given, field, field.name))
+        batch = pa.RecordBatch.from_arrays(columns, schema=target)
+    for index, field in _constrained(schema):
+        check_values(batch.column(index), field, field.name)
+    return batch
+
+
+def conform_batches(
+    batches: Iterable[pa.RecordBatch],
+    schema: TableSchema,
+    part_limit: int = PART_LIMIT,
+    *,
+    complete: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`.
+
+    No column of a piece of more than one row has over `part_limit` bytes of text, or elements.
+    """
+    for batch in batches:
+        # An empty batch is checked like any other.
+        for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
+            for piece in _divided(batch.slice(start, CONFORMED_ROWS), part_limit):
+                yield conform(piece, schema, complete=complete)
+
+
+def _part(name: str, column: pa.Array) -> int:
+    try:
+        return largest_part(column)
+    except ValueError as error:
+        raise InvalidInputError(
+            f"Column {name!r} is no valid Arrow array: {error}; make it anew."
+        ) from error
+    except RecursionError as error:
+        raise InvalidInputError(
+            f"The type of column {name!r} is nested deeper than that of any table; flatten it."
+        ) from error
+
+
+def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]:
+    names = batch.schema.names
+    sizes = [_part(*each) for each in zip(names, batch.columns, strict=True)]
+    if all(size <= part_limit for size in sizes):
+        yield batch
+        return
+    if batch.num_rows == 1:
+        for name, size in zip(names, sizes, strict=True):
+            if size > _MOST:
+                raise InvalidInputError(
+                    f"Column {name!r} has a value of {size} bytes, or elements; one value may take"
+                    " 2 GiB, and 2³¹ elements."
+                )
+        yield batch
+        return
+    half = batch.num_rows // 2
+    yield from _divided(batch.slice(0, half), part_limit)
+    yield from _divided(batch.slice(half), part_limit)
+
+
+@lru_cache(maxsize=256)
+def _constrained(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
+    return tuple((i, field) for i, field in enumerate(schema.fields) if is_constrained(field))
+
+
+@lru_cache(maxsize=256)
+def _has_lengths(schema: TableSchema) -> bool:
+    return any(map(has_lengths, schema.fields))
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        try:
+            columns.append(column.combine_chunks())
+        except pa.ArrowException as error:
+            raise InvalidInputError(
+                f"Column {name!r} does not fit into one batch; pass the table in smaller slices."
+            ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=table.schema)

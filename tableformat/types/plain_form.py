@@ -1,0 +1,100 @@
+"""Arrow arrays without dictionaries, run-ends and views, however deep these lie.
+
+Arrow joins and picks values in their plain forms. Of the others it refuses some, and views under an
+extension type within a list it takes from memory that is not theirs.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import pyarrow as pa
+
+from colonnade.tableformat.types.arrow_types import TRANSPARENT_EXTENSIONS, is_list
+from colonnade.tableformat.types.sound_arrays import pair_structs, validity
+
+_VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+
+
+def plain_form(array: pa.Array) -> pa.Array:
+    """The same values, none of them converted; copies nothing of what is plain already.
+
+    What lies under a NULL stays there.
+    """
+    found = array.type
+    if _is_plain(found):
+        return array
+    if isinstance(found, pa.BaseExtensionType):
+        return plain_form(array.storage)
+    if pa.types.is_dictionary(found):
+        return plain_form(array.dictionary).take(array.indices)
+    if pa.types.is_run_end_encoded(found):
+        return plain_form(array.values).take(run_indices(array))
+    if found in _VIEWS:
+        return array.cast(_VIEWS[found])
+    if pa.types.is_struct(found):
+        children = [plain_form(array.field(i)) for i in range(found.num_fields)]
+        fields = [field.with_type(each.type) for field, each in zip(found, children, strict=True)]
+        return pa.Array.from_buffers(
+            pa.struct(fields), len(array), [validity(array)], array.null_count, children=children
+        )
+    return _plain_list(array)
+
+
+@lru_cache(maxsize=4096)
+def _is_plain(found: pa.DataType) -> bool:
+    if isinstance(found, pa.BaseExtensionType):
+        return found.extension_name not in TRANSPARENT_EXTENSIONS
+    if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found) or found in _VIEWS:
+        return False
+    # Of what is none of these, unions say, types alone decide.
+    has_parts = pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)
+    parts = [found.field(i).type for i in range(found.num_fields)] if has_parts else []
+    return all(map(_is_plain, parts))
+
+
+def _plain_list(array: pa.Array) -> pa.Array:
+    """A list of any kind, or a map, as one of the same kind."""
+    found, rows = array.type, [validity(array)]
+    if pa.types.is_fixed_size_list(found):
+        size = found.list_size
+        values = plain_form(array.values.slice(array.offset * size, len(array) * size))
+        target = pa.list_(found.value_field.with_type(values.type), size)
+        return pa.Array.from_buffers(target, len(array), rows, array.null_count, children=[values])
+    starts = array.offsets.to_numpy()
+    sizes = array.sizes.to_numpy() if is_view(found) else 0
+    # Only what the rows of a slice refer to.
+    first, last = (int(starts.min()), int((starts + sizes).max())) if len(starts) else (0, 0)
+    values = pair_structs(array) if pa.types.is_map(found) else array.values
+    values = plain_form(values.slice(first, last - first))
+    rows.append(pa.py_buffer(starts - first))
+    if is_view(found):
+        rows.append(pa.py_buffer(sizes))
+    if pa.types.is_map(found):
+        key, item = (field.type for field in values.type)
+        if pa.types.is_null(key):  # which Arrow has no maps of; the keys there are will be refused
+            key = pa.string()
+            values = pa.StructArray.from_arrays(
+                [pa.nulls(len(values), key), values.field(1)], ["key", "value"]
+            )
+        target = pa.map_(key, item)
+    else:
+        target = _KINDS[found.id](found.value_field.with_type(values.type))
+    return pa.Array.from_buffers(target, len(array), rows, array.null_count, children=[values])
+
+
+_KINDS = {
+    make(pa.null()).id: make for make in (pa.list_, pa.large_list, pa.list_view, pa.large_list_view)
+}
+
+
+def is_view(found: pa.DataType) -> bool:
+    """Whether a type is that of lists that say their sizes, and may overlap."""
+    return bool(pa.types.is_list_view(found) or pa.types.is_large_list_view(found))
+
+
+def run_indices(array: pa.Array) -> pa.Array:
+    """For each row of a run-end encoded array, the index of its value."""
+    rows = np.arange(array.offset, array.offset + len(array))
+    return pa.array(np.searchsorted(array.run_ends.to_numpy(), rows, side="right"))

@@ -1,0 +1,108 @@
+"""What a table promises about values beyond their Arrow type, checked before they are written.
+
+NOT NULL at any depth, the length of char and varchar, valid UTF-8, digits of decimals, and the
+precision of times and intervals.
+Spec: docs/spec/types.md#what-values-must-satisfy
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
+from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS, base_type, map_entries
+from colonnade.tableformat.types.text_form import declared_length
+
+_DAY_NS = 86_400 * 10**9
+_UNITS = {
+    "interval year": 12,
+    "interval day": 86_400 * 10**6,
+    "interval hour": 3_600 * 10**6,
+    "interval day to hour": 3_600 * 10**6,
+    "interval minute": 60 * 10**6,
+    "interval day to minute": 60 * 10**6,
+    "interval hour to minute": 60 * 10**6,
+} | {f"time({digits})": 10 ** (9 - digits) for digits in range(10)}
+"""Types whose values are multiples of more than the stored unit; and all times."""
+
+
+@lru_cache(maxsize=4096)
+def is_constrained(field: SchemaField) -> bool:
+    """Whether some array of the field's Arrow type breaks a promise of the field."""
+    if not field.nullable or any(is_constrained(child) for child in _children(field)):
+        return True
+    return isinstance(field.type, str) and (
+        field.type in _UNITS
+        or field.type.startswith("decimal")
+        or base_type(field.type) == "string"
+    )
+
+
+def _children(field: SchemaField) -> tuple[SchemaField, ...]:
+    return VARIANT_FIELDS if field.type == "variant" else field.children()
+
+
+def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
+    """Refuse values that break a promise of `field`.
+
+    Requires: an array of the field's Arrow type in which everything under a NULL parent is NULL;
+    `hidden` says how many these are. `path` names the column in errors.
+    Raises InvalidInputError.
+    """
+    if not field.nullable and array.null_count > hidden:
+        raise InvalidInputError(
+            f"Column {path!r} is NOT NULL, but the data has {array.null_count - hidden} NULL."
+        )
+    match field.type:
+        case str() as text if text != "variant":
+            _check_primitive(array, text, path)
+        case ArrayType(element=element):
+            _check_below(array.flatten(), element, path)
+        case MapType(key=key, value=value):
+            keys, values = map_entries(array).flatten().flatten()
+            _check_below(keys, key, path)
+            _check_below(values, value, path)
+        case StructType() | "variant":
+            for child, below in zip(array.flatten(), _children(field), strict=True):
+                _check_below(child, below, path, array.null_count)
+
+
+def _check_below(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
+    if is_constrained(field):
+        check_values(array, field, f"{path}.{field.name}", hidden)
+
+
+def _check_primitive(array: pa.Array, text: str, path: str) -> None:
+    if base_type(text) == "string" or text.startswith("decimal"):
+        try:
+            array.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise InvalidInputError(f"Column {path!r} holds no valid {text}: {error}.") from error
+    if length := declared_length(text):
+        longest = pc.max(pc.utf8_length(array)).as_py() or 0
+        if longest > length:
+            raise InvalidInputError(
+                f"Column {path!r} is {text}, but the data has a value of {longest} characters."
+            )
+    elif text in _UNITS:
+        _check_units(array, text, path)
+
+
+def _check_units(array: pa.Array, text: str, path: str) -> None:
+    numbers = pc.cast(array.drop_null(), pa.int64()).to_numpy()
+    wrong = numbers % _UNITS[text] != 0
+    if text.startswith("time("):
+        wrong |= (numbers < 0) | (numbers >= _DAY_NS)
+    if wrong.any():
+        unit = "nanoseconds" if text.startswith("time(") else _stored_unit(array.type)
+        raise InvalidInputError(
+            f"Column {path!r} is {text}, which cannot hold {numbers[wrong][0]} {unit}."
+        )
+
+
+def _stored_unit(arrow: pa.DataType) -> str:
+    return "microseconds" if pa.types.is_duration(arrow) else "months"

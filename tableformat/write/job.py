@@ -1,0 +1,370 @@
+"""A write from its first decision to its epoch, in three steps that may run on three machines.
+
+    plan_write     on the driver, before any data exists: fixes transaction id and base epoch,
+                   and for a new table its id and column ids
+    write_rows     on executors: streams rows into RowSets under the job's id
+    commit_write   on the driver, perhaps in another process: one epoch, or an error
+
+Everything that travels between the steps is a plain value that turns into JSON. A step that is
+repeated (a retried task, a re-sent commit) does no harm: tasks write under ids of their own, and
+a commit finds its transaction id in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import Any, Literal
+
+import pyarrow as pa
+from pydantic import TypeAdapter
+
+from colonnade.manifests.commit.change import TableRead
+from colonnade.manifests.commit.rebase.targets import id_ranges
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.log.creation import refuse_foreign_data
+from colonnade.manifests.log.log import Change, Log, create_database
+from colonnade.manifests.model.bloom_columns import bloom_columns
+from colonnade.manifests.model.entries import (
+    ColumnNumber,
+    Count,
+    PartitionField,
+    RowSetEntry,
+    SortField,
+    TableIdText,
+)
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    CreateTable,
+    DropRowSet,
+    DropTable,
+    Lease,
+    Operation,
+    TransactionIdText,
+)
+from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.object_names import table_prefix
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.location import Location
+from colonnade.tableformat.partition.writer import PartitionedWriter
+from colonnade.tableformat.predicate import Predicate, to_json
+from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
+from colonnade.tableformat.types.conform import conform_batches
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
+
+INDEXED_COLUMNS = 32
+"""Of so many leading columns, besides those of sort key and partitions, are statistics kept."""
+
+
+class Target(Model):
+    """The table that a write goes to, which may not exist yet."""
+
+    table: TableIdText
+    name: str
+    prefix: str
+    table_schema: TableSchema
+    schema_id: Count = 0
+    sort_key: tuple[SortField, ...]
+    bloom_columns: tuple[ColumnNumber, ...] = ()
+    partition_layout_id: Count = 0
+    partition_fields: tuple[PartitionField, ...] = ()
+
+
+WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
+
+
+class WriteJob(Model):
+    """One planned write; the same value on the driver and on every executor.
+
+    `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
+    An overwrite replaces the rows that `where` selects, a predicate as JSON; None: all. One of
+    partitions replaces those that its rows are of.
+    """
+
+    url: str
+    target: Target
+    mode: WriteMode
+    create: CreateTable | None
+    replaces: TableIdText | None = None
+    where: Any = None
+    create_database: bool
+    base: Count
+    transaction: TransactionIdText
+    job: TableIdText
+    settings: WriteSettings
+    commit: CommitSettings = CommitSettings()
+    parameters: dict[str, str]
+
+    def end_of_lease(self) -> tuple[Operation, ...]:
+        """What the commit says beside the rows where the job has a lease."""
+        return (Lease(job=self.job, epoch=self.base, until_ms=0),) if self.has_lease else ()
+
+    @property
+    def has_lease(self) -> bool:
+        """Whether `take_lease` takes one, which the commit ends."""
+        return self.settings.lease_hours is not None and not self.create_database
+
+    @property
+    def has_more_than_rows(self) -> bool:
+        """Whether there is something to commit, or to check, where no rows came."""
+        asked = self.commit.batch is not None or self.commit.expect_epoch is not None
+        return self.mode == "overwrite" or self.create is not None or asked or self.has_lease
+
+
+_ENTRIES = TypeAdapter(tuple[RowSetEntry, ...])
+
+
+def plan_write(
+    location: Location,
+    base: Snapshot | None,
+    mode: WriteMode,
+    *,
+    create: CreateTable | None = None,
+    replace: bool = False,
+    where: Predicate | None = None,
+    settings: WriteSettings | None = None,
+    commit: CommitSettings | None = None,
+    parameters: dict[str, str] | None = None,
+) -> WriteJob:
+    """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
+
+    A table that does not exist is created by the same epoch when `create` designs it; with
+    `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
+    `where` selects (None: all); `statements.written.commit_written` commits every kind.
+    Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
+    `create` is absent, InvalidInputError for a store that cannot commit and for settings of
+    another type; for a folder that holds data of another format where no database is yet.
+    """
+    check_settings(settings, commit, may_lease=True)
+    location.store.require_writable()
+    if base is None and create is not None:
+        refuse_foreign_data(location.store)
+    table = None if base is None else location.find(base)
+    if table is not None and not (replace and create is not None):
+        create, target = None, target_of(table)
+    elif create is not None:
+        target = _new_target(create, location)
+    elif base is not None:
+        create, target = None, target_of(location.require(base))
+    else:
+        raise NotFoundError(f"There is no table at {location.url}; create it first.")
+    return WriteJob(
+        url=location.store.url,
+        target=target,
+        mode=mode,
+        create=create,
+        replaces=None if table is None or create is None else table.id,
+        where=None if where is None else to_json(where),
+        create_database=base is None,
+        base=0 if base is None else base.epoch,
+        transaction=new_transaction_id(),
+        job=new_job_id(),
+        settings=settings or WriteSettings(),
+        commit=commit or CommitSettings(),
+        parameters=parameters or {},
+    )
+
+
+def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
+    """Keep what a job reads and writes from vacuum, where its settings ask for that.
+
+    Before the first file is written; `base` is the snapshot of the job's base epoch. It ends with
+    the commit, or at its time. Raises InvalidInputError where the job expects an epoch to be the
+    newest, which a lease is after it; as `Log.commit`.
+    """
+    hours = job.settings.lease_hours
+    if hours is None or base is None:
+        return
+    if job.commit.expect_epoch is not None:
+        raise InvalidInputError("A lease is an epoch of its own: it excludes an expected epoch.")
+    until = log.agreed_ms() + int(hours * 3_600_000)
+    lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
+    log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
+
+
+def write_rows(
+    job: WriteJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
+) -> tuple[RowSetEntry, ...]:
+    """Write one task's share of the rows; nothing is visible before the commit.
+
+    Memory is about one block of every column, with a sort key one run. Batches are conformed to
+    the table's schema first. Raises InvalidInputError naming the column that does not fit; then,
+    as after any error, the files written so far are removed.
+    """
+    store = store or open_store(job.url)
+    with open_writer(store, job.target, job.job, job.settings) as writer:
+        for batch in conform_batches(batches, job.target.table_schema):
+            writer.write(batch)
+        return writer.close()
+
+
+def open_writer(
+    store: ObjectStore, target: Target, job: str, settings: WriteSettings
+) -> RowSetWriter | PartitionedWriter:
+    """A writer for one task's rows in any order; each of its RowSets is of one partition."""
+    prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
+    fields = target.partition_fields
+    options = write_options(schema, sort_key, settings, target.bloom_columns, fields)
+    if fields:
+        return PartitionedWriter(store, prefix, job, schema, fields, sort_key, options)
+    return RowSetWriter(store, prefix, job, schema, sort_key, options)
+
+
+def commit_write(
+    job: WriteJob,
+    entries: Iterable[RowSetEntry],
+    log: Log | None = None,
+    base: Snapshot | None = None,
+    *,
+    fresh: bool = False,
+) -> Snapshot:
+    """Commit everything that the tasks wrote as one epoch, and return the state after it.
+
+    An append of nothing makes none. `fresh`: nobody has sent the job before. Requires: the job
+    appends, or replaces a whole table; `commit_written` is for every job.
+
+    `log` and `base` (the snapshot of the job's base epoch) save reading them again.
+    Raises InvalidInputError for a job that replaces some rows or partitions: they would be added,
+    or all others lost. ConflictError when another writer changed what this one replaces, dropped
+    the table, or made a database of several tables where this one was to create a lone table,
+    AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when the
+    store did not say whether the epoch was written, or retention has removed the job's base and
+    the epoch cannot be found: its files are then kept.
+    """
+    if job.where is not None or (job.mode == "overwrite_partitions" and job.create is None):
+        raise InvalidInputError(
+            f"This write to table {job.target.name!r} replaces chosen rows or partitions; commit it"
+            " with commit_written, which looks for them."
+        )
+    log = log or Log(open_store(job.url))
+    if job.create_database:
+        # A commit that is sent again finds the database of its first try.
+        with suppress(AlreadyExistsError):
+            create_database(log.store, lone_table=True)
+    if base is None:
+        base, landed = log.resume(job.base, job.transaction, fresh=fresh)
+        if landed:
+            return base
+    if job.create_database and not base.lone_table:
+        # The rows lie where those of a lone table are; in this database nobody would find them.
+        raise ConflictError(
+            f"A database was created at {job.url} meanwhile; write to a table in it, such as"
+            f" {job.url}/{job.target.name}."
+        )
+    ops: list[Operation] = []
+    if job.replaces is not None:
+        # The first refuses, as for any overwrite, what would lose rows added since the base.
+        ops += [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces)]
+    if job.create is not None:
+        ops.append(job.create)
+    reads: tuple[TableRead, ...] = ()
+    if job.mode == "overwrite" and job.create is None:
+        planned = Change(job.transaction, job.mode, (), fresh=fresh)
+        with log.removals_are_conflicts(planned, base):
+            ops.append(_drop_all(log, base, job.target.table))
+        reads = (TableRead(job.target.table, replaces=True),)
+    rowsets = [stamped(entry, job.target) for entry in entries]
+    ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
+    ops.extend((*job.commit.operations(job.target.table), *job.end_of_lease()))
+    if not ops:
+        log.expect(job.mode, job.commit.expect_epoch, base)
+        return base
+    return log.commit(
+        Change(
+            transaction=job.transaction,
+            operation=_operation(job, bool(rowsets)),
+            parameters={**job.parameters, **job.commit.parameters()},
+            ops=tuple(ops),
+            reads=reads,
+            expect_epoch=job.commit.expect_epoch,
+            fresh=fresh,
+        ),
+        base,
+    )
+
+
+def _operation(job: WriteJob, with_rows: bool) -> str:
+    """What history calls the write."""
+    if job.replaces is not None:
+        return "replace_table"
+    return job.mode if with_rows or job.create is None else "create_table"
+
+
+def stamped(entry: RowSetEntry, written_for: Target | TableState) -> RowSetEntry:
+    """The entry of a RowSet with the state of the table that it was written for."""
+    ids = {
+        "schema_id": written_for.schema_id,
+        "partition_layout_id": written_for.partition_layout_id,
+    }
+    return entry.model_copy(update=ids)
+
+
+def write_options(
+    schema: TableSchema,
+    sort_key: Sequence[SortField],
+    settings: WriteSettings,
+    bloom_columns: Sequence[int] = (),
+    fields: Sequence[PartitionField] = (),
+) -> WriteOptions:
+    """What the RowSet writer needs to know: a user's settings, and which columns are indexed."""
+    indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
+    indexed.update(key.column for key in sort_key)
+    indexed.update(field.column for field in fields)
+    return WriteOptions(
+        target_bytes=settings.target_bytes,
+        max_records=settings.max_records,
+        sync=settings.sync,
+        indexed_columns=frozenset(indexed),
+        bloom_columns=frozenset(bloom_columns),
+    )
+
+
+def encode_entries(entries: tuple[RowSetEntry, ...]) -> bytes:
+    """Write what a task reports to its driver."""
+    return _ENTRIES.dump_json(entries, exclude_none=True)
+
+
+def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
+    """Read what a task reported, validated again."""
+    return _ENTRIES.validate_json(message)
+
+
+def target_of(table: TableState) -> Target:
+    """A table that exists as what writes go to."""
+    return Target(
+        table=table.id,
+        name=table.name,
+        prefix=table.prefix,
+        table_schema=table.schema,
+        schema_id=table.schema_id,
+        sort_key=table.sort_key,
+        bloom_columns=bloom_columns(table.properties, table.schema),
+        partition_layout_id=table.partition_layout_id,
+        partition_fields=table.partition_fields,
+    )
+
+
+def _new_target(create: CreateTable, location: Location) -> Target:
+    return Target(
+        table=create.table,
+        name=create.name,
+        prefix=table_prefix(create.table, at_root=location.table is None),
+        table_schema=create.table_schema,
+        sort_key=create.sort_key,
+        bloom_columns=bloom_columns(create.properties, create.table_schema),
+        partition_layout_id=1 if create.partition_fields else 0,
+        partition_fields=create.partition_fields or (),
+    )
+
+
+def _drop_all(log: Log, base: Snapshot, table: str) -> DropRowSet:
+    """Without ranges where the table is empty: that tells an overwrite from an append."""
+    live = log.read_entries(base.tables[TableId(table)])
+    return DropRowSet(table=table, rowsets=id_ranges(live.ids.tolist()))

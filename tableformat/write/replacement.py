@@ -1,0 +1,94 @@
+"""Writing columns that replace those of a RowSet: the same rows and cuts, other values.
+
+Spec: docs/spec/operations.md#replaced-columns
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyroaring import AbstractBitMap, FrozenBitMap
+
+from colonnade.manifests.ids import new_object_id
+from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
+from colonnade.manifests.model.operations import ReplaceColumn
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.state.replacement import holders, replacement_of
+from colonnade.manifests.state.snapshot import LiveRowSet
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.column import column_of
+from colonnade.tableformat.rowset.output import RowSetOutput
+from colonnade.tableformat.rowset.read_back import check_rows, read_back
+from colonnade.tableformat.rowset.write_options import WriteOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job writes objects of a table."""
+
+    store: ObjectStore
+    table: str
+    prefix: str
+    job: str
+
+
+def with_values(
+    old: Sequence[pa.Array], new: Sequence[pa.Array], rows: NDArray[np.int64]
+) -> list[pa.Array]:
+    """Columns that have, in `rows` (ascending), the values of `new` instead of their own."""
+    count = len(old[0])
+    order = np.arange(count)
+    order[rows] = count + np.arange(len(rows))
+    places = pa.array(order)
+    return [pa.concat_arrays(pair).take(places) for pair in zip(old, new, strict=True)]
+
+
+def write_replacement(
+    place: Place,
+    rowset: LiveRowSet,
+    fields: Sequence[SchemaField],
+    stretches: Iterable[Sequence[pa.Array]],
+    changed: AbstractBitMap | None,
+    options: WriteOptions,
+) -> ReplaceColumn:
+    """Write columns of a RowSet; nothing is visible before a commit of what is returned.
+
+    `stretches` are the storage arrays of `fields` between two cuts, for all of them. `changed` are
+    the rows with other values; None: all. What was written is read back. Raises CorruptionError,
+    StoreError; then, as after an error of `stretches`, what was written is removed.
+    """
+    columns = [column_of(field) for field in fields]
+    entry, store = rowset.entry, place.store
+    name = new_object_id(place.job)
+    output = RowSetOutput(store, place.prefix, name, columns, options, entry.cuts)
+    try:
+        for arrays in stretches:
+            output.add_cut([[array] for array in arrays], len(arrays[0]))
+        assert output.rows == entry.rows
+        stored = output.finish()
+        check_rows(read_back(store, place.prefix, fields, [stored]), entry.rows)
+    except BaseException:
+        output.abort()
+        raise
+    every = changed is None or len(changed) == entry.rows
+    return ReplaceColumn(
+        table=place.table,
+        rowset=rowset.id,
+        replacement=replacement_of(stored, [column.id for column in columns]),
+        statistics=stored.statistics,
+        changed=None
+        if every
+        else write_deletion_vector(
+            store,
+            place.prefix,
+            place.job,
+            DeletionVector(FrozenBitMap(changed)),
+            sync=options.sync,
+            inline_bytes=options.inline_vector_bytes,
+        ),
+        predecessors=holders(entry, [column.id for column in columns]) or None,
+    )

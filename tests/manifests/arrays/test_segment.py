@@ -1,0 +1,200 @@
+"""A segment says what its entries say, or is refused."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from colonnade.manifests.arrays.bounds import BoundsTable
+from colonnade.manifests.arrays.entry_block import AddedEntries, block_of, concat_blocks
+from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.arrays.segment import (
+    decode_segment,
+    describe_segment,
+    encode_segment,
+    split_block,
+)
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.model.codec import byte_check, seal, unseal
+from colonnade.manifests.model.entries import ColumnStatistics, PartitionField, SortField
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.statistics import decode_bound, encode_bound
+from colonnade.manifests.state.snapshot import LiveRowSet, SegmentRef
+from tests.log_samples import ORDERS, entry, table_state, vector
+
+INT64 = st.integers(-(2**63), 2**63 - 1)
+BOUNDS: dict[int, st.SearchStrategy[Any]] = {
+    1: INT64,
+    2: st.floats(allow_nan=False),
+    3: st.text(max_size=3),
+    4: st.binary(max_size=3),
+    5: st.integers(-(10**37), 10**37),
+}
+TYPES = ("long", "double", "string", "binary", "decimal(38,0)")
+SCHEMA = TableSchema(
+    fields=tuple(SchemaField(id=i, name=f"c{i}", type=t) for i, t in enumerate(TYPES, 1))
+)
+
+BY_BUCKET = PartitionField(transform="bucket", column=3, argument=16)
+BY_LONG = PartitionField(transform="truncate", column=1, argument=10)
+LAYOUTS = ((BY_BUCKET,), (BY_LONG, BY_BUCKET), (BY_LONG,))
+PARTITION_VALUES = st.sampled_from((None, "i:0", "i:7"))
+
+
+@st.composite
+def statistics(draw: st.DrawFn, column: int) -> ColumnStatistics | None:
+    shape = draw(st.integers(0, 4))
+    if not shape:
+        return None
+    low, high = sorted(draw(st.tuples(BOUNDS[column], BOUNDS[column])))
+    return ColumnStatistics(
+        min=encode_bound(low) if shape > 1 else None,
+        max=encode_bound(high) if shape > 2 else None,
+        nulls=draw(st.integers(0, 6)),
+        exact=shape == 4,
+    )
+
+
+@st.composite
+def rowset_lists(draw: st.DrawFn) -> list[LiveRowSet]:
+    made = []
+    columns = draw(st.sets(st.sampled_from(sorted(BOUNDS)), max_size=3))
+    partitioned = draw(st.booleans())
+    for number in range(draw(st.integers(1, 5))):
+        inline, irregular, unsynced, deleted = draw(st.tuples(*[st.booleans()] * 4))
+        found = {column: draw(statistics(column)) for column in columns}
+        changes = {
+            "cuts": (2, 6) if irregular else 6,
+            "statistics": {c: s for c, s in found.items() if s is not None},
+            "unsynced": unsynced,
+        }
+        if partitioned and (layout := draw(st.integers(0, len(LAYOUTS)))):
+            values = draw(st.tuples(*(PARTITION_VALUES for _ in LAYOUTS[layout - 1])))
+            changes |= {"partition_layout_id": layout, "partition": values}
+        made.append(
+            LiveRowSet(
+                id=5 + 3 * number,
+                epoch=1 + number % 2,
+                entry=entry(6, data="QUJD" if inline else None).model_copy(update=changes),
+                vector=vector(2) if deleted else None,
+            )
+        )
+    return made
+
+
+@settings(max_examples=150, deadline=None)
+@given(rowset_lists(), st.integers(0, 5))
+def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
+    rowsets: list[LiveRowSet], cut: int
+) -> None:
+    parts = [p for p in (rowsets[:cut], rowsets[cut:]) if p]
+    block = concat_blocks([block_of(part) for part in parts])
+    data = encode_segment(ORDERS, block, with_ids=True)
+    described = describe_segment("a" * 32, data, block)
+    ref = SegmentRef(described, rowsets[0].id, rowsets[-1].id)
+    orders = replace(table_state(SCHEMA, rowsets), partition_layouts=LAYOUTS)
+    read = decode_segment(data, orders, ref, "x")
+    assert read.live(np.arange(len(rowsets))) == rowsets
+    for column in BOUNDS:
+        found = [r.entry.statistics.get(column) for r in rowsets]
+        if any(s is None for s in found):
+            assert column not in described.statistics
+        else:
+            parts_of_it = [(s, r.entry.rows) for s, r in zip(found, rowsets, strict=True) if s]
+            assert described.statistics[column] == merged(parts_of_it)
+    check_same_bounds(AddedEntries(orders).bounds(), read.bounds())
+
+
+def merged(parts: list[tuple[ColumnStatistics, int]]) -> ColumnStatistics:
+    """Statistics of the union of parts, each with its row count, in plain Python."""
+    nulls, nans = (sum(getattr(part, name) for part, _ in parts) for name in ("nulls", "nans"))
+    bounded = [part for part, _ in parts if part.min is not None and part.max is not None]
+    unknown = [
+        part for part, rows in parts if part not in bounded and part.nulls + part.nans < rows
+    ]
+    exact = all(part.exact for part, _ in parts)
+    if unknown or not bounded:
+        return ColumnStatistics(nulls=nulls, nans=nans, exact=exact and not unknown)
+    low = min(decode_bound(part.min) for part in bounded)  # type: ignore[arg-type]
+    high = max(decode_bound(part.max) for part in bounded)  # type: ignore[arg-type]
+    return ColumnStatistics(
+        min=encode_bound(low), max=encode_bound(high), nulls=nulls, nans=nans, exact=exact
+    )
+
+
+def check_same_bounds(expected, found) -> None:  # type: ignore[no-untyped-def]
+    assert expected.rows.tolist() == found.rows.tolist()
+    assert expected.columns.keys() == found.columns.keys()
+    for column, bounds in expected.columns.items():
+        other = found.columns[column]
+        known = bounds.known.tolist()
+        assert other.known.tolist() == known
+        assert other.low[bounds.known].tolist() == bounds.low[bounds.known].tolist()
+        assert other.high[bounds.known].tolist() == bounds.high[bounds.known].tolist()
+        assert other.nulls.tolist() == bounds.nulls.tolist()
+        assert other.nans.tolist() == bounds.nans.tolist()
+    assert partition_keys(expected) == partition_keys(found)
+
+
+def partition_keys(table: BoundsTable) -> list[PartitionKey]:
+    assert table.partitions is not None
+    return [table.partitions.keys[each] for each in table.partitions.index]
+
+
+def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
+    lows = [5, 3, 9, 1, 7, 2]
+    rowsets = [LiveRowSet(i, 1, entry(1, low)) for i, low in enumerate(lows)]
+    block = block_of(rowsets)
+    by_key = [b.ids.tolist() for b in split_block(block, (SortField(column=1),))]
+    assert by_key == [[3, 5, 1, 0, 4, 2]]
+    assert [b.ids.tolist() for b in split_block(block, ())] == [[0, 1, 2, 3, 4, 5]]
+    big = "A" * (LIMITS.segment_inline_bytes // 2)
+    heavy = block_of([LiveRowSet(i, 1, entry(1, data=big)) for i in range(5)])
+    assert [b.ids.tolist() for b in split_block(heavy, ())] == [[0, 1], [2, 3], [4]]
+
+
+def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
+    rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD")) for i in range(3)]
+    block = block_of(rowsets)
+    data = encode_segment(ORDERS, block, with_ids=True)
+    for old, new in (
+        (b'"count":3', b'"count":4'),
+        (b'"data":{"0"', b'"data":{"7"'),
+        (b'"rows":{"type":"const","base":"2"', b'"rows":{"type":"const","base":"0"'),
+        (b'"places":{"type":"const","base":"2"', b'"places":{"type":"const","base":"3"'),
+        (b'"type":"u8","base":"0","data":"AAEC"', b'"type":"u8","base":"0","data":"AAE="'),
+        (b'"flags":{"type":"const","base":"7"', b'"flags":{"type":"const","base":"16"'),
+        (b'"nulls":{"type":"const","base":"1"', b'"nulls":{"type":"const","base":"-1"'),
+        (b'"nans":{"type":"const","base":"2"', b'"nans":{"type":"const","base":"9007199254740992"'),
+        (b'"bytes":{"type":"const","base":"102"', b'"bytes":{"type":"const","base":"101"'),
+        (ORDERS.encode(), b"0" * 16),
+    ):
+        assert old in data
+        body = data[28:-2].replace(old, new)
+        forged = b'{"crc32c":"%08x","body":%b}\n' % (byte_check(body).crc32c, body)
+        described = describe_segment("a" * 32, forged, block)
+        with pytest.raises(CorruptionError, match="seg"):
+            decode_segment(forged, table_state(), SegmentRef(described, 0, 2), "seg")
+
+
+def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
+    block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
+    data = encode_segment(ORDERS, block, with_ids=True)
+    ref = SegmentRef(describe_segment("a" * 32, data, block), 0, 0)
+    with pytest.raises(CorruptionError, match="do not belong together"):
+        decode_segment(data, table_state(), ref, "seg")
+
+
+def test_a_forged_count_takes_no_memory() -> None:
+    block = block_of([LiveRowSet(0, 1, entry())])
+    body = unseal(encode_segment(ORDERS, block, with_ids=False), "seg")
+    data = seal(body.replace(b'"count":1', b'"count":4294967295'))
+    stated = describe_segment("a" * 32, data, block).model_copy(update={"rowset_count": 2**32 - 1})
+    with pytest.raises(CorruptionError, match="object ids for 4294967295"):
+        decode_segment(data, table_state(), SegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg")

@@ -1,0 +1,211 @@
+"""A database of many tables: one is opened without reading the others, and all stay right."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from colonnade.manifests.checkpoint.reader import read_hint
+from colonnade.manifests.checkpoint.root import Hint
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import TableId, new_table_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.codec import decode_model
+from colonnade.manifests.model.operations import DropTable, Operation, RenameTable, SetComment
+from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.state.snapshot import Snapshot, TableMap
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
+from tests.faults import FaultyStore
+from tests.log_samples import append, change, contents, database, entry, make_log, replay, table
+
+SMALL = Limits(root_tables=2, root_bytes=100, page_bytes=512)
+NOW = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
+
+
+def with_tables(count: int, interval: int = 8) -> tuple[MemoryStore, Log, Snapshot]:
+    """A database of `count` tables, the checkpoint of which is that of the head."""
+    store = MemoryStore(now_ms=lambda: 0)
+    state = database(store)
+    log = make_log(store, interval, limits=SMALL)
+    made = [table(new_table_id(), f"t{number}") for number in range(count)]
+    for start in range(0, count, 500):
+        state = log.commit(change(*made[start : start + 500]), state)
+    return store, log, log.try_checkpoint(state)
+
+
+def test_one_of_many_tables_is_opened_with_as_many_reads_as_one_of_few() -> None:
+    reads = []
+    for count in (20, 2000):
+        store, _, _ = with_tables(count)
+        watched = FaultyStore(store)
+        state = make_log(watched, limits=SMALL).read_head()
+        assert isinstance(state.tables, TableMap)
+        assert state.table("t7").name == "t7"
+        reads.append(len(watched.trace))
+    assert reads[0] == reads[1]
+
+
+def test_a_commit_to_one_of_many_tables_reads_and_writes_that_one() -> None:
+    store, _, _ = with_tables(2000)
+    watched = FaultyStore(store)
+    log = make_log(watched, limits=SMALL)
+    state = log.read_head()
+    key = state.table("t7").id
+    before = len(watched.trace)
+    state = log.commit(append(entry(), to=key), state)
+    assert len(watched.trace) - before == 3  # two looks and the epoch
+    log.try_checkpoint(state)
+    assert len(watched.trace) - before < 20
+    assert contents(log, log.read_head()) == contents(log, state)
+
+
+def test_states_with_stored_tables_are_those_that_the_log_tells() -> None:
+    chance = random.Random(5)
+    store, log, state = with_tables(30, interval=3)
+    for step in range(120):
+        names = dict(state.table_names())
+        key = chance.choice([*names])
+        what: list[Operation] = [
+            SetComment(table=key, comment=str(step)),
+            DropTable(table=key),
+            table(new_table_id(), f"new{step}"),
+            RenameTable(table=key, name=f"renamed{step}"),
+        ]
+        chosen = chance.choice([*what, None, None])
+        # A name that becomes free is taken again before the next checkpoint.
+        again = [table(new_table_id(), names[key])] if isinstance(chosen, DropTable) else []
+        one = append(entry(), to=key) if chosen is None else change(chosen, *again)
+        state = log.commit(one, state)
+        told = replay(store)
+        read = log.read_head()
+        assert contents(log, read) == contents(log, told) == contents(log, state)
+        assert dict(read.table_names()) == {k: t.name for k, t in told.tables.items()}
+        assert all(read.table(t.name).id == key for key, t in told.tables.items())
+        assert read.find_table("absent") is None
+        assert len(read.tables) == len(told.tables)
+    assert isinstance(read.tables, TableMap)
+
+
+@pytest.mark.parametrize("damage", ["gone", "flipped"])
+def test_tables_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(damage: str) -> None:
+    for looked_before in (False, True):
+        store, log, state = with_tables(30)
+        state = log.commit(append(entry(), to=state.table("t3").id), state)
+        read = log.read_head()
+        if looked_before:
+            read.table("t4")
+        for name in read.stored_objects():
+            data = store.get(checkpoint_name(name))
+            if damage == "gone":
+                store.delete(checkpoint_name(name))
+            else:
+                flipped = bytes(each ^ (64 if i % 7 == 3 else 0) for i, each in enumerate(data))
+                store.put(checkpoint_name(name), flipped, sync=False)
+        told = replay(store)
+        assert read.table("t5") == told.table("t5")
+        assert dict(read.table_names()) == dict(told.table_names())
+        assert contents(log, log.read_head()) == contents(log, told)
+        later = log.commit(append(entry(), to=told.table("t6").id), read)
+        assert contents(log, later) == contents(log, replay(store))
+        # The next checkpoint uses nothing of the damaged one.
+        log.try_checkpoint(later)
+        store.delete(checkpoint_name(decode_model(Hint, store.get(HINT), HINT).root) + "x")
+        found = read_hint(store)
+        assert found is not None
+        assert found[0].epoch == later.epoch
+        assert contents(log, log.read_head()) == contents(log, replay(store))
+
+
+def test_a_commit_that_wrote_a_checkpoint_goes_on_without_reading_it() -> None:
+    store, _, _ = with_tables(30)
+    watched = FaultyStore(store)
+    log = make_log(watched, limits=SMALL)
+    state = log.read_head()
+    key = state.table("t3").id
+    state = log.try_checkpoint(log.commit(append(entry(), to=key), state))
+    assert isinstance(state.tables, TableMap)
+    before = len(watched.trace)
+    assert state.tables[key] == state.table("t3")
+    assert len(watched.trace) == before
+
+
+def test_the_state_after_a_commit_with_a_checkpoint_does_not_need_that_to_stay_whole() -> None:
+    store, log, state = with_tables(30)
+    state = log.try_checkpoint(log.commit(append(entry(), to=state.table("t3").id), state))
+    preview = log.preview(append(entry(), to=state.table("t3").id), state)
+    for name in state.stored_objects():
+        store.put(checkpoint_name(name), b"damaged", sync=False)
+    assert dict(preview.table_names()) == dict(replay(store).table_names())
+    assert contents(log, state) == contents(log, replay(store))
+
+
+@pytest.mark.parametrize("wrote", [False, True])
+def test_tables_of_another_database_at_the_same_place_are_not_taken_for_ones_own(
+    wrote: bool,
+) -> None:
+    store, log, state = with_tables(30)
+    if not wrote:
+        state = log.read_head()
+    for info in [*store.list("")]:
+        store.delete(info.name)
+    other = database(store)
+    for number in range(state.epoch + 2):
+        made = table(new_table_id(), f"t{number}")
+        other = make_log(store, 64, limits=SMALL).commit(change(made), other)
+    # The writer of a checkpoint holds its tables, and reads only their names.
+    with pytest.raises(NotFoundError, match="replaced by another one"):
+        state.table_names()
+    if not wrote:
+        with pytest.raises(NotFoundError, match="replaced by another one"):
+            state.find_table("t1")
+
+
+def test_names_of_stored_tables_are_taken() -> None:
+    _, log, _ = with_tables(30)
+    state = log.read_head()
+    with pytest.raises(AlreadyExistsError, match="'t3' exists already"):
+        log.commit(change(table(new_table_id(), "t3")), state)
+    with pytest.raises(AlreadyExistsError, match="'t4' exists already"):
+        log.commit(change(RenameTable(table=state.table("t3").id, name="t4")), state)
+    with pytest.raises((ConflictError, InvalidInputError)):
+        log.commit(change(table(state.table("t3").id, "other")), state)
+
+
+def test_vacuum_keeps_what_stored_tables_need_and_removes_what_they_needed() -> None:
+    store, log, state = with_tables(30, interval=4)
+    held = log.read_head()
+    for step in range(40):
+        key = state.table(f"t{step % 30}").id
+        state = log.commit(append(entry(), to=key), state)
+        if step % 10 == 9:
+            vacuum(log, NOW)
+            state = log.read_head()
+            told = log.read_from_log(state.epoch)
+            assert state.table_names() == told.table_names()
+            assert contents(log, state) == contents(log, told)
+    vacuum(log, NOW)
+    used = read_used_objects(log)
+    there = {info.name for info in store.list("_manifest/checkpoint/")}
+    assert log.read_head().stored_objects() <= used
+    assert there == {checkpoint_name(name) for name in used} & there
+    assert not log.is_removed(state.epoch)
+    # A state that was read before its checkpoint was removed is read anew.
+    assert contents(log, log.refresh(held)) == contents(log, state)
+
+
+def test_a_database_that_shrinks_is_stored_in_its_root_again() -> None:
+    store, log, state = with_tables(30)
+    keys: list[TableId] = [*state.table_names()]
+    state = log.commit(change(*(DropTable(table=key) for key in keys[1:])), state)
+    log.try_checkpoint(state)
+    read = log.read_head()
+    assert [*read.table_names()] == keys[:1]
+    assert contents(log, read) == contents(log, replay(store))

@@ -1,0 +1,131 @@
+"""Rows carried through compactions: right for any rows, at a cost that others do not raise."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Sequence
+from typing import Any
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyroaring import FrozenBitMap
+
+from colonnade.manifests.commit.rebase import compaction as rebase_compaction
+from colonnade.manifests.commit.rebase.origin import row_map
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.operations import Compaction, CompactionInput, CompactionOutput
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.store.base import Data, PutOutcome
+from tests.log_samples import ORDERS, entry
+from tests.row_world import World
+
+
+def compaction(inputs: Sequence[int], outputs: Sequence[int]) -> Compaction:
+    """A compaction of RowSets with so many rows into others."""
+    return Compaction(
+        table=ORDERS,
+        inputs=tuple(CompactionInput(rowset=i, rows=rows) for i, rows in enumerate(inputs)),
+        outputs=tuple(CompactionOutput(rowset=entry(rows)) for rows in outputs),
+    )
+
+
+@given(st.data())
+def test_each_row_is_carried_to_where_the_compaction_wrote_it(data: st.DataObject) -> None:
+    counts = data.draw(st.lists(st.integers(1, 12), min_size=1, max_size=4))
+    gone = [data.draw(st.sets(st.integers(0, count - 1))) for count in counts]
+    live = [(i, row) for i, n in enumerate(counts) for row in range(n) if row not in gone[i]]
+    ordered = data.draw(st.booleans())
+    written = data.draw(st.permutations(live)) if ordered else live
+    cut = data.draw(st.integers(0, len(written)))
+    outputs = [part for part in (written[:cut], written[cut:]) if part]
+    origin = np.array([(i << 32) + row for i, row in written], np.int64) if ordered else None
+    op = compaction(counts, [len(part) for part in outputs])
+    moves = row_map(op, [FrozenBitMap(each) for each in gone], origin)
+    for index in range(len(counts)):
+        mine = [row for i, row in live if i == index]
+        wanted = data.draw(st.sets(st.sampled_from(mine))) if mine else set()
+        found = moves.carry(index, FrozenBitMap(wanted))
+        assert {output: [*rows] for output, rows in found.items()} == {
+            output: [at for at, each in enumerate(part) if each in {(index, w) for w in wanted}]
+            for output, part in enumerate(outputs)
+            if any((index, w) in part for w in wanted)
+        }
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        [0, 1, 1 << 32, 1 << 32],
+        [0, 1, 2, 1 << 32],
+        [0, 1, (1 << 32) + 1, (1 << 32) + 2],
+        [0, 1, 1 << 32, 2 << 32],
+        [-1, 1, 1 << 32, (1 << 32) + 1],
+        [0, 2, 1 << 32, (1 << 32) + 1],
+    ],
+    ids=["twice", "left out", "beyond the input", "no such input", "negative", "row left out"],
+)
+def test_an_origin_that_is_no_order_of_the_rows_is_refused(origin: list[int]) -> None:
+    gone = [FrozenBitMap([2]), FrozenBitMap()]
+    with pytest.raises(CorruptionError, match="not its own"):
+        row_map(compaction([3, 2], [4]), gone, np.array(origin, np.int64))
+
+
+def test_a_compaction_of_another_number_of_rows_is_refused() -> None:
+    with pytest.raises(CorruptionError, match="has 4 rows of 5"):
+        row_map(compaction([3, 2], [4]), [FrozenBitMap()] * 2, None)
+
+
+def test_carrying_a_row_through_a_concatenation_of_many_takes_no_memory_for_the_others() -> None:
+    op = compaction([17_000_000, 17_000_000], [33_999_999])
+    tracemalloc.start()
+    try:
+        moves = row_map(op, [FrozenBitMap(), FrozenBitMap([5])], None)
+        assert moves.carry(1, FrozenBitMap([7])) == {0: FrozenBitMap([17_000_006])}
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+class Crowded(MemoryStore):
+    """A store in which another writer takes each of the next `left` slots right before a put."""
+
+    left = 0
+    world: World
+
+    def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+        if self.left and name.startswith("_manifest/0"):
+            left, self.left = self.left, 0
+            self.world.commit(self.take())
+            self.left = left - 1
+        return super().put_if_absent(name, data)
+
+    def take(self) -> Any:
+        """What the other writer does: it deletes a row in each third turn, and else appends one."""
+        head = self.world.head
+        ids = [] if self.left % 3 else sorted(self.world.model)[:1]
+        return self.world.take(head, "delete", ids) if ids else self.world.append(head, 1)
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+@pytest.mark.parametrize("mine", ["compaction", "delete"])
+def test_rows_are_mapped_once_however_often_the_slot_is_lost(
+    mine: str, ordered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Crowded()
+    world = store.world = World(store)
+    world.commit(world.append(world.head, 40))
+    world.commit(world.append(world.head, 40))
+    base = world.head
+    compact = world.compact(base, [0, 1], ordered=ordered)
+    late = world.take(base, "delete", [70]) if mine == "delete" else compact
+    if mine == "delete":
+        world.commit(compact)
+    counted = Mock(wraps=row_map)
+    monkeypatch.setattr(rebase_compaction, "row_map", counted)
+    store.left = 12
+    world.commit(late)
+    assert store.left == 0
+    assert counted.call_count == 1

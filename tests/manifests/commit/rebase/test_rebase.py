@@ -1,0 +1,202 @@
+"""Statements that are committed after others: every cell of docs/spec/conflicts.md, both orders."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+
+from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.object_names import origin_name
+from colonnade.manifests.state.snapshot import Snapshot
+from tests.log_samples import ORDERS
+from tests.row_world import Statement, World, random_statement
+
+Plan = Callable[[World, Snapshot], Statement]
+
+STATEMENTS: dict[str, Plan] = {
+    "append": lambda world, base: world.append(base),
+    "delete": lambda world, base: world.take(base, "delete", [1, 5]),
+    "delete others": lambda world, base: world.take(base, "delete", [2, 7]),
+    "delete RowSet": lambda world, base: world.take(base, "delete", [0, 1, 2, 3]),
+    "update": lambda world, base: world.take(base, "update", [1, 5]),
+    "update others": lambda world, base: world.take(base, "update", [2, 7]),
+    "update RowSet": lambda world, base: world.take(base, "update", [0, 1, 2, 3]),
+    "merge": lambda world, base: world.take(base, "merge", [1]),
+    "concatenation": lambda world, base: world.compact(base, [0, 1]),
+    "sort": lambda world, base: world.compact(base, [0, 1], ordered=True),
+    "overwrite": lambda world, base: world.overwrite(base),
+    "delete by id": lambda world, base: world.take(base, "delete", [1, 5], frozenset({1})),
+    "replace x": lambda world, base: world.replace(base, 2, [1, 5]),
+    "replace x of others": lambda world, base: world.replace(base, 2, [2, 7]),
+    "replace y": lambda world, base: world.replace(base, 3, [1, 5]),
+    "replace y by x": lambda world, base: world.replace(base, 3, [1, 5], frozenset({2})),
+}
+
+DELETES = {"delete", "delete others", "delete RowSet", "delete by id"}
+TAKES = {name: {1, 5} for name in ("delete", "update", "delete by id")}
+TAKES |= {name: {2, 7} for name in ("delete others", "update others")}
+TAKES |= {name: {0, 1, 2, 3} for name in ("delete RowSet", "update RowSet")} | {"merge": {1}}
+COMPACTIONS = {"concatenation", "sort"}
+REPLACES = {"replace x": {1, 5}, "replace x of others": {2, 7}}
+REPLACES |= {"replace y": {1, 5}, "replace y by x": {1, 5}}
+
+
+def may_follow(mine: str, theirs: str) -> bool:
+    """The table of the specification."""
+    if mine == "append":
+        return True
+    if theirs == "append":
+        return mine != "overwrite"
+    if mine in REPLACES:
+        return may_replace_after(mine, theirs)
+    if mine == "overwrite":
+        return theirs in COMPACTIONS
+    if theirs in REPLACES:
+        meets = mine in COMPACTIONS or TAKES[mine] & REPLACES[theirs]
+        return mine == "delete by id" or not meets
+    if mine in COMPACTIONS:
+        return theirs == "append" or (theirs in TAKES and "RowSet" not in theirs)
+    if theirs == "overwrite":
+        return False
+    if theirs in TAKES and TAKES[mine] & TAKES[theirs]:
+        return {mine, theirs} <= DELETES
+    return True
+
+
+def may_replace_after(mine: str, theirs: str) -> bool:
+    """The row of a replacement in it."""
+    if theirs in REPLACES:
+        same = mine.split()[1] == theirs.split()[1]
+        stale = mine == "replace y by x" and REPLACES[mine] & REPLACES[theirs]
+        return not (same or stale)
+    return theirs in DELETES or (theirs in TAKES and not TAKES[theirs] & REPLACES[mine])
+
+
+def started() -> World:
+    """A table of two RowSets with the rows 0 to 3 and 4 to 7."""
+    world = World()
+    for _ in range(2):
+        world.commit(world.append(world.head, 4))
+    return world
+
+
+@pytest.mark.parametrize("mine", STATEMENTS)
+@pytest.mark.parametrize("theirs", STATEMENTS)
+def test_a_statement_follows_another_exactly_where_both_stay_right(mine: str, theirs: str) -> None:
+    world = started()
+    base = world.head
+    statement = STATEMENTS[mine](world, base)
+    world.commit(STATEMENTS[theirs](world, base))
+    if may_follow(mine, theirs):
+        assert world.commit(statement).epoch == base.epoch + 2
+    else:
+        with pytest.raises(ConflictError) as caught:
+            world.log.commit(statement.change, base)
+        text = str(caught.value)
+        assert "'orders'" in text
+        assert statement.change.operation in text
+        assert f"epoch {base.epoch + 1}" in text
+        assert world.log.read_head() == world.head
+
+
+@pytest.mark.parametrize("kind", ["delete", "update"])
+@pytest.mark.parametrize("orders", [(False, False), (True, False), (False, True), (True, True)])
+def test_rows_are_carried_through_a_chain_of_compactions(
+    kind: str, orders: tuple[bool, bool]
+) -> None:
+    world = started()
+    base = world.head
+    late = STATEMENTS[kind](world, base)
+    world.commit(STATEMENTS["delete others"](world, base))
+    for ordered in orders:
+        world.commit(world.append(base, 2))
+        ids = [rowset.id for rowset in world.rowsets(world.head)]
+        world.commit(world.compact(world.head, ids, ordered=ordered))
+    world.commit(late)
+    assert len(world.model) == 10 - (2 if kind == "delete" else 0)
+
+
+def test_a_compaction_whose_rows_all_went_meanwhile_leaves_nothing() -> None:
+    world = started()
+    base = world.head
+    slow = world.compact(base, [0, 1])
+    for ids in ([0, 1, 2], [4, 5], [6]):
+        world.commit(world.take(world.head, "delete", ids))
+    world.commit(slow)
+    assert [rowset.row_count for rowset in world.rowsets(world.head)] == [1, 1]
+    again = world.compact(world.head, [2, 3])
+    world.commit(world.take(world.head, "update", [3]))
+    with pytest.raises(ConflictError, match="RowSets that it rewrites"):
+        world.commit(again)
+
+
+def test_an_output_that_lost_all_its_rows_is_not_added() -> None:
+    world = World()
+    world.commit(world.append(world.head, 4))
+    slow = world.compact(world.head, [0])
+    world.commit(world.take(world.head, "delete", [2, 3]))
+    world.commit(slow)
+    assert [(r.id, r.row_count) for r in world.rowsets(world.head)] == [(1, 2)]
+    assert world.head.tables[ORDERS].next_rowset_id == 3
+
+
+def test_a_lost_origin_makes_a_statement_run_again_and_never_guess() -> None:
+    world = World()
+    world.commit(world.append(world.head, 3000))
+    base = world.head
+    late = world.take(base, "delete", [7])
+    world.commit(world.compact(base, [0], ordered=True))
+    [name] = [i.name for i in world.store.list("") if i.name.endswith(".origin")]
+    assert name == origin_name(f"{ORDERS}/", name[len(ORDERS) + 1 : -len(".origin")])
+    world.store.delete(name)
+    with pytest.raises(ConflictError, match="cannot be read any more"):
+        world.commit(late)
+
+
+def test_united_vectors_that_grow_large_become_objects() -> None:
+    world = World()
+    world.commit(world.append(world.head, 9000))
+    base = world.head
+    order = random.Random(1)
+    late = world.take(base, "delete", order.sample(range(9000), 400))
+    world.commit(world.take(base, "delete", order.sample(range(9000), 400)))
+    world.commit(late)
+    [rowset] = world.rowsets(world.head)
+    assert rowset.vector is not None
+    assert rowset.vector.data is None
+
+
+def run(seed: int, steps: int = 40) -> World:
+    """Writers that plan on old bases; every commit is compared with the model."""
+    order = random.Random(seed)
+    world = World(interval=order.choice([4, 64]))
+    waiting: list[Statement] = []
+    changed: dict[int, int] = {}
+    for _ in range(steps):
+        if len(waiting) < 5 and order.random() < 0.55:
+            statement = random_statement(world, world.head, order)
+            waiting += [statement] if statement else []
+        elif waiting:
+            statement = waiting.pop(order.randrange(len(waiting)))
+            before = dict(world.model)
+            try:
+                world.commit(statement)
+            except ConflictError:
+                needed = statement.kind in ("compaction", "overwrite", "replace") or any(
+                    changed.get(i, 0) > statement.base.epoch for i in statement.takes
+                )
+                assert needed, f"seed {seed}: {statement.kind} conflicts with nobody"
+            else:
+                for i in {*before} | {*world.model}:
+                    if before.get(i) != world.model.get(i):
+                        changed[i] = world.head.epoch
+    return world
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_random_statements_on_old_bases_lose_no_update_and_conflict_only_on_rows(
+    seed: int,
+) -> None:
+    run(seed)

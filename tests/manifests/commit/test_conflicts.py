@@ -1,0 +1,134 @@
+"""Which changes may follow which: the table of `conflicts.py`, tried on a real log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    UnsupportedFormatError,
+)
+from colonnade.manifests.model.operations import CreateDatabase, EnableFeatures
+from colonnade.manifests.store import MemoryStore
+from tests.log_samples import (
+    TRIPS,
+    append,
+    change,
+    database,
+    delete,
+    drop,
+    entry,
+    make_log,
+    overwrite,
+    table,
+    vector,
+    with_orders,
+)
+
+CHANGES: dict[str, Callable[[], Change]] = {
+    "append": append,
+    "overwrite": lambda: overwrite((0, 1)),
+    "overwrite nothing": overwrite,
+    "delete 0": lambda: delete(0, vector(1)),
+    "delete 1": lambda: delete(1, vector(1)),
+    "drop": drop,
+    "other table": lambda: change(table(TRIPS, "trips")),
+}
+
+CONFLICTS = {
+    "append": {"drop"},
+    "overwrite": {"append", "overwrite", "overwrite nothing", "delete 0", "delete 1", "drop"},
+    "overwrite nothing": {
+        *("append", "overwrite", "overwrite nothing", "delete 0", "delete 1", "drop")
+    },
+    "delete 0": {"overwrite", "overwrite nothing", "delete 0", "drop"},
+    "delete 1": {"overwrite", "overwrite nothing", "delete 1", "drop"},
+    "drop": {"drop"},
+    "other table": set(),
+}
+
+
+@pytest.mark.parametrize("mine", CHANGES)
+@pytest.mark.parametrize("theirs", [name for name in CHANGES if name != "other table"])
+def test_independent_changes_commit_and_others_say_who_was_first(mine: str, theirs: str) -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = log.commit(append(entry(), entry()), with_orders(store, log))
+    log.commit(CHANGES[theirs](), base)
+    change_of_mine = CHANGES[mine]()
+    if theirs in CONFLICTS[mine]:
+        with pytest.raises(ConflictError) as caught:
+            log.commit(change_of_mine, base)
+        assert "'orders'" in str(caught.value)
+        assert "epoch 3" in str(caught.value)
+        assert log.read_head().epoch == 3
+    else:
+        assert log.commit(change_of_mine, base).epoch == 4
+
+
+def test_a_table_dropped_and_created_again_is_another_table() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    state = log.commit(drop(), base)
+    log.commit(change(table(TRIPS, "orders")), state)
+    with pytest.raises(ConflictError, match="'orders' was dropped by epoch 2"):
+        log.commit(append(), base)
+
+
+def test_a_name_is_given_once() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = database(store)
+    log.commit(change(table()), base)
+    for snapshot in (base, log.read_head()):
+        with pytest.raises(AlreadyExistsError, match="'orders'"):
+            log.commit(change(table(TRIPS, "orders")), snapshot)
+
+
+def test_a_lone_table_stays_alone() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    state = log.commit(change(table()), database(store, lone_table=True))
+    assert state.table("orders").at_root
+    with pytest.raises(AlreadyExistsError, match="lone table 'orders'"):
+        log.commit(change(table(TRIPS, "trips")), state)
+    state = log.commit(change(drop().ops[0], table(TRIPS, "trips")), state)
+    assert state.table("trips").prefix == ""
+
+
+def test_a_writer_feature_stops_writers_and_a_reader_feature_everybody() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    head = log.commit(change(EnableFeatures(writer=("row_ids",))), base)
+    for snapshot in (base, head):
+        with pytest.raises(UnsupportedFormatError, match="row_ids"):
+            log.commit(append(), snapshot)
+    assert log.read_head().table("orders")
+    other = MemoryStore()
+    base = with_orders(other, make_log(other))
+    with pytest.raises(UnsupportedFormatError, match="cubes"):
+        make_log(other).commit(change(EnableFeatures(reader=("cubes",))), base)
+
+
+def test_a_change_to_what_never_was_is_refused_before_any_write() -> None:
+    store = MemoryStore()
+    log = make_log(store)
+    base = with_orders(store, log)
+    for wrong in (
+        append(to=TRIPS),
+        change(CreateDatabase(database=TRIPS)),
+        overwrite((0, 0)),
+        delete(0, vector(1)),
+        append(entry().model_copy(update={"place": "inline"})),
+        append(entry().model_copy(update={"data": "QUJD"})),
+    ):
+        with pytest.raises(InvalidInputError):
+            log.commit(wrong, base)
+    assert log.read_head() == base

@@ -1,0 +1,57 @@
+"""A database is created once, and neither inside nor around another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError
+from colonnade.manifests.log.log import create_database
+from colonnade.manifests.store import LocalStore
+
+
+def test_databases_do_not_nest_through_links(tmp_path: Path) -> None:
+    create_database(LocalStore(tmp_path / "a"), lone_table=False)
+    (tmp_path / "a" / "b").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "b")
+    with pytest.raises(InvalidInputError, match="inside"):
+        create_database(LocalStore(tmp_path / "link" / "c"), lone_table=True)
+
+
+def test_databases_do_not_nest(tmp_path: Path) -> None:
+    create_database(LocalStore(tmp_path / "a" / "b"), lone_table=False)
+    with pytest.raises(InvalidInputError, match="around"):
+        create_database(LocalStore(tmp_path / "a"), lone_table=False)
+    with pytest.raises(InvalidInputError, match="inside"):
+        create_database(LocalStore(tmp_path / "a" / "b" / "c" / "d"), lone_table=True)
+    create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
+    with pytest.raises(AlreadyExistsError):
+        create_database(LocalStore(tmp_path / "a" / "z"), lone_table=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("part-00000-c000.snappy.parquet", "_SUCCESS", "_delta_log/00.json", "day=1/part.orc"),
+        *("a.csv", "a.csv.gz", "a.json", ".hoodie/x"),
+    ],
+)
+def test_a_folder_of_another_format_gets_no_database_and_no_file(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "data"
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).touch()
+    with pytest.raises(InvalidInputError, match="holds data of another format, such as"):
+        create_database(LocalStore(folder), lone_table=False)
+    with pytest.raises(InvalidInputError, match="give Colonnade a folder of its own"):
+        colonnade.create(folder, pa.schema({"a": pa.int64()}))
+    assert [path for path in folder.rglob("*") if path.is_file()] == [folder / name]
+
+
+def test_a_database_may_be_made_beside_notes_and_folders_of_data(tmp_path: Path) -> None:
+    for name in ("README.md", ".gitkeep", "raw/part.parquet", "raw/day=1/part.parquet"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    create_database(LocalStore(tmp_path), lone_table=False)

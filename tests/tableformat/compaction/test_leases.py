@@ -1,0 +1,222 @@
+"""A write with a lease is safe from vacuum however long it takes; without one it begins again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import CommitSettings, WriteSettings
+from colonnade.manifests.checkpoint.writer import write_checkpoint
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.scan.selection import select_rows
+from colonnade.tableformat.statements import update
+from colonnade.tableformat.statements.statement import make_change
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table.transaction import Transaction
+from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease, write_options
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def noise(count: int) -> pa.Table:
+    return pa.table({"id": np.random.default_rng(1).integers(0, 2**62, count)}, SCHEMA)
+
+
+def interrupted(what: Callable[[], object]) -> pa.RecordBatchReader:
+    """Rows for several RowSets, and something else between two of them."""
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield from noise(50_000).to_batches(10_000)
+        what()
+        yield from noise(10_000).to_batches()
+
+    return pa.RecordBatchReader.from_batches(SCHEMA, batches())
+
+
+def settings(lease_hours: float | None) -> WriteSettings:
+    return WriteSettings(max_records=10_000, lease_hours=lease_hours)
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_a_lease_keeps_a_write_from_vacuum_and_ends_with_it(mode: str, tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(noise(5))
+    other = colonnade.open(tmp_path / "t")
+
+    def vacuum() -> None:
+        other.append(noise(1)) if mode == "append" else None
+        assert "lease of job" in str(other.vacuum(0))
+
+    getattr(table, mode)(interrupted(vacuum), settings=settings(1))
+    assert table.scan().to_arrow().num_rows == 60_000 + (6 if mode == "append" else 0)
+    assert not table.snapshot.leases
+    assert other.vacuum(0).held_by == ()
+    assert table.scan().to_arrow().num_rows >= 60_000
+
+
+@pytest.mark.parametrize(
+    ("mode", "where"),
+    [("append", None), ("overwrite", "id = -1"), ("overwrite_partitions", None)],
+)
+def test_a_lease_ends_where_no_rows_come(
+    mode: WriteMode, where: str | None, tmp_path: Path
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(noise(5))
+    base, condition = table.refresh(), None if where is None else parse_predicate(where)
+    job = plan_write(table.location, base, mode, where=condition, settings=settings(1))
+    take_lease(job, table.log, base)
+    assert table.refresh().leases
+    commit_written(job, (), table.log, base, fresh=True)
+    assert not table.refresh().leases
+    table.append(noise(0), settings=settings(1))
+    assert not table.refresh().leases
+    assert table.scan().to_arrow().num_rows == 5
+
+
+def test_without_a_lease_a_write_that_vacuum_met_is_refused(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+    with pytest.raises(ConflictError, match="give it a lease"):
+        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(None))
+    assert table.refresh().table("t").rowsets.rowset_count == 0
+
+
+def test_a_lease_that_is_over_ends_twice_without_harm(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    other = colonnade.open(tmp_path / "t")
+    with pytest.raises(ConflictError, match="removed by retention"):
+        table.append(interrupted(lambda: other.vacuum(0)), settings=settings(1e-9))
+    assert not other.refresh().leases
+    table.append(noise(20_000), settings=settings(1e-9))
+    assert not table.snapshot.leases
+
+
+def test_a_lease_that_could_not_be_kept_is_refused(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    leased = settings(1)
+    with pytest.raises(InvalidInputError, match="excludes an expected epoch"):
+        table.append(noise(1), settings=leased, commit=CommitSettings(expect_epoch=1))
+    with pytest.raises(InvalidInputError, match="leave it out"):
+        table.overwrite(noise(1), "id = 1", settings=leased)
+    with (
+        pytest.raises(InvalidInputError, match="leave it out"),
+        colonnade.open_database(tmp_path / "t").transaction() as tx,
+    ):
+        tx.table("t").append(noise(1), settings=leased)
+
+
+@pytest.mark.parametrize("lease_hours", [None, 1])
+@pytest.mark.parametrize("opened", ["before its rows", "after them"])
+def test_rows_are_appended_to_a_table_that_was_opened_before_a_vacuum(
+    opened: str, lease_hours: float | None, tmp_path: Path
+) -> None:
+    db = colonnade.create_database(tmp_path / "db")
+    table = db.create_table("t", SCHEMA)
+    other = colonnade.open(tmp_path / "db" / "t")
+    if opened == "after them":
+        table.append(noise(1))
+    for _ in range(3):
+        other.append(noise(1))
+    assert other.vacuum(0).floor > table.snapshot.epoch
+    table.append(noise(2), settings=settings(lease_hours))
+    rows = 5 + (opened == "after them")
+    assert table.scan().to_arrow().num_rows == rows
+    for _ in range(3):
+        other.append(noise(1))
+        other.vacuum(0)
+    table.append(noise(2), settings=settings(lease_hours))
+    assert table.scan().to_arrow().num_rows == rows + 5
+
+
+def test_what_retention_overtakes_is_refused_or_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = colonnade.ArrowDatabase.create(tmp_path / "db")
+    table = db.create_table("t", SCHEMA)
+    table.append(noise(20_000))
+    other = colonnade.open(tmp_path / "db" / "t")
+
+    def retire() -> None:
+        other.overwrite(pa.table({"id": [1, 2, 3]}))
+        other.vacuum(0)
+
+    planned = table.scan()
+    transaction = db.transaction()
+    transaction.table("t").append(noise(1))
+    retire()
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        transaction.commit()
+    with pytest.raises(NotFoundError, match="removed by retention; the oldest readable epoch"):
+        planned.to_arrow()
+
+    evaluated: list[bool] = []
+
+    def select(*arguments: Any) -> Any:
+        if not evaluated:
+            evaluated.append(True)
+            retire()
+        return select_rows(*arguments)
+
+    monkeypatch.setattr("colonnade.tableformat.statements.update.select_rows", select)
+    assert table.update({"id": 7}, "id = 2").rows_updated == 1
+    assert sorted(table.scan().to_arrow()["id"].to_pylist()) == [1, 3, 7]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table, tx: table.overwrite(noise(1)),
+        lambda table, tx: table.overwrite(noise(1), "id > 0"),
+        lambda table, tx: table.overwrite_partitions(noise(1)),
+        lambda table, tx: tx.table("t").update({"id": 1}),
+    ],
+    ids=["overwrite", "where", "partitions", "transaction"],
+)
+def test_a_state_whose_segments_retention_has_removed_is_a_conflict_and_no_damage(
+    change: Callable[[colonnade.ArrowTable, Transaction], object], tmp_path: Path
+) -> None:
+    db = colonnade.create_database(tmp_path / "db")
+    db.create_table("t", SCHEMA).append(noise(5))
+    other = db.table("t")
+    write_checkpoint(other.log.store, other.snapshot)
+    table = colonnade.open(tmp_path / "db" / "t")
+    transaction = colonnade.open_database(tmp_path / "db").transaction()
+    other.overwrite(noise(5))
+    other.vacuum(0)
+    with pytest.raises(ConflictError, match="removed by retention; read the table again"):
+        change(table, transaction)
+
+
+def test_an_update_whose_own_files_vacuum_has_removed_runs_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    table.append(pa.table({"id": [*range(100)]}))
+
+    def in_objects(*arguments: Any) -> WriteOptions:
+        return replace(write_options(*arguments), inline_vector_bytes=0)
+
+    monkeypatch.setattr(update, "IN_PLACE_BYTES", -10_000)
+    monkeypatch.setattr(update, "write_options", in_objects)
+    planned: list[bool] = []
+
+    def plan(*arguments: Any) -> Any:
+        if not planned:
+            assert colonnade.open(tmp_path / "t").vacuum(0, retain_epochs=9).files
+        planned.append(True)
+        return make_change(*arguments)
+
+    monkeypatch.setattr("colonnade.tableformat.table.table.make_change", plan)
+    assert table.update({"id": -1}, "id < 50").rowsets_in_place == 1
+    assert len(planned) == 2
+    assert table.scan(where="id = -1").to_arrow().num_rows == 50

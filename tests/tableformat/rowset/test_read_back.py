@@ -1,0 +1,131 @@
+"""Whatever rewrites data reads back what it wrote, and commits nothing that is not the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from colonnade.manifests.compaction.plan import GroupKind
+from colonnade.manifests.errors import CorruptionError
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.rowset import output as rowset_output
+from colonnade.tableformat.rowset.block import BlockEntry, encode_block
+from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.table.table import ArrowTable
+from tests.compaction_tables import filled, jobs
+
+KINDS: list[GroupKind] = ["rewrite", "merge", "zorder", "repartition"]
+
+Change = Callable[[list[pa.Array]], list[pa.Array]]
+
+
+def a_row_less(columns: list[pa.Array]) -> list[pa.Array]:
+    return [column.slice(1) for column in columns]
+
+
+def a_null_more(columns: list[pa.Array]) -> list[pa.Array]:
+    rows = len(columns[1])
+    changed = columns[1].take(pa.array([*range(rows - 1), None], pa.int64()))
+    return [columns[0], changed, *columns[2:]]
+
+
+def a_larger_value(columns: list[pa.Array]) -> list[pa.Array]:
+    rows = len(columns[1])
+    return [columns[0], pa.array([10**6] * rows, pa.int64()), *columns[2:]]
+
+
+def names(table: ArrowTable) -> set[str]:
+    return {each.name for each in table._location.store.list("")}
+
+
+def run(table: ArrowTable, kind: GroupKind) -> None:
+    if kind == "repartition":
+        table.partition_by("bucket(2, id)")
+    _, [job] = jobs(table, kind, [1] if kind == "zorder" else [])
+    before = names(table)
+    with pytest.raises(CorruptionError) as caught:
+        run_job(job, table._location.store)
+    assert names(table) == before, "what was written is removed"
+    raise caught.value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (a_row_less, r"\d+ rows were written where 90 were to be kept"),
+        (a_null_more, "of column 'n', it has .* NULL .* are stated"),
+        (a_larger_value, "of column 'n', it has values outside of the bounds"),
+    ],
+)
+def test_a_compaction_that_changes_rows_is_given_up(
+    kind: GroupKind, change: Change, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = filled(kind=kind)
+    write = RowSetWriter.write_storage
+
+    def changed(self: RowSetWriter, columns: Sequence[pa.Array]) -> None:
+        write(self, change([*columns]))
+
+    monkeypatch.setattr(RowSetWriter, "write_storage", changed)
+    with pytest.raises(CorruptionError, match=problem):
+        run(table, kind)
+
+
+def damaging(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+    """A block whose bytes change on their way into the store."""
+    entry, data = encode_block(array, column)
+    if data is None:
+        return entry, None
+    wrong = bytearray(data)
+    wrong[-9] ^= 4
+    return entry, pa.py_buffer(bytes(wrong))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_block_that_is_not_stored_as_it_was_encoded_is_found(
+    kind: GroupKind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = filled(kind=kind)
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
+    with pytest.raises(CorruptionError, match="do not match their checksum"):
+        run(table, kind)
+
+
+def test_rows_that_were_deleted_may_take_the_largest_values_with_them() -> None:
+    table = filled()
+    table.delete("n > 50")
+    _, [job] = jobs(table, "copy")
+    left = sum(each.row_count for each in job.sources)
+    assert sum(each.rows for each in run_job(job, table._location.store).outputs) == left
+
+
+def test_replaced_columns_are_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = filled(1, 50_000)
+    before, epoch = names(table), table.epoch
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
+    with pytest.raises(CorruptionError, match="do not match their checksum"):
+        table.update({"n": 5}, "id < 49999")
+    assert table.refresh().epoch == epoch
+    assert data_of(names(table)) == data_of(before)
+
+
+def data_of(found: set[str]) -> set[str]:
+    return {name for name in found if not name.startswith("_manifest")}
+
+
+def test_a_repair_is_read_back(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    table = filled(1, 140_000)
+    [name] = data_of(names(table))
+    whole = bytearray(table._location.store.get(name))
+    whole[1000] ^= 4
+    table._location.store.put(name, bytes(whole), sync=False)
+    epoch = table.refresh().epoch
+    monkeypatch.setattr(rowset_output, "encode_block", damaging)
+    with pytest.raises(CorruptionError, match="do not match their checksum"):
+        table.repair([0], rescue=tmp_path / "lost.parquet")
+    assert table.refresh().epoch == epoch

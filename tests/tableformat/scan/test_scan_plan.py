@@ -1,0 +1,147 @@
+"""Scan plans: plain values that divide without losing or doubling a row."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.entries import ByteCheck, RowSetEntry
+from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema, walk
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
+from colonnade.tableformat.predicate import col
+from colonnade.tableformat.scan.plan import ScanPlan, cut_rows, divide_plan, plan_scan, split_plan
+
+SCHEMA = TableSchema(
+    fields=(SchemaField(id=1, name="a", type="long"), SchemaField(id=2, name="B", type="string"))
+)
+TABLE = TableState(
+    id=TableId("0" * 16), name="t", at_root=True, schema=SCHEMA, schema_id=0, next_column_id=3,
+    sort_key=(), properties={}, comment=None, created_epoch=1, changed_epoch=1,
+)  # fmt: skip
+
+
+@st.composite
+def rowsets(draw: st.DrawFn) -> LiveRowSet:
+    if draw(st.booleans()):
+        rows = draw(st.integers(1, 300_000))
+        cuts: int | tuple[int, ...] = draw(st.sampled_from([1000, 65_536]))
+    else:
+        cuts = tuple(sorted(draw(st.sets(st.integers(1, 300_000), min_size=1, max_size=20))))
+        rows = cuts[-1]
+    entry = RowSetEntry(
+        object=f"{draw(st.integers(0, 2**64)):032x}",
+        place="directory",
+        rows=rows,
+        bytes=draw(st.integers(1, 10**9)),
+        cuts=cuts,
+        footer=ByteCheck(length=1, crc32c=1),
+    )
+    return LiveRowSet(draw(st.integers(0, 2**32 - 1)), 1, entry)
+
+
+def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
+    """What a plan reads, neighbouring ranges of one RowSet joined."""
+    joined: list[tuple[str, int, int]] = []
+    for rowset in plan.rowsets:
+        for start, end in rowset.ranges:
+            if joined and joined[-1][0] == rowset.entry.object and joined[-1][2] == start:
+                joined[-1] = (rowset.entry.object, joined[-1][1], end)
+            else:
+                joined.append((rowset.entry.object, start, end))
+    return joined
+
+
+@given(st.lists(rowsets(), max_size=8, unique_by=lambda r: r.entry.object), st.integers(1, 10**9))
+def test_shares_read_every_row_once_in_order_and_end_at_cuts(
+    live: list[LiveRowSet], target_bytes: int
+) -> None:
+    plan = plan_scan(TABLE, 1, live)
+    shares = split_plan(plan, target_bytes)
+    together = plan.model_copy(update={"rowsets": tuple(r for s in shares for r in s.rowsets)})
+    assert row_ranges(together) == row_ranges(plan)
+    for share in shares:
+        assert share.rowsets or not live
+        for rowset in share.rowsets:
+            allowed = set(cut_rows(rowset.entry))
+            assert all({start, end} <= allowed for start, end in rowset.ranges)
+    assert all(
+        first.byte_count + following.rowsets[0].byte_count > target_bytes
+        for first, following in pairwise(shares)
+    )
+
+
+def test_a_plan_carries_no_metadata_of_columns_to_each_task() -> None:
+    inner = SchemaField(id=2, name="x", type="int", comment="c", metadata='{"long":"text"}')
+    column = SchemaField(id=1, name="a", type=StructType(fields=(inner,)), metadata='{"k":1}')
+    told = replace(TABLE, schema=TableSchema(fields=(column,)))
+    plan = plan_scan(told, 7, [])
+    assert "long" not in plan.model_dump_json()
+    assert [field.name for field in walk(plan.table_schema.fields)] == ["a", "x"]
+    assert told.schema.fields[0].children()[0].metadata is not None
+
+
+@given(st.lists(rowsets(), max_size=5))
+def test_a_plan_survives_the_way_through_json(live: list[LiveRowSet]) -> None:
+    plan = plan_scan(TABLE, 7, live, ["b"], (col("a") > 3) & ~col("B").is_in(["x", None]))
+    again = ScanPlan.model_validate_json(plan.model_dump_json())
+    assert again == plan
+    assert again.bound_predicate() == plan.bound_predicate()
+
+
+def test_many_small_rowsets_share_a_task() -> None:
+    entry = RowSetEntry(
+        object="0" * 32, place="inline", rows=10, bytes=3000, cuts=65_536,
+        footer=ByteCheck(length=1, crc32c=1), data="",
+    )  # fmt: skip
+    plan = plan_scan(TABLE, 1, [LiveRowSet(i, 1, entry) for i in range(1000)])
+    assert len(split_plan(plan, 32 * 2**20)) == 1
+
+
+def test_an_empty_table_is_one_share() -> None:
+    assert len(split_plan(plan_scan(TABLE, 1, []), 1)) == 1
+
+
+def test_columns_keep_the_tables_spelling_and_are_asked_for_once() -> None:
+    assert plan_scan(TABLE, 1, [], ["b", "A"]).projection == ("B", "a")
+    with pytest.raises(NotFoundError, match="'c'"):
+        plan_scan(TABLE, 1, [], ["c"])
+    with pytest.raises(InvalidInputError, match="'a'"):
+        plan_scan(TABLE, 1, [], ["a", "A"])
+
+
+@given(
+    st.lists(rowsets(), max_size=8, unique_by=lambda r: (r.id, r.entry.object)),
+    st.integers(1, 40),
+    st.booleans(),
+)
+def test_dividing_a_plan_reads_every_row_once_in_order(
+    live: list[LiveRowSet], count: int, apart: bool
+) -> None:
+    live = list({rowset.id: rowset for rowset in live}.values())
+    plan = plan_scan(TABLE, 1, live)
+    shares = divide_plan(plan, count, apart=apart)
+    together = plan.model_copy(update={"rowsets": tuple(r for s in shares for r in s.rowsets)})
+    assert row_ranges(together) == row_ranges(plan)
+    assert all(share.rowsets for share in shares)
+    assert len(shares) <= count or (apart and len(shares) < count + len(live))
+    for share in shares:
+        numbers = [rowset.id for rowset in share.rowsets]
+        assert len(set(numbers)) == len(numbers), "a footer is read once a task"
+        assert len(numbers) == 1 or not apart
+        for rowset in share.rowsets:
+            assert {row for each in rowset.ranges for row in each} <= set(cut_rows(rowset.entry))
+
+
+def test_shares_are_of_nearly_equal_size() -> None:
+    entry = RowSetEntry(
+        object="1" * 32, place="directory", rows=6_000_000, bytes=100_000_000, cuts=65_536,
+        footer=ByteCheck(length=1, crc32c=1),
+    )  # fmt: skip
+    plan = plan_scan(TABLE, 1, [LiveRowSet(number, 1, entry) for number in range(3)])
+    sizes = [share.byte_count for share in divide_plan(plan, 4)]
+    assert len(sizes) == 4
+    assert max(sizes) < 1.15 * min(sizes)

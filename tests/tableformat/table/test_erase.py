@@ -1,0 +1,99 @@
+"""Erased rows are in no file and no readable state, or the report says what keeps them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.tableformat.table.erase import erase
+
+MARK = "ann-7c1e9f"
+"""A text that no compression divides."""
+
+
+def people(*names: str) -> pa.Table:
+    return pa.table({"id": range(len(names)), "name": names})
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> colonnade.ArrowTable:
+    """Rows of Ann: one live, one deleted, one in a column that was replaced, one in old files."""
+    table = colonnade.create(tmp_path / "users", people("x").schema)
+    table.append(people(MARK, "bob", MARK))
+    table.append(people("cid", "dan"))
+    table.delete(f"id = 2 AND name = '{MARK}'")
+    table.append(people(MARK))
+    table.update({"name": f"'{MARK}'"}, "name = 'dan'")
+    table.update({"name": "'dan'"}, "id = 1 AND name <> 'bob'")
+    table.optimize().option("min-rowsets", 2).executeCompaction()
+    return table
+
+
+def mentions(folder: Path) -> list[str]:
+    """The files in whose bytes the mark stands; small RowSets lie in the log as base64."""
+    colonnade_files = [path for path in folder.rglob("*") if path.is_file()]
+    return [str(path) for path in colonnade_files if MARK.encode() in path.read_bytes()]
+
+
+def test_erased_rows_are_in_no_readable_state_and_no_file(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    assert mentions(tmp_path)
+    report = erase(table, f"name = '{MARK}'")
+    assert report.held_by == ()
+    assert "None of the" in str(report)
+    assert report.rows_deleted == 2
+    assert report.files_removed + report.epochs_removed > 0
+    assert sorted(table.scan().to_arrow()["name"].to_pylist()) == ["bob", "cid", "dan"]
+    assert mentions(tmp_path) == []
+    assert table.verify(depth=4).is_sound
+    again = erase(table, f"name = '{MARK}'")
+    assert (again.rows_deleted, again.held_by) == (0, ())
+
+
+def test_what_keeps_erased_rows_is_named_with_what_to_do(
+    table: colonnade.ArrowTable, tmp_path: Path
+) -> None:
+    database = colonnade.open_database(tmp_path / "users")
+    database.tag("audit", table.epoch)
+    report = erase(table, f"name = '{MARK}'")
+    assert len(report.held_by) == 1
+    assert "Tag 'audit' keeps epoch" in str(report)
+    assert mentions(tmp_path)
+    database.untag("audit")
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+    assert mentions(tmp_path) == []
+
+
+def test_a_pin_holds_rows_only_where_they_are(table: colonnade.ArrowTable, tmp_path: Path) -> None:
+    database = colonnade.open_database(tmp_path / "users")
+    database.pin("reader", 3600, table.epoch)
+    report = erase(table, f"name = '{MARK}'")
+    assert len(report.held_by) == 1
+    assert "pin 'reader' keeps" in str(report)
+    assert erase(table, "name = 'nobody'").held_by == ()
+    database.unpin("reader")
+    assert erase(table, f"name = '{MARK}'").held_by == ()
+
+
+def test_the_retention_of_other_tables_holds_rows_until_told_otherwise(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("users", people("x").schema)
+    database.create_table("others", people("x").schema).append(people("y"))
+    table.append(people(MARK, "bob"))
+    report = erase(table, f"name = '{MARK}'")
+    assert "The retention of table 'others'" in str(report)
+    assert mentions(tmp_path)
+    assert erase(table, f"name = '{MARK}'", all_tables=True).held_by == ()
+    assert mentions(tmp_path) == []
+    assert database.table("others").scan().to_arrow().num_rows == 1
+
+
+def test_a_condition_that_does_not_fit_changes_nothing(table: colonnade.ArrowTable) -> None:
+    epoch = table.epoch
+    with pytest.raises(colonnade.InvalidInputError, match="nothing"):
+        erase(table, "nothing = 1")
+    assert table.refresh().epoch == epoch

@@ -1,0 +1,439 @@
+"""Going back, tags and pins: by new epochs, which lose nothing and are refused when too late."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colonnade import ArrowDatabase, ArrowTable, CommitSettings
+from colonnade.manifests.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.schema import SchemaField
+from colonnade.manifests.store import MemoryStore
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    AlterProperties,
+    DropColumn,
+    RenameColumn,
+)
+from colonnade.tableformat.table.kept_epochs import commit_tag
+from colonnade.tableformat.table.restore import restore_database, restore_table
+from tests.log_samples import contents, replay
+
+SCHEMA = pa.schema([("id", pa.int64()), ("v", pa.string())])
+
+
+def rows(*ids: int, v: str = "x") -> pa.Table:
+    return pa.table({"id": pa.array(ids, pa.int64()), "v": pa.array([v] * len(ids))}, SCHEMA)
+
+
+def database(interval: int = 64, limits: Limits = LIMITS) -> ArrowDatabase:
+    """Epochs 1 and 2 make `a` with the rows 0 to 9, epochs 3 and 4 `b` with one row."""
+    store = MemoryStore()
+    log = Log(store, checkpoint_interval=interval, pause=lambda _: None, limits=limits)
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
+    db.create_table("a", SCHEMA).append(rows(*range(10)))
+    db.create_table("b", SCHEMA).append(rows(100))
+    return db
+
+
+def read(table: ArrowTable, **when: Any) -> list[tuple[Any, ...]]:
+    found = table.scan(**when).to_arrow().to_pylist()
+    return sorted(tuple(each.values()) for each in found)
+
+
+@pytest.mark.parametrize("interval", [2, 64])
+def test_a_table_is_again_what_it_was_at_any_epoch(interval: int) -> None:
+    db = database(interval)
+    table = db.table("a")
+    for change in (
+        lambda: table.delete("id < 3"),
+        lambda: table.update({"v": "'y'"}, "id = 5"),
+        lambda: table.alter(
+            DropColumn(("v",)),
+            AddColumn(SchemaField(name="w", type="long")),
+            RenameColumn(("id",), "key"),
+        ),
+        lambda: table.overwrite(pa.table({"key": [7], "w": [8]})),
+        lambda: table.delete(),
+    ):
+        change()
+    states = {epoch: read(table, epoch=epoch) for epoch in range(1, table.epoch + 1)}
+    schemas = {epoch: table.scan(epoch=epoch).schema for epoch in states}
+    for epoch in (2, 9, 6, 8, 5, 7, 1):
+        table.restore(epoch=epoch)
+        assert read(table) == states[epoch]
+        assert table.scan().schema == schemas[epoch]
+        assert contents(table._log, table.refresh()) == contents(table._log, replay(db._store))
+    for epoch, state in states.items():
+        assert read(table, epoch=epoch) == state
+    assert table.history(1)[0].operation == "restore"
+    assert table.history(1)[0].parameters == {"epoch": "1"}
+
+
+def test_a_restore_keeps_what_never_goes_back() -> None:
+    db = database()
+    table = db.table("a")
+    table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
+    table.alter(AlterProperties({"owner": "me"}))
+    db.rename_table("a", "c")
+    table.restore(epoch=2)
+    assert read(table) == [(i, "x") for i in range(10)]
+    assert (table.name, table.state.properties) == ("c", {"owner": "me"})
+    table.append(rows(20), commit=CommitSettings(batch=("job", 5)))
+    assert len(read(table)) == 10
+    [rowset] = table._log.read_rowsets(table.state)
+    assert (rowset.id, rowset.epoch) == (2, table.epoch)
+
+
+def test_a_property_that_names_a_column_follows_it_back() -> None:
+    table = database().table("a")
+    table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
+    table.alter(RenameColumn(("id",), "key"))
+    assert table.state.properties == {"bloom-filter-enabled.column.key": "true"}
+    table.restore(epoch=2)
+    assert table.state.properties == {"bloom-filter-enabled.column.id": "true"}
+
+
+def test_nothing_to_restore_makes_no_epoch() -> None:
+    db = database()
+    head = db.refresh().epoch
+    assert db.table("a").restore(epoch=2) == head
+    assert db.restore(epoch=head) == head
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_batch_lands_where_there_is_nothing_to_restore(whole: bool) -> None:
+    db = database()
+    table = db.table("a")
+    restored: ArrowTable | ArrowDatabase = db if whole else table
+    then = table.epoch
+    for _ in range(2):
+        restored.restore(epoch=then, commit=CommitSettings(batch=("job", 1)))
+        if table.refresh().epoch == then + 1:
+            table.append(rows(20))
+    assert (20, "x") in read(table)
+
+
+def test_statements_from_before_a_restore_run_again_and_appends_stay() -> None:
+    db = database()
+    table = db.table("a")
+    table.delete("id = 1")
+    old = table.snapshot
+    late = ArrowTable(table._location, table._log, old)
+    late.refresh = lambda: old  # type: ignore[method-assign]
+    adding = ArrowTable(table._location, table._log, old)
+    table.restore(epoch=2)
+    assert late.delete("id < 3").rows_deleted == 3
+    adding.append(rows(50))
+    assert read(db.table("a")) == [(i, "x") for i in [*range(3, 10), 50]]
+
+
+def test_a_restore_loses_no_rows_that_came_meanwhile() -> None:
+    db = database()
+    table, other = db.table("a"), db.table("a")
+    table.delete("id = 1")
+    seen = table.snapshot
+    other.append(rows(50))
+    table.refresh = lambda: seen  # type: ignore[method-assign]
+    with pytest.raises(ConflictError, match="Rows that it replaces of table 'a'"):
+        table.restore(epoch=2)
+    assert (50, "x") in read(other)
+
+
+def test_a_table_of_many_rowsets_comes_back_by_segments() -> None:
+    db = database(limits=Limits(listed_rowsets=2))
+    table = db.table("a")
+    for number in range(20, 24):
+        table.append(rows(number, number + 100))
+    table.delete("id in (3, 21, 121)")
+    before, epoch = read(table), table.epoch
+    table.overwrite(rows(1))
+    table.restore(epoch=epoch)
+    assert read(db.table("a")) == before
+    assert "add_rowsets" in {op.op for op in next(table._log.read_epochs(table.epoch)).ops}
+
+
+def test_a_tag_that_was_given_meanwhile_is_refused() -> None:
+    db = database()
+    seen = db.snapshot
+    db.tag("t", 1)
+    with pytest.raises(AlreadyExistsError, match="'t' exists already, for epoch 1"):
+        commit_tag(db._log, seen, "t", 2)
+    assert db.tags() == {"t": 1}
+
+
+def test_a_whole_database_goes_back_in_one_epoch() -> None:
+    db = database()
+    db.tag("start")
+    db.table("a").delete("id < 9")
+    db.table("b").upsert(rows(100, 101, v="new"), on="id")
+    db.create_table("c", SCHEMA)
+    head = db.refresh().epoch
+    assert db.restore(tag="start") == head + 1
+    assert db.tables() == ["a", "b"]
+    assert len(read(db.table("a"))) == 10
+    assert read(db.table("b")) == [(100, "x")]
+
+
+@pytest.mark.parametrize("with_vacuum", [False, True])
+def test_a_table_that_was_dropped_is_made_again(with_vacuum: bool) -> None:
+    db = database()
+    table = db.table("b")
+    table.alter(AddColumn(SchemaField(id=0, name="w", type="long")))
+    table.append(
+        pa.table({"id": [101], "v": ["y"], "w": [1]}), commit=CommitSettings(batch=("j", 4))
+    )
+    table.partition_by("v")
+    table.append(pa.table({"id": [102], "v": ["z"], "w": [2]}))
+    table.partition_by("id")
+    table.partition_by()
+    table.delete("id = 101")
+    wanted, layouts = read(table), table.state.partition_layouts
+    db.tag("start")
+    table.partition_by("v")
+    table.alter(AddColumn(SchemaField(id=0, name="late", type="long")), AlterProperties({"a": "b"}))
+    last = table.state
+    db.drop_table("b")
+    db.create_table("b", SCHEMA).append(rows(7))
+    if with_vacuum:
+        db.vacuum(0)
+    head = db.refresh().epoch
+    assert db.restore(tag="start") == head + 1
+    assert db.tables() == ["a", "b"]
+    again = db.table("b")
+    assert read(again) == read(table) == wanted
+    state = again.state
+    assert (state.id, state.batches) == (last.id, {"j": 4})
+    assert (state.partition_layouts, state.partition_layout_id) == (layouts, 0)
+    if not with_vacuum:
+        assert state.properties == {"a": "b"}
+        assert state.next_column_id == last.next_column_id
+        assert read(again, epoch=4) == [(100, "x")]
+    shown = [entry.operation for entry in again.history(2)]
+    assert shown == ["restore", "vacuum" if with_vacuum else "append"]
+    again.append(pa.table({"id": [103], "v": ["z"], "w": [2]}))
+    again.optimize().option("min-rowsets", 2).executeCompaction()
+    after = read(again)
+    assert len(after) == len(wanted) + 1
+    batch = CommitSettings(batch=("restores", 1))
+    restored = again.restore(tag="start", commit=batch)
+    assert read(db.table("b")) == wanted
+    assert again.restore(tag="start", commit=batch) == db.restore(tag="start", commit=batch)
+    assert db.refresh().epoch == restored
+    if not with_vacuum:
+        assert contents(db._log, db.refresh()) == contents(db._log, replay(db._store))
+    assert not db.verify(4).findings
+
+
+def test_tags_name_epochs_until_they_are_removed() -> None:
+    db = database()
+    table = db.table("a")
+    assert db.tag("first", 2) == 2
+    table.delete()
+    assert db.tag("empty") == table.epoch
+    assert db.tags() == {"empty": 6, "first": 2}
+    assert len(read(table, tag="first")) == 10
+    assert read(table, tag="empty") == []
+    table.restore(tag="first")
+    assert len(read(table)) == 10
+    db.untag("first")
+    with pytest.raises(NotFoundError, match="'first' does not exist; the tags are: empty"):
+        table.scan(tag="first")
+
+
+def test_a_table_that_was_replaced_comes_back_alone() -> None:
+    db = database()
+    first = db.table("a")
+    first.append(rows(10), commit=CommitSettings(batch=("j", 4)))
+    first.alter(AlterProperties({"team": "sales"}))
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", pa.schema([("n", pa.int32())]))
+    second = db.table("a")
+    second.append(pa.table({"n": pa.array([1], pa.int32())}), commit=CommitSettings(batch=("j", 5)))
+    db.table("b").append(rows(101))
+    again = db.table("a")
+    assert again.restore(epoch=2) == db.refresh().epoch
+    assert read(again) == read(db.table("a")) == [(number, "x") for number in range(10)]
+    assert again.state.id == first.state.id
+    assert (again.state.batches, again.state.properties) == ({"j": 5}, {"team": "sales"})
+    assert len(read(db.table("b"))) == 2
+    assert not db.verify(4).findings
+    with pytest.raises(ConflictError, match="dropped by epoch"):
+        second.append(pa.table({"n": pa.array([2], pa.int32())}))
+
+
+def test_a_table_that_had_another_name_at_its_end_comes_back_by_that_of_the_new_one() -> None:
+    db = database()
+    db.rename_table("a", "old")
+    db.drop_table("old")
+    for name in ("old", "a"):
+        db.create_table(name, SCHEMA).append(rows(50))
+    table = db.table("a")
+    assert table.restore(epoch=2) == db.refresh().epoch
+    assert read(table) == read(db.table("a")) == [(number, "x") for number in range(10)]
+    assert read(db.table("old")) == [(50, "x")]
+
+
+def replace_at_once(db: ArrowDatabase) -> None:
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", SCHEMA)
+
+
+def drop_and_make(db: ArrowDatabase) -> None:
+    db.drop_table("a")
+    db.create_table("a", SCHEMA)
+
+
+@pytest.mark.parametrize("make_another", [replace_at_once, drop_and_make])
+def test_history_shows_what_came_back_and_what_that_took_the_place_of(
+    make_another: Callable[[ArrowDatabase], None],
+) -> None:
+    db = database()
+    make_another(db)
+    table = db.table("a")
+    table.append(rows(50))
+    lost = table.epoch
+    back = table.restore(epoch=2)
+    shown = [entry.epoch for entry in table.history()]
+    assert shown == [*range(back, 4, -1), 2, 1]
+    assert [entry.rows_added for entry in table.history(2)] == [10, 1]
+    db.restore(epoch=lost)
+    table = db.table("a")
+    assert read(table) == [(50, "x")]
+    assert [entry.epoch for entry in table.history()] == [table.epoch, *shown]
+
+
+def test_rows_that_came_into_the_new_table_are_not_lost_by_bringing_back_the_old_one() -> None:
+    db = database()
+    with db.transaction() as tx:
+        tx.drop("a")
+        tx.create("a", SCHEMA)
+    base = db.refresh()
+    other = db.table("a")
+    other.append(rows(50))
+    with pytest.raises(ConflictError, match="'a'"):
+        restore_table(db._log, base, base.tables[other.state.id], db._log.read_at(2), None)
+    assert read(db.table("a")) == [(50, "x")]
+
+
+def test_pins_are_renewed_and_given_up() -> None:
+    db = database()
+    assert db.pin("reader", 60, epoch=3) == 3
+    first = db.pins()["reader"]
+    db.pin("reader", 6000, epoch=3)
+    longer = db.pins()["reader"]
+    assert longer.until > first.until
+    db.pin("reader", 1, epoch=3)
+    assert db.pins()["reader"] == longer
+    with pytest.raises(AlreadyExistsError, match="'reader' exists already, for epoch 3"):
+        db.pin("reader", 60)
+    db.unpin("reader")
+    assert db.pins() == {}
+
+
+def test_tags_and_pins_are_kept_by_checkpoints() -> None:
+    db = database(interval=2)
+    for epoch in range(4):
+        db.tag(f"t{epoch}", epoch)
+        db.pin(f"p{epoch}", 60, epoch)
+    db.untag("t1")
+    db.unpin("p2")
+    head, again = Log(db._store).read_head(), replay(db._store)
+    assert (head.tags, head.pins) == (again.tags, again.pins)
+    assert head.tags == {"t0": 0, "t2": 2, "t3": 3}
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "message"),
+    [
+        (lambda db: db.tag("t"), AlreadyExistsError, "'t' exists already, for epoch 2"),
+        (lambda db: db.tag("u", 99), NotFoundError, "Epoch 99 cannot be kept"),
+        (lambda db: db.tag("", 1), InvalidInputError, "1 to 255 printable"),
+        (lambda db: db.tag("5", 1), InvalidInputError, "A tag cannot be '5'"),
+        (lambda db: db.tag("u", "one"), InvalidInputError, "whole number"),
+        (lambda db: db.untag("u"), NotFoundError, "Tag 'u' does not exist"),
+        (lambda db: db.pin("p", 60, 99), NotFoundError, "Epoch 99"),
+        (lambda db: db.pin("p", 0), InvalidInputError, "seconds above 0"),
+        (lambda db: db.pin("p", True), InvalidInputError, "seconds above 0"),
+        (lambda db: db.pin("p", 1e12), InvalidInputError, "at most 100 years"),
+        (lambda db: db.pin("p", float("inf")), InvalidInputError, "at most 100 years"),
+        (lambda db: db.pin("p", 60, -1), NotFoundError, "Epoch -1 of .* does not exist"),
+        (lambda db: db.tag("u", -1), NotFoundError, "Epoch -1 of .* does not exist"),
+        (lambda db: db.table("a").scan(tag=["t"]), InvalidInputError, "1 to 255 printable"),
+        (lambda db: db.table("a").history(-1), InvalidInputError, "whole number from 0"),
+        (lambda db: db.unpin("p"), NotFoundError, "Pin 'p' does not exist"),
+        (lambda db: db.restore(), InvalidInputError, "not for several"),
+        (lambda db: db.restore(epoch=1, tag="t"), InvalidInputError, "not for several"),
+        (lambda db: db.restore(epoch=99), NotFoundError, "99"),
+        (lambda db: db.restore(tag="u"), NotFoundError, "'u' does not exist; the tags are: t"),
+        (lambda db: db.restore(timestamp="1999-01-01"), NotFoundError, "did not exist yet"),
+        (lambda db: db.table("b").restore(epoch=2), NotFoundError, "not there yet at epoch 2"),
+        (lambda db: db.table("a").restore(epoch=1, commit=3), InvalidInputError, "CommitSettings"),
+        (
+            lambda db: db.table("a").restore(epoch=1, commit=CommitSettings(expect_epoch=1)),
+            ConflictError,
+            "expects epoch 1",
+        ),
+    ],
+)
+def test_what_cannot_be_kept_or_restored_is_named(
+    use: Callable[[ArrowDatabase], Any], error: type[Exception], message: str
+) -> None:
+    db = database()
+    db.tag("t", 2)
+    head = db.refresh().epoch
+    with pytest.raises(error, match=message):
+        use(db)
+    assert db.refresh().epoch == head
+
+
+def dropped_with_batch(epoch: int) -> tuple[ArrowDatabase, ArrowDatabase]:
+    """Two handles of a database whose table `a` had a batch of a stream and is dropped."""
+    db = database()
+    db.table("a").append(rows(20), commit=CommitSettings(batch=("stream", 7)))
+    db.drop_table("a")
+    other = ArrowDatabase(db._store, Log(db._store, pause=lambda _: None), db.refresh())
+    assert other.snapshot.epoch == epoch
+    return db, other
+
+
+@pytest.mark.parametrize("then", [4, 5])
+def test_of_two_restores_of_a_dropped_table_the_later_one_is_refused(then: int) -> None:
+    db, other = dropped_with_batch(6)
+    late = other.snapshot
+    db.restore(epoch=4)
+    state = other._log.read_at(then)
+    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'a'"):
+        restore_database(other._log, late, state, None)
+    assert read(db.table("a")) == [(number, "x") for number in range(10)]
+
+
+def test_of_two_restores_by_one_batch_the_later_one_has_landed() -> None:
+    db, other = dropped_with_batch(6)
+    late, state = other.snapshot, other._log.read_at(4)
+    batch = CommitSettings(batch=("restores", 1))
+    first = db.restore(epoch=4, commit=batch)
+    db.table("a").append(rows(30))
+    assert restore_database(other._log, late, state, batch).epoch >= first
+    assert (30, "x") in read(db.table("a"))
+
+
+def test_a_restore_is_refused_where_its_table_came_back_by_another_name() -> None:
+    db, other = dropped_with_batch(6)
+    late, state = other.snapshot, other._log.read_at(4)
+    db.restore(epoch=4)
+    db.rename_table("a", "again")
+    with pytest.raises(ConflictError, match="'a' was made again meanwhile, as 'again'"):
+        restore_database(other._log, late, state, None)

@@ -1,0 +1,492 @@
+"""Tables and databases through Arrow: what a user without Spark does and what may go wrong."""
+
+import shutil
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from unittest.mock import Mock
+
+import duckdb
+import polars
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade import col
+from colonnade.manifests.object_names import epoch_name
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.table.time_travel import timestamp_ms
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import commit_write, plan_write, write_rows
+
+SCHEMA = pa.schema(
+    [
+        pa.field("id", pa.int64(), nullable=False),
+        pa.field("name", pa.string()),
+        pa.field("amount", pa.float64()),
+    ]
+)
+
+
+def rows(*ids: int) -> pa.Table:
+    return pa.table(
+        {"id": ids, "name": [f"n{i}" for i in ids], "amount": [i / 2 for i in ids]}, SCHEMA
+    )
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> colonnade.ArrowTable:
+    return colonnade.create(tmp_path / "trips", SCHEMA, properties={"owner": "me"})
+
+
+def ids(scan: colonnade.Scan) -> list[int]:
+    return scan.to_arrow()["id"].to_pylist()
+
+
+def test_appended_rows_come_back_in_order(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2))
+    table.append(rows(3))
+    assert ids(table.scan()) == [1, 2, 3]
+    assert colonnade.open(table.path).scan().to_arrow() == pa.concat_tables([rows(1, 2), rows(3)])
+
+
+def test_an_overwrite_replaces_every_row_and_the_epoch_before_stays(
+    table: colonnade.ArrowTable,
+) -> None:
+    before = table.append(rows(1, 2))
+    table.overwrite(rows(7))
+    assert ids(table.scan()) == [7]
+    assert ids(table.scan(epoch=before)) == [1, 2]
+
+
+def test_an_overwrite_with_no_rows_empties_the_table(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    table.overwrite(rows())
+    assert ids(table.scan()) == []
+
+
+def test_a_scan_reads_the_epoch_it_was_made_at(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    scan = table.scan()
+    table.overwrite(rows(2))
+    assert ids(scan) == [1]
+
+
+def test_a_timestamp_finds_the_last_epoch_not_after_it(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    first = table.history()[0].timestamp
+    table.append(rows(2))
+    second = table.history()[0].timestamp
+    assert ids(table.scan(timestamp=first)) == [1]
+    assert ids(table.scan(timestamp=(second - timedelta(milliseconds=1)).isoformat())) == [1]
+    assert ids(table.scan(timestamp=second)) == [1, 2]
+    assert ids(table.scan(timestamp=datetime.now(timezone.utc) + timedelta(days=1))) == [1, 2]
+
+
+def test_a_first_write_whose_place_became_a_database_is_refused(tmp_path: Path) -> None:
+    location = locate(tmp_path / "shop")
+    job = plan_write(location, None, "append", create=new_table("shop", as_table_schema(SCHEMA)))
+    entries = write_rows(job, rows(*range(100_000)).to_batches())
+    assert entries[0].place != "inline"
+    database = colonnade.create_database(tmp_path / "shop")
+    with pytest.raises(colonnade.ConflictError, match="shop/shop"):
+        commit_write(job, entries)
+    assert database.tables() == []
+
+
+@pytest.mark.parametrize("text", ["12:30:00.12", "12:30:00.120000001", "14:30:00.12+02:00"])
+def test_a_timestamp_has_as_many_digits_as_its_printer_likes(text: str) -> None:
+    expected = datetime(2026, 1, 31, 12, 30, 0, 120_000, tzinfo=timezone.utc)
+    for separator in " T":
+        assert timestamp_ms(f"2026-01-31{separator}{text}") == expected.timestamp() * 1000
+    assert timestamp_ms("2026-01-31 12:30:00.12Z") == expected.timestamp() * 1000
+
+
+def test_columns_and_where_narrow_a_scan(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2, 3, 4))
+    scan = table.scan(["amount", "ID"], where="id > 1 AND name <> 'n3'")
+    assert scan.to_arrow().to_pydict() == {"amount": [1.0, 2.0], "id": [2, 4]}
+    assert ids(table.scan(where=(col("id") > 3) | col("name").is_in(["n1"]))) == [1, 4]
+    assert table.scan([], where="id > 1").to_arrow().num_rows == 3
+
+
+def test_rowsets_that_cannot_match_are_not_planned(table: colonnade.ArrowTable) -> None:
+    for start in range(0, 50, 10):
+        table.append(rows(*range(start, start + 10)))
+    assert len(table.scan(where="id = 25").plan.rowsets) == 1
+
+
+def test_duckdb_and_polars_read_a_scan(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2, 3))
+    scan = table.scan(where="id >= 2")
+    assert duckdb.sql("SELECT sum(id) FROM scan").fetchall() == [(5,)]
+    assert polars.DataFrame(scan)["id"].sum() == 5
+
+
+def test_what_speaks_arrow_can_be_appended(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1).to_batches()[0])
+    table.append(rows(2).to_reader())
+    table.append(rows(3).to_pandas())
+    table.append(polars.DataFrame(rows(4)))
+    assert ids(table.scan()) == [1, 2, 3, 4]
+    with pytest.raises(colonnade.InvalidInputError, match="list offers no Arrow interface"):
+        table.append([1, 2])
+
+
+def test_a_reader_without_rows_may_have_any_form(tmp_path: Path) -> None:
+    runs = pa.list_(pa.run_end_encoded(pa.int32(), pa.string()))
+    names = pa.dictionary(pa.int8(), pa.list_(pa.string_view()))
+    table = colonnade.create(tmp_path / "forms", pa.schema([("runs", runs), ("names", names)]))
+    schema = pa.schema([("names", names), ("runs", runs)])
+    table.overwrite(pa.RecordBatchReader.from_batches(schema, []))
+    assert table.scan().to_arrow().num_rows == 0
+    table.append(pa.RecordBatchReader.from_batches(pa.schema([("runs", runs)]), []))
+    with pytest.raises(colonnade.InvalidInputError, match="lacks 'runs'"):
+        table.append(pa.RecordBatchReader.from_batches(pa.schema([("x", runs)]), []))
+
+
+def test_history_names_what_happened(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1, 2))
+    table.overwrite(rows(3))
+    newest, middle, oldest = table.history()
+    assert (newest.operation, newest.rows_added, newest.rowsets_dropped) == ("overwrite", 1, 1)
+    assert (middle.operation, middle.rows_added, middle.base) == ("append", 2, oldest.epoch)
+    assert oldest.operation == "create_table"
+    assert table.history(limit=1) == [newest]
+
+
+def test_history_counts_rowsets_that_an_epoch_spilled(table: colonnade.ArrowTable) -> None:
+    settings = colonnade.WriteSettings(max_records=1, sync=False)
+    table.append(rows(*range(1100)), settings=settings)
+    newest = table.history(limit=1)[0]
+    assert (newest.rowsets_added, newest.rows_added) == (1100, 1100)
+    assert newest.bytes_added > 0
+    table.overwrite(rows(7))
+    assert table.history(limit=1)[0].rowsets_dropped == 1100
+    assert ids(table.scan()) == [7]
+
+
+def test_a_sort_key_orders_the_rows_of_a_rowset(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "sorted", SCHEMA, sort_key=["name desc", "id"])
+    table.append(rows(2, 3, 1))
+    assert ids(table.scan()) == [3, 2, 1]
+
+
+def test_a_bad_column_changes_nothing(table: colonnade.ArrowTable) -> None:
+    table.append(rows(1))
+    epoch = table.epoch
+    with pytest.raises(colonnade.InvalidInputError, match="amount"):
+        table.append(rows(2).rename_columns(["id", "name", "amuont"]))
+    with pytest.raises(colonnade.InvalidInputError, match="extra"):
+        table.append(rows(2).append_column("extra", pa.array([1])))
+    with pytest.raises(colonnade.InvalidInputError, match="id"):
+        table.append(pa.table({"id": [None], "name": ["a"], "amount": [1.0]}))
+    assert (table.refresh().epoch, ids(table.scan())) == (epoch, [1])
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "match"),
+    [
+        ({"epoch": 99}, colonnade.NotFoundError, "99"),
+        ({"epoch": -1}, colonnade.NotFoundError, "-1"),
+        ({"timestamp": "1999-01-01"}, colonnade.NotFoundError, "1999"),
+        ({"timestamp": "0099-01-01"}, colonnade.NotFoundError, r"0099-01-01 00:00:00\.000 UTC"),
+        ({"timestamp": "yesterday"}, colonnade.InvalidInputError, "yesterday"),
+        ({"epoch": 1, "timestamp": "2026-01-01"}, colonnade.InvalidInputError, "several"),
+        ({"columns": ["nope"]}, colonnade.NotFoundError, "nope"),
+        ({"columns": ["id", "ID"]}, colonnade.InvalidInputError, "more than once"),
+        ({"where": "nope = 1"}, colonnade.ColonnadeError, "nope"),
+        ({"where": "id = "}, colonnade.InvalidInputError, "id ="),
+    ],
+)
+def test_a_scan_that_cannot_be_says_why(
+    table: colonnade.ArrowTable, ask: dict[str, Any], error: type[Exception], match: str
+) -> None:
+    with pytest.raises(error, match=match):
+        table.scan(**ask)
+
+
+def test_an_overwrite_loses_against_a_change_since_it_looked(tmp_path: Path) -> None:
+    ours = colonnade.create(tmp_path / "t", SCHEMA)
+    theirs = colonnade.open(tmp_path / "t")
+    theirs.append(rows(1))
+    with pytest.raises(colonnade.ConflictError, match="'t'"):
+        ours.overwrite(rows(2))
+    assert ours.append(rows(3)) == 3
+    assert ids(theirs.scan()) == [1, 3]
+
+
+def test_an_overwrite_of_an_empty_table_is_still_an_overwrite(tmp_path: Path) -> None:
+    ours = colonnade.create(tmp_path / "t", SCHEMA)
+    colonnade.open(tmp_path / "t").append(rows(1))
+    with pytest.raises(colonnade.ConflictError):
+        ours.overwrite(rows(2))
+
+
+def test_a_path_that_is_no_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(colonnade.NotFoundError, match="no Colonnade database or table"):
+        colonnade.open(tmp_path / "nothing")
+
+
+def test_a_file_is_no_place_for_a_table(tmp_path: Path) -> None:
+    file = tmp_path / "trips.parquet"
+    file.write_bytes(b"PAR1")
+    for path in (file, f"file://{file}", file / "below"):
+        for call in (colonnade.open, colonnade.open_database, colonnade.create_database):
+            with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
+                call(path)
+        with pytest.raises(colonnade.NotFoundError, match="parquet is a file, not a folder"):
+            colonnade.create(path, SCHEMA)
+    assert file.read_bytes() == b"PAR1"
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_a_database_that_lost_its_first_epoch_is_damaged(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    colonnade.create(tmp_path / place, SCHEMA).append(rows(1))
+    first = tmp_path / place.split("/")[0] / epoch_name(0)
+    first.unlink()
+    before = set(tmp_path.rglob("*"))
+    for call in (colonnade.open, lambda path: colonnade.create(path, SCHEMA)):
+        with pytest.raises(colonnade.CorruptionError, match=f"{first} is missing"):
+            call(tmp_path / place)
+    assert set(tmp_path.rglob("*")) == before
+
+
+def test_a_table_is_created_once(table: colonnade.ArrowTable) -> None:
+    with pytest.raises(colonnade.AlreadyExistsError, match="trips"):
+        colonnade.create(table.path, SCHEMA)
+
+
+def test_a_table_below_a_table_is_refused(table: colonnade.ArrowTable) -> None:
+    for below in ("inner", "inner/deeper"):
+        with pytest.raises(colonnade.InvalidInputError, match="inside"):
+            colonnade.create(f"{table.path}/{below}", SCHEMA)
+
+
+def test_a_database_holds_tables_by_name(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("a", SCHEMA).append(rows(1))
+    colonnade.create(tmp_path / "db" / "b", SCHEMA).append(rows(2))
+    assert database.tables() == ["a", "b"]
+    assert ids(colonnade.open(tmp_path / "db" / "a").scan()) == [1]
+    assert ids(colonnade.open_database(tmp_path / "db").table("b").scan()) == [2]
+    with pytest.raises(colonnade.InvalidInputError, match="a database, not a table"):
+        colonnade.open(tmp_path / "db")
+    with pytest.raises(colonnade.NotFoundError, match=r"'c' .* a, b"):
+        colonnade.open(tmp_path / "db" / "c")
+
+
+def test_a_table_is_opened_by_its_name_also_where_no_folder_could_have_it(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    database.create_table("ü" * 255, pa.schema([("id", pa.int64())]))
+    table = colonnade.open(tmp_path / "db" / ("ü" * 255))
+    table.append(pa.table({"id": [1]}))
+    assert table.scan().to_arrow()["id"].to_pylist() == [1]
+    with pytest.raises(colonnade.NotFoundError):
+        colonnade.open(tmp_path / "db" / ("ö" * 255))
+
+
+def test_a_relative_path_in_a_folder_that_is_gone_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(colonnade.NotFoundError, match="working directory, which is gone"):
+        colonnade.open("table")
+
+
+def test_a_dropped_table_stays_readable_at_earlier_epochs(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    table = database.create_table("a", SCHEMA)
+    before = table.append(rows(1))
+    database.drop_table("a")
+    assert database.tables() == []
+    with pytest.raises(colonnade.NotFoundError):
+        database.table("a")
+    database.create_table("a", SCHEMA).append(rows(2))
+    again = database.table("a")
+    assert (ids(again.scan()), ids(again.scan(epoch=before))) == ([2], [1])
+    with pytest.raises(colonnade.ConflictError):
+        table.append(rows(3))
+
+
+def test_an_open_table_follows_its_new_name_and_not_another_table(tmp_path: Path) -> None:
+    database = colonnade.create_database(tmp_path / "db")
+    before = database.create_table("a", SCHEMA).append(rows(1))
+    reader, writer, idle = (colonnade.open(tmp_path / "db" / "a") for _ in range(3))
+    database.rename_table("a", "b")
+    database.create_table("a", SCHEMA).append(rows(7))
+    assert ids(reader.scan()) == [1]
+    assert (reader.name, reader.path) == ("b", str(tmp_path / "db" / "b"))
+    writer.append(rows(2))
+    writer.append(rows(3))
+    reader.refresh()
+    reader.overwrite(rows(4))
+    assert ids(idle.scan(epoch=before)) == [1]
+    assert ids(database.table("b").scan()) == ids(idle.scan()) == [4]
+    assert ids(database.table("a").scan()) == [7]
+    assert idle.history()[0].operation == "overwrite"
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+@pytest.mark.parametrize("again", [False, True])
+def test_an_open_table_that_was_dropped_says_so(place: str, again: bool, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    table = colonnade.create(tmp_path / place, SCHEMA)
+    before = table.append(rows(1))
+    stale = colonnade.open(tmp_path / place)
+    database = colonnade.open_database(tmp_path / place.split("/")[0])
+    last = database.drop_table(table.name)
+    if again:
+        last = colonnade.create(tmp_path / place, SCHEMA).append(rows(7))
+    for mine in (table, stale):
+        for write in (mine.overwrite, mine.append):
+            with pytest.raises(colonnade.ConflictError, match="was dropped"):
+                write(rows(2))
+        assert ids(mine.scan(epoch=before)) == [1]
+        mine.refresh()
+        for use in (
+            mine.scan,
+            mine.history,
+            lambda of=mine: of.schema,
+            lambda of=mine: of.append(rows(2)),
+            lambda of=mine: of.overwrite(rows(2)),
+            lambda of=mine: of.scan(epoch=last),
+        ):
+            with pytest.raises(colonnade.NotFoundError, match="was dropped"):
+                use()
+        assert ids(mine.scan(epoch=before)) == [1]
+    if again:
+        assert ids(colonnade.open(tmp_path / place).scan()) == [7]
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_a_dropped_table_is_opened_as_of_an_epoch(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    before = colonnade.create(tmp_path / place, SCHEMA).append(rows(1))
+    database = colonnade.open_database(tmp_path / place.split("/")[0])
+    (name,) = database.tables()
+    database.drop_table(name)
+    advice = rf"open_database\(path\)\.table\({name!r}, epoch=\.\.\.\)"
+    with pytest.raises(colonnade.NotFoundError, match=advice):
+        database.table(name)
+    with pytest.raises(colonnade.NotFoundError, match=r"open_database\(path\)\.table\("):
+        colonnade.open(tmp_path / place)
+    dropped = database.table(name, epoch=before)
+    assert dropped.path == str(tmp_path / place)
+    assert ids(dropped.scan(epoch=before)) == [1]
+    with pytest.raises(colonnade.NotFoundError, match="was dropped"):
+        dropped.append(rows(2))
+    with pytest.raises(colonnade.NotFoundError, match=name):
+        database.table(name, epoch=0)
+    with pytest.raises(colonnade.NotFoundError, match="99"):
+        database.table(name, epoch=99)
+
+
+def test_a_lost_newest_epoch_is_not_written_again(table: colonnade.ArrowTable) -> None:
+    while table.epoch < 64:
+        last = table.append(rows(table.epoch))
+    lost = Path(table.path) / epoch_name(last)
+    lost.unlink()
+    opened = colonnade.open(table.path)
+    assert len(ids(opened.scan(epoch=last - 1))) == last - 2
+    for use in (opened.scan, lambda: opened.append(rows(1)), lambda: opened.scan(epoch=last)):
+        with pytest.raises(colonnade.CorruptionError, match=f"{lost.name} is missing"):
+            use()
+    assert not lost.exists()
+
+
+@pytest.mark.parametrize("place", ["alone", "db/t"])
+def test_epochs_before_a_damaged_head_can_be_read(place: str, tmp_path: Path) -> None:
+    if "/" in place:
+        colonnade.create_database(tmp_path / "db")
+    table = colonnade.create(tmp_path / place, SCHEMA)
+    before = table.append(rows(1))
+    newest = tmp_path / place.split("/")[0] / epoch_name(table.append(rows(2)))
+    newest.write_bytes(newest.read_bytes()[:-9])
+    opened = colonnade.open(tmp_path / place)
+    assert repr(opened).endswith("epoch=None)")
+    for reader in (table, opened):
+        assert ids(reader.scan(epoch=before)) == [1]
+        with pytest.raises(colonnade.CorruptionError, match=newest.name):
+            reader.scan(epoch=before + 1)
+    for use in (opened.scan, opened.refresh, lambda: opened.schema, lambda: opened.append(rows(3))):
+        with pytest.raises(colonnade.CorruptionError, match=newest.name):
+            use()
+
+
+def test_epochs_before_a_head_that_cannot_be_read_can_be(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    before = table.append(rows(1))
+    newest = tmp_path / "t" / epoch_name(table.append(rows(2)))
+    newest.unlink()
+    newest.mkdir()
+    opened = colonnade.open(tmp_path / "t")
+    assert ids(opened.scan(epoch=before)) == [1]
+    for use in (opened.scan, opened.refresh, lambda: opened.append(rows(3))):
+        with pytest.raises(colonnade.ColonnadeError, match=newest.name):
+            use()
+
+
+@pytest.mark.parametrize("opened", ["before", "after"])
+def test_an_epoch_below_the_floor_is_gone_while_its_file_is_still_there(
+    opened: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    epochs = [table.append(rows(number)) for number in range(4)]
+    other = colonnade.open(tmp_path / "t")
+    stopped = RuntimeError("killed after the epoch of the vacuum")
+    with monkeypatch.context() as patch:
+        patch.setattr("colonnade.manifests.vacuum.run.put_stubs", Mock(side_effect=[None, stopped]))
+        with pytest.raises(RuntimeError, match="killed"):
+            table.vacuum(0)
+    assert (tmp_path / "t" / epoch_name(epochs[0])).stat().st_size > 300
+    if opened == "after":
+        other = colonnade.open(tmp_path / "t")
+    with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
+        other.scan(epoch=epochs[1])
+    with pytest.raises(colonnade.NotFoundError, match="oldest readable epoch is 5"):
+        other.scan(timestamp=table.time_of(epochs[1]))
+    assert ids(other.scan(epoch=epochs[-1])) == [0, 1, 2, 3]
+
+
+def test_an_open_table_does_not_read_another_that_took_its_place(tmp_path: Path) -> None:
+    table = colonnade.create(tmp_path / "t", SCHEMA)
+    before = table.append(rows(1))
+    shutil.rmtree(tmp_path / "t")
+    with pytest.raises(colonnade.NotFoundError):
+        table.scan(epoch=before)
+    colonnade.create(tmp_path / "t", SCHEMA).append(rows(2))
+    with pytest.raises(colonnade.NotFoundError, match="removed or replaced"):
+        table.scan(epoch=before)
+
+
+def test_a_database_can_be_moved_as_it_is(tmp_path: Path) -> None:
+    colonnade.create(tmp_path / "old", SCHEMA).append(rows(1))
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert ids(colonnade.open(tmp_path / "new").scan()) == [1]
+
+
+def test_other_stores_can_be_read_and_say_why_they_are_not_written(
+    table: colonnade.ArrowTable,
+) -> None:
+    table.append(rows(1))
+    remote = colonnade.open(f"simplecache::file://{table.path}")
+    assert ids(remote.scan()) == [1]
+    with pytest.raises(colonnade.InvalidInputError, match="read-only"):
+        remote.append(rows(2))
+
+
+def test_a_schema_that_cannot_be_stored_is_refused_by_column_and_type(tmp_path: Path) -> None:
+    with pytest.raises(colonnade.InvalidInputError, match=r"void.*null|'void'"):
+        colonnade.create(tmp_path / "t", pa.schema([("void", pa.null())]))
+    assert not (tmp_path / "t").exists()
+    with pytest.raises(colonnade.InvalidInputError, match="case only"):
+        colonnade.create(tmp_path / "t", pa.schema([("a", pa.int8()), ("A", pa.int8())]))

@@ -1,0 +1,155 @@
+"""Write jobs: what attempts, re-sent commits and other processes may do to one write."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import colonnade
+from colonnade.manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from colonnade.manifests.log.log import Log
+from colonnade.manifests.store import open_store
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.location import locate
+from colonnade.tableformat.predicate import parse_predicate
+from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.table.design import new_table
+from colonnade.tableformat.types.arrow_types import as_table_schema
+from colonnade.tableformat.write.job import (
+    WriteJob,
+    commit_write,
+    decode_entries,
+    encode_entries,
+    plan_write,
+    write_rows,
+)
+
+SCHEMA = pa.schema([("id", pa.int64())])
+
+
+def rows(first: int, count: int = 5000) -> pa.RecordBatch:
+    return pa.record_batch({"id": range(first, first + count)}, SCHEMA)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> WriteJob:
+    location = locate(tmp_path / "t")
+    return plan_write(location, None, "append", create=new_table("t", as_table_schema(SCHEMA)))
+
+
+def ids(path: Path) -> list[int]:
+    return colonnade.open(path).scan().to_arrow()["id"].to_pylist()
+
+
+def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    first = write_rows(job, [rows(0)])
+    speculative = write_rows(job, [rows(0)])
+    assert {e.object for e in first}.isdisjoint(e.object for e in speculative)
+    commit_write(job, speculative)
+    write_rows(job, [rows(0)])  # an attempt that nobody stopped writes on after the commit
+    assert ids(tmp_path / "t") == list(range(5000))
+
+
+def test_a_commit_that_is_sent_again_lands_once(job: WriteJob, tmp_path: Path) -> None:
+    message = encode_entries(write_rows(job, [rows(0)]))
+    elsewhere = WriteJob.model_validate_json(job.model_dump_json())
+    epochs = [commit_write(j, decode_entries(message)).epoch for j in (job, elsewhere, job)]
+    assert epochs == [1, 1, 1]
+    assert ids(tmp_path / "t") == list(range(5000))
+
+
+def test_of_two_first_writes_to_a_path_one_creates_the_table(job: WriteJob, tmp_path: Path) -> None:
+    rival = plan_write(
+        locate(tmp_path / "t"), None, "append", create=new_table("t", as_table_schema(SCHEMA))
+    )
+    entries = write_rows(job, [rows(0)])
+    commit_write(rival, write_rows(rival, [rows(10_000)]))
+    with pytest.raises(colonnade.AlreadyExistsError, match="'t'"):
+        commit_write(job, entries)
+    assert ids(tmp_path / "t") == list(range(10_000, 15_000))
+
+
+def planned_append(path: Path) -> WriteJob:
+    """An append to a table that is there, planned on its newest epoch."""
+    location = locate(path)
+    return plan_write(location, Log(location.store).read_head(), "append")
+
+
+def let_go(path: Path, keeping: int) -> None:
+    """A vacuum that keeps some of the newest epochs."""
+    vacuum(Log(open_store(path)), VacuumRequest(0, keeping, threads=1))
+
+
+@pytest.mark.parametrize("commit", [commit_write, commit_written])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_a_commit_that_is_sent_again_after_its_base_has_gone_is_never_called_failed(
+    epochs: int, commit: object, job: WriteJob, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    commit_write(job, write_rows(job, [rows(0)]))
+    again = planned_append(path)
+    entries = write_rows(again, [rows(10_000)])
+    landed = commit_write(again, entries)
+    table = colonnade.open(path)
+    for number in range(3):
+        table.append(rows(20_000 + number, 1))
+    let_go(path, keeping=epochs + 1)
+    log = Log(open_store(path))
+    if epochs == 3:
+        assert commit(again, entries, log).epoch == landed.epoch  # type: ignore[operator]
+    else:
+        with pytest.raises(CommitUnknownError, match=again.transaction):
+            commit(again, entries, log)  # type: ignore[operator]
+    assert len(ids(path)) == 10_003
+
+
+def test_a_change_that_nobody_has_sent_is_refused_where_its_base_has_gone(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    commit_write(job, write_rows(job, [rows(0)]))
+    late = planned_append(path)
+    table = colonnade.open(path)
+    for number in range(3):
+        table.append(rows(20_000 + number, 1))
+    let_go(path, keeping=1)
+    with pytest.raises(ConflictError, match="was removed by retention"):
+        commit_write(late, (), Log(open_store(path)), fresh=True)
+
+
+def test_a_commit_that_is_sent_again_on_a_base_in_memory_is_found_behind_stubs(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    commit_write(job, write_rows(job, [rows(0)]))
+    base = Log(open_store(path)).read_head()
+    late = planned_append(path)
+    table = colonnade.open(path)
+    table.append(rows(20_000, 1))
+    entries = write_rows(late, [rows(10_000)])
+    landed = commit_write(late, entries, base=base)
+    table.append(rows(20_001, 1))
+    let_go(path, keeping=3)
+    assert commit_write(late, entries, base=base).epoch == landed.epoch
+    let_go(path, keeping=1)
+    with pytest.raises(CommitUnknownError, match=late.transaction):
+        commit_write(late, entries, base=base)
+    assert len(ids(path)) == 10_002
+
+
+def test_what_replaces_some_rows_is_not_committed_as_if_it_replaced_all(
+    job: WriteJob, tmp_path: Path
+) -> None:
+    path = tmp_path / "t"
+    commit_write(job, write_rows(job, [rows(0)]))
+    location, log = locate(path), Log(open_store(path))
+    some = plan_write(location, log.read_head(), "overwrite", where=parse_predicate("id < 10"))
+    partitions = plan_write(location, log.read_head(), "overwrite_partitions")
+    for each in (some, partitions):
+        with pytest.raises(InvalidInputError, match="table 't' replaces chosen rows or partitions"):
+            commit_write(each, write_rows(each, [rows(0, 10)]))
+    assert len(ids(path)) == 5000
+    commit_written(some, write_rows(some, [rows(0, 10)]), log)
+    assert len(ids(path)) == 5000
