@@ -1,23 +1,17 @@
 """What is live: epochs, snapshots, checkpoints, conflicts, and the stores under them.
 
-From the ground up:
+Each folder imports only folders above it in this list, which `tests/test_layers.py` checks:
 
-    what all others use                     errors ids names sizes limits clock engine version
-    where objects live                      store/
-    what the log says                       schema entries operations
-    epochs as bytes, in their slots         codec slots creation
-    bounds, as text and as arrays           statistics vectors bounds statistics_block
-    what a table asks of its RowSets        partition_layout partitions bloom_columns
-    what came to a RowSet later             deletion_vector replacement named_objects
-    a state, and what an epoch makes of it  snapshot fold rowsets_fold
-    many entries at once                    entry_block entry_table segment spill
-    large maps, an entry of which is read   paged_map stored_map
-    a state, stored                         checkpoint checkpoint_reader checkpoint_writer
-    tables that are read when asked for     stored_tables
-    what a writer wants, and may            change conflicts vacuum_conflicts rebase/
-    how it comes to its slot                sending turns
-    the dates of epochs, and what they mean dating epoch_times
-    the log itself                          log_reader log
-    the end of a log, and of its files      dropping removed_folder
-    what to rewrite, what to remove         compaction/ vacuum/
+    what every folder uses                    errors ids clock sizes version engine limits
+    the names of all stored objects           object_names
+    where objects live                        store/
+    what the log says: schemas, operations    model/
+    a state, and the fold that makes it       state/
+    many entries at once, as arrays           arrays/
+    slots of the log, and the dates in them   epochs/
+    a state as stored objects                 checkpoint/
+    the road of a change to its slot          commit/
+    the log itself                            log/
+    which RowSets to rewrite                  compaction/
+    which objects to delete                   vacuum/
 """

@@ -19,6 +19,20 @@ ALLOWED_HEAVY = {
 STANDARD = frozenset(__import__("sys").stdlib_module_names)
 
 
+ROOMS = {
+    "manifests": (
+        ("errors", "ids", "clock", "sizes", "version", "engine", "limits", "object_names"),
+        *(("store",), ("model",), ("state",), ("arrays",), ("epochs",), ("checkpoint",)),
+        *(("log.reader",), ("commit",), ("log",), ("compaction",), ("vacuum",)),
+    ),
+    "tableformat": (
+        *(("location", "stop"), ("types",), ("predicate",), ("rowset",), ("partition",)),
+        *(("scan",), ("write",), ("statements",), ("compaction",), ("verify",), ("repair",)),
+        ("table",),
+    ),
+}
+"""The folders of each package from the ground up; a module that is named here is a folder, too."""
+
 BUILDS = ROOT / "spark_ext" / "java"  # makes the jar and the wheel, and is in neither
 
 
@@ -98,6 +112,46 @@ def test_no_modules_import_each_other_in_a_circle(layer: str) -> None:
 
     for module in edges:
         visit(module, ())
+
+
+def room_of(module: str, layer: str) -> int:
+    """The floor of a module in its package, by `ROOMS`."""
+    inner = module.removeprefix(f"{layer}.")
+    for names in (inner, inner.partition(".")[0]):
+        for floor, rooms in enumerate(ROOMS[layer]):
+            if names in rooms:
+                return floor
+    raise AssertionError(f"{module} is in no folder that ROOMS names")
+
+
+@pytest.mark.parametrize("layer", ROOMS)
+def test_folders_import_only_folders_below_them(layer: str) -> None:
+    for path in modules(layer):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        if len(parts) == 2 and parts[1] == "__init__":
+            continue
+        importer = ".".join(parts)
+        for module in imported_modules(path):
+            if module.startswith(f"{layer}."):
+                below = room_of(module, layer) <= room_of(importer, layer)
+                assert below, f"{path} imports {module} from a folder above"
+
+
+def imported_modules(path: Path) -> set[str]:
+    """The modules of ours that a file imports, also those that it names after `import`."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(BELOW):
+            module = (node.module or "").removeprefix(BELOW)
+            inner = {f"{module}.{each.name}" for each in node.names}
+            files = {each for each in inner if is_module(each)}
+            found |= files or {module}
+    return found
+
+
+def is_module(name: str) -> bool:
+    place = ROOT / name.replace(".", "/")
+    return place.with_suffix(".py").exists() or (place / "__init__.py").exists()
 
 
 def test_no_file_is_called_a_ragbag() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap, FrozenBitMap
 
-from colonnade.manifests import object_names as names
+from colonnade.manifests import object_names
 from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import ObjectId, new_object_id
 from colonnade.manifests.limits import LIMITS
@@ -105,7 +105,7 @@ def write_deletion_vector(
     fits = room is None or len(held.data or "") <= room
     if held.check.length <= inline_bytes and fits:
         return held
-    with store.create(names.deletion_vector_name(prefix, held.object), sync=sync) as writer:
+    with store.create(object_names.deletion_vector_name(prefix, held.object), sync=sync) as writer:
         writer.write(encode_deletion_vector(vector))
     return held.model_copy(update={"data": None})
 
@@ -143,7 +143,7 @@ def read_deletion_vector(
         except (ValueError, binascii.Error) as error:
             raise CorruptionError(f"{name} is not base64.") from error
         return decode_deletion_vector(data, entry, row_count, name)
-    name = names.deletion_vector_name(prefix, entry.object)
+    name = object_names.deletion_vector_name(prefix, entry.object)
     location = store.locate(name)
     if entry.check.length > SIZE_LIMIT:
         raise CorruptionError(f"{location} cannot have {entry.check.length} bytes.")

@@ -115,9 +115,9 @@ class Turn:
 class ObjectStore(abc.ABC):
     """Objects under one root. Safe to share between threads.
 
-    Names are relative and `/`-separated (see `check_name`); `manifests/object_names.py` builds them. No
-    name may be a folder of another. Every method raises InvalidInputError for a malformed name,
-    and StoreError for what the store refuses or fails.
+    Names are relative and `/`-separated (see `check_name`), and `manifests/object_names.py` builds
+    them. No name may be a folder of another. Every method raises InvalidInputError for a
+    malformed name, and StoreError for what the store refuses or fails.
     """
 
     url: str

@@ -1,7 +1,7 @@
 """What the name of a stored object says. Pure.
 
-Only names that `manifests/object_names.py` can build mean anything here: whatever else lies in a database
-is somebody else's, and vacuum neither counts nor removes it.
+Only names that `manifests/object_names.py` can build mean anything here. A vacuum neither counts
+nor removes any other file in a database.
 Spec: docs/spec/vacuum.md#names
 """
 

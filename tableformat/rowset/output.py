@@ -20,7 +20,7 @@ from typing import Literal
 
 import pyarrow as pa
 
-from colonnade.manifests import object_names as names
+from colonnade.manifests import object_names
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.ids import ObjectId
 from colonnade.manifests.model.codec import byte_check, crc32c, encode_model
@@ -178,7 +178,7 @@ class RowSetOutput:
         if not part.waiting:
             return
         if part.file is None:
-            name = names.segment_name(self._prefix, self._object, part.column.id)
+            name = object_names.segment_name(self._prefix, self._object, part.column.id)
             part.file = self._create(name)
         for data in part.waiting:
             part.file.write(memoryview(data))
@@ -189,7 +189,7 @@ class RowSetOutput:
 
     def _index_file(self, part: _Part) -> ObjectWriter:
         if part.index_file is None:
-            name = names.index_name(self._prefix, self._object, part.column.id)
+            name = object_names.index_name(self._prefix, self._object, part.column.id)
             part.index_file = self._create(name)
         return part.index_file
 
@@ -220,7 +220,7 @@ class RowSetOutput:
             files = [file for part in group for file in (part.file, part.index_file)]
             self._store.close_all([file for file in files if file is not None])
         footer = self._footer(segments)
-        self._put(names.footer_name(self._prefix, self._object), footer)
+        self._put(object_names.footer_name(self._prefix, self._object), footer)
         return self._entry("directory", footer, segments, self.byte_count + len(footer))
 
     def _finish_string(self) -> RowSetEntry:
@@ -240,7 +240,7 @@ class RowSetOutput:
         size = index_offset + len(footer)
         if size <= self._options.inline_bytes:
             return self._entry("inline", footer, segments, size, b"".join(pieces))
-        self._put(names.packed_name(self._prefix, self._object), *pieces)
+        self._put(object_names.packed_name(self._prefix, self._object), *pieces)
         return self._entry("packed", footer, segments, size)
 
     def _put(self, name: str, *pieces: Data) -> None:
@@ -306,7 +306,7 @@ class RowSetOutput:
         self._names.clear()
         with suppress(ColonnadeError):
             # Random id: the folder, if there is one, is this RowSet's alone.
-            self._store.remove_folder(names.rowset_folder(self._prefix, self._object))
+            self._store.remove_folder(object_names.rowset_folder(self._prefix, self._object))
 
 
 def _index(part: _Part) -> bytes | None:

@@ -7,7 +7,7 @@ import binascii
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from colonnade.manifests import object_names as names
+from colonnade.manifests import object_names
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import decode_model, verify
 from colonnade.manifests.model.entries import RowSetEntry
@@ -26,14 +26,14 @@ class RowSetSource:
     def segment_name(self, column_id: int) -> str:
         """The object that holds a column's blocks."""
         if self._entry.place == "directory":
-            return names.segment_name(self._prefix, self._entry.object, column_id)
-        return names.packed_name(self._prefix, self._entry.object)
+            return object_names.segment_name(self._prefix, self._entry.object, column_id)
+        return object_names.packed_name(self._prefix, self._entry.object)
 
     def index_name(self, column_id: int) -> str:
         """The object that holds a column's sparse index."""
         if self._entry.place == "directory":
-            return names.index_name(self._prefix, self._entry.object, column_id)
-        return names.packed_name(self._prefix, self._entry.object)
+            return object_names.index_name(self._prefix, self._entry.object, column_id)
+        return object_names.packed_name(self._prefix, self._entry.object)
 
     def locate(self, name: str) -> str:
         """Name an object as errors do."""
@@ -44,10 +44,10 @@ class RowSetSource:
     def footer(self) -> Footer:
         """Read the footer and compare it with the log. Raises CorruptionError."""
         entry, check = self._entry, self._entry.footer
-        name = names.packed_name(self._prefix, entry.object)
+        name = object_names.packed_name(self._prefix, entry.object)
         offset = entry.bytes - check.length
         if entry.place == "directory":
-            name, offset = names.footer_name(self._prefix, entry.object), 0
+            name, offset = object_names.footer_name(self._prefix, entry.object), 0
         location = f"The footer of {self.locate(name)}"
         if offset < 0 or check.length > FOOTER_LIMIT:
             raise CorruptionError(f"{location} cannot have {check.length} bytes.")

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from colonnade.manifests import object_names as names
+from colonnade.manifests import object_names
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import ObjectId, new_object_id, new_transaction_id
 from colonnade.manifests.log.log import Change, Log, create_database
@@ -94,7 +94,7 @@ def delete(
         assert entry.data is not None
     else:
         data, object_id = encode_deletion_vector(vector), new_object_id(JOB)
-        name = names.deletion_vector_name(table.state.prefix, object_id)
+        name = object_names.deletion_vector_name(table.state.prefix, object_id)
         store.put(name, data, sync=False)
         entry = DeletionVectorEntry(
             object=object_id,
