@@ -1,12 +1,14 @@
 """Statements that change rows: each is evaluated on one state of a table and says what to commit.
 
-    statement.py   what all of them come to: rows that go, RowSets that come, what was read
+    statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
     append.py  delete.py  update.py  upsert.py  replace.py  replace_partitions.py
+    assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
+    keys.py        rows of a table by their key columns
     key_guard.py   keys that a statement inserts because no row had them
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     row_numbers.py rows that a task wrote, however many, by number
     reported.py  update_job.py  written.py    what tasks of another engine did, as statements
 
-They write data, never a commit; so a table commits one of them, and a transaction many.
+Statements write data and never commit: a table commits one of them, a transaction commits many.
 """
