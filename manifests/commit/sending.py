@@ -13,10 +13,13 @@ from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.epochs.slots import check_slot, dropped_error, read_slot, take_slot
 from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.model.codec import encode_epoch
-from colonnade.manifests.model.operations import Epoch, Stub
-from colonnade.manifests.state.fold import apply_epoch
+from colonnade.manifests.model.operations import DropDatabase, Epoch, Stub, Txn
+from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
+
+_FOLDED_AT_ONCE = 64
+"""So many epochs are held in memory at most."""
 
 
 class Sending:
@@ -33,13 +36,24 @@ class Sending:
     def __init__(self, change: Change, base: Snapshot, store: ObjectStore) -> None:
         self.change = change
         self.base = base
-        self.head = base
         self.done: Epoch | None = None
         self._store = store
+        self._state = base
+        # Epochs after that state: they are folded together, which takes one copy of it.
+        self._followed: list[Epoch] = []
+        self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
         self._free = False
         self._tried: int | None = None
         self.outdated = False
+
+    @property
+    def head(self) -> Snapshot:
+        """The state after what was followed."""
+        if self._followed:
+            self._state = apply_epochs(self._state, self._followed)
+            self._followed = []
+        return self._state
 
     def look(self) -> None:
         """Read the slot after the base, and make sure that it belongs to the base's log.
@@ -55,25 +69,28 @@ class Sending:
         self._check(self._next)
         self._free = self._next is None
 
-    def follow(self) -> bool:
+    def follow(self, waited: bool) -> bool:
         """Follow others up to a free slot, or to the change itself: whether that was found.
 
-        Cost: one GET for each epoch since, and one more, which is saved right after `look`. Raises
-        ConflictError where the change does not follow, and otherwise as `look`.
+        Cost: one GET for each epoch since, and one more, which is saved right after `look` where
+        nothing was waited for since. Raises ConflictError where the change does not follow, and
+        otherwise as `look`.
         """
-        if self._free:
-            self._free = False
+        free, self._free = self._free, False
+        if free and not waited:
             return False
         found, self._next = self._next or self._read(), None
         while isinstance(found, Epoch):
-            after = apply_epoch(self.head, found)
-            if self._is_own(found) or has_landed(self.change, after):
-                self.head, self.done = after, found
+            before = self.head if self.carried.needs_states else None
+            self._followed.append(found)
+            if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
+                self.done = found
                 return True
-            if after.dropped:
-                raise dropped_error(self._store, after.epoch)
-            self.carried = self.carried.follow(self.head, found)
-            self.head = after
+            if _ends_log(found):
+                raise dropped_error(self._store, self.head.epoch)
+            self.carried = self.carried.follow(before, found)
+            if len(self._followed) >= _FOLDED_AT_ONCE:
+                _ = self.head
             found = self._read()
         return False
 
@@ -89,11 +106,12 @@ class Sending:
         self._tried = epoch.epoch
         found = take_slot(self._store, epoch, data, pause)
         if found is epoch:
-            self.head, self.done = after, epoch
+            self._state, self.done = after, epoch
             return True
         self._check(found)
         if isinstance(found, Epoch) and self._is_own(found):
-            self.head, self.done = apply_epoch(self.head, found), found
+            self._followed.append(found)
+            self.done = found
             return True
         self._next = found
         return False
@@ -110,7 +128,8 @@ class Sending:
         return found.transaction == self.change.transaction
 
     def _read(self) -> Epoch | Stub | None:
-        found = read_slot(self._store, self.head.epoch + 1)
+        number = self._state.epoch + len(self._followed) + 1
+        found = read_slot(self._store, number)
         self._check(found)
         return found
 
@@ -119,6 +138,10 @@ class Sending:
             self.outdated = True
             sent = not self.change.fresh or found.removed == self._tried
             raise outdated_error(self.change, self.base, found, sent=sent)
+
+
+def _ends_log(epoch: Epoch) -> bool:
+    return any(isinstance(op, DropDatabase) for op in epoch.ops)
 
 
 def outdated_error(

@@ -16,7 +16,7 @@ from colonnade.manifests.store.base import Turn
 TURN_LIMIT_S = 2.0
 """How long a writer waits for its turn, in seconds, before it goes on without."""
 
-LOOK_S = 0.02
+LOOK_S = 0.005
 """How often a writer that waits for its turn follows what others commit, in seconds."""
 
 _LONGEST_PAUSE_S = 0.02
@@ -31,14 +31,19 @@ def pause_s(lost: int) -> float:
     return random.uniform(0.5, 1) * _LONGEST_PAUSE_S / lost
 
 
-def wait_for_turn(turn: Turn, landed: Callable[[], bool], limit_s: float = TURN_LIMIT_S) -> bool:
-    """Wait for a turn, at most `limit_s` seconds, and ask `landed` then and now and then before.
+def wait_for_turn(
+    turn: Turn, follow: Callable[[bool], bool], limit_s: float = TURN_LIMIT_S
+) -> bool:
+    """Wait for a turn, at most `limit_s` seconds, and `follow` others then and now and then before.
 
-    Returns what that says: a change that somebody else has committed needs no turn.
+    Returns what `follow` says last: a change that somebody else has committed needs no turn. It is
+    told whether there was a wait, in which others may have committed.
     """
+    if turn.take(0):
+        return follow(False)
     for _ in range(round(limit_s / LOOK_S)):
         if turn.take(LOOK_S):
             break
-        if landed():
+        if follow(True):
             return True
-    return landed()
+    return follow(True)

@@ -70,14 +70,24 @@ class Carried:
     compactions: Mapping[str, OwnCompaction]
     planned_deletes: int
 
-    def follow(self, before: Snapshot, theirs: Epoch) -> Carried:
-        """The change after the epoch that follows `before`.
+    @property
+    def needs_states(self) -> bool:
+        """Whether following an epoch takes the state before it, which an append does not."""
+        change = self.change
+        return bool(
+            self.targets or self.replaced or self.compactions or change.reads or change.keys
+        )
+
+    def follow(self, before: Snapshot | None, theirs: Epoch) -> Carried:
+        """The change after the epoch that follows `before`; None where it `needs_states` not.
 
         Reads the vectors that the epoch stored as objects, of RowSets that both changed.
         Raises ConflictError that names table, operation, rows and epoch; StoreError.
         """
         check_epoch(self.change, self.base, theirs)
         check_vacuum(self.change, self.base, theirs, self._listed(theirs))
+        if before is None:
+            return self
         check_reads(self.change, self.base, before, theirs, self.log)
         carried = self
         for operation, first_id in numbered(before, theirs):
