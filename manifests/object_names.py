@@ -6,6 +6,7 @@
         hint.json                          where the newest checkpoint is; may be stale or missing
         maintenance.jsonl                  what rounds of maintenance did, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
+        copy/<object id>.json              the same bytes again, where an anchor needs them
       <table id>/                          nothing in front of it for a lone table: its
         <object id>/                       objects lie at the root of the database
           rowset.json                      footer of a RowSet in a directory
@@ -27,6 +28,7 @@ HINT = f"{MANIFEST}/hint.json"
 JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
+COPIES = f"{MANIFEST}/copy"
 
 
 def epoch_name(epoch: int) -> str:
@@ -51,6 +53,11 @@ def needs_log(name: str) -> bool:
 def checkpoint_name(object_id: str) -> str:
     """Name a checkpoint root or segment."""
     return f"{CHECKPOINTS}/{object_id}.json"
+
+
+def copy_name(object_id: str) -> str:
+    """Name the copy of a checkpoint root or segment."""
+    return f"{COPIES}/{object_id}.json"
 
 
 def table_prefix(table_id: str, at_root: bool) -> str:

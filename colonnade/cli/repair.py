@@ -64,9 +64,12 @@ def _repair_caches(path: str, give_up_lost_epochs: bool, yes: bool, output: Outp
     store = locate_existing(path).store
     if give_up_lost_epochs:
         require_yes(f"Part with the epochs of {store.url} that were lost?", yes)
-    state = rebuild_caches(Log(store), give_up_lost_epochs=give_up_lost_epochs)
-    said = f"Checkpoint and hint of {store.url} are made anew, as of epoch {state.epoch}."
-    output.show({"database": store.url, "epoch": state.epoch}, Text(said))
+    made = rebuild_caches(Log(store), give_up_lost_epochs=give_up_lost_epochs)
+    epoch = made.state.epoch
+    said = [f"Checkpoint and hint of {store.url} are made anew, as of epoch {epoch}."]
+    said += [f"{name} is restored from its other copy." for name in made.restored]
+    shown = {"database": store.url, "epoch": epoch, "restored": list(made.restored)}
+    output.show(shown, Text("\n".join(said)))
 
 
 def _ids(text: str) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import TypeVar
 
 from colonnade.manifests.arrays.entry_block import EntryBlock
 from colonnade.manifests.arrays.segment import decode_segment, decode_segment_objects
@@ -20,6 +21,7 @@ from colonnade.manifests.checkpoint.root import (
     root_snapshot,
 )
 from colonnade.manifests.checkpoint.stored_map import StoredMap
+from colonnade.manifests.checkpoint.stored_object import read_checkpoint_object
 from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Replay, StoredTables
 from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
@@ -36,6 +38,8 @@ from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
+T = TypeVar("T")
+
 HINT_LIMIT = 4096
 
 UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError)
@@ -51,10 +55,12 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
     Raises NotFoundError, CorruptionError, StoreError, UnsupportedFormatError when it comes from
     a newer version.
     """
-    name = checkpoint_name(ref.root)
-    data = store.get(name, limit=ref.check.length)
-    verify(data, ref.check, store.locate(name))
-    return decode_root(data, ref.epoch, store.locate(name))
+
+    def decode(data: bytes, location: str) -> Root:
+        verify(data, ref.check, location)
+        return decode_root(data, ref.epoch, location)
+
+    return read_checkpoint_object(store, ref.root, ref.check.length, decode)
 
 
 def state_of(
@@ -94,22 +100,25 @@ def refuse_lost(error: ColonnadeError, epoch: int) -> Mapping[TableId, TableStat
 
 def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
     """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
-    data, location = _read_segment(store, ref.segment)
-    return decode_segment(data, table, ref, location)
+    return _read_segment(
+        store, ref.segment, lambda data, location: decode_segment(data, table, ref, location)
+    )
 
 
 def read_segment_objects(store: ObjectStore, segment: SegmentEntry) -> list[str]:
     """The ids of the objects that a segment names. Raises as `read_segment`."""
-    data, location = _read_segment(store, segment)
-    return decode_segment_objects(data, segment, location)
+    return _read_segment(
+        store, segment, lambda data, location: decode_segment_objects(data, segment, location)
+    )
 
 
-def _read_segment(store: ObjectStore, segment: SegmentEntry) -> tuple[bytes, str]:
-    name = checkpoint_name(segment.object)
-    location = store.locate(name)
+def _read_segment(
+    store: ObjectStore, segment: SegmentEntry, decode: Callable[[bytes, str], T]
+) -> T:
     try:
-        return store.get(name, limit=segment.check.length), location
+        return read_checkpoint_object(store, segment.object, segment.check.length, decode)
     except NotFoundError as error:
+        location = store.locate(checkpoint_name(segment.object))
         raise CorruptionError(f"{location}, a part of the log, is missing.") from error
 
 

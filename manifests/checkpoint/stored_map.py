@@ -22,7 +22,7 @@ from colonnade.manifests.checkpoint.paged_map import (
     page_of,
     plan_moves,
 )
-from colonnade.manifests.model.codec import unseal
+from colonnade.manifests.checkpoint.stored_object import read_checkpoint_pages
 from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.store.base import ObjectStore
 
@@ -62,7 +62,7 @@ class StoredMap:
             seen.update(place for place in places.values() if place)
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
-        """The bytes of pages that are not empty. Costs a GET for each bundle."""
+        """The bytes of pages that are not empty, still sealed. Costs a GET for each bundle."""
         by_object: defaultdict[str, list[tuple[int, Place]]] = defaultdict(list)
         for page in pages:
             place = self.table.place(page)
@@ -70,8 +70,8 @@ class StoredMap:
                 by_object[place.object].append((page, place))
         for name, found in by_object.items():
             ranges = [(place.offset, place.length) for _, place in found]
-            data = self.store.get_ranges(checkpoint_name(name), ranges)
-            yield from zip([page for page, _ in found], map(bytes, data), strict=True)
+            data = read_checkpoint_pages(self.store, name, ranges)
+            yield from zip([page for page, _ in found], data, strict=True)
 
     def page(self, page: int) -> dict[str, Any]:
         """The entries of a page; the caller may change the copy."""
@@ -84,8 +84,9 @@ class StoredMap:
         place = self.table.place(page)
         if place is None:
             return {}
-        data = self.store.get_range(checkpoint_name(place.object), place.offset, place.length)
-        found = decode_page(bytes(data), self._name(page))
+        ranges = [(place.offset, place.length)]
+        [data] = read_checkpoint_pages(self.store, place.object, ranges)
+        found = decode_page(data, self._name(page))
         if len(self._held) >= _HELD_PAGES:
             self._held = {}
         self._held[page] = found
@@ -122,9 +123,7 @@ def write_map(
     if wanted > count or 4 * wanted < count:
         return _write_anew(old, changes, wanted, write)
     moved = plan_moves(old.table, pages, sum(map(len, pages.values())))
-    for page, data in old.read_pages(moved):
-        unseal(data, store.url)
-        pages[page] = data
+    pages.update(old.read_pages(moved))
     return _write_pages(old.table, pages, len(old) + more, write)
 
 

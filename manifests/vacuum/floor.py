@@ -46,8 +46,41 @@ def keep_states(
             objects.add(state)
         if anchor is not None:
             anchors.append(anchor)
-            objects.add_name(anchor.root)
+            objects.add_root(anchor)
     return tuple(anchors), objects
+
+
+def lost_states(log: LogReader, head: Snapshot) -> dict[int, CorruptionError]:
+    """What is wrong with anchors that cannot be read, from neither of both copies, by their epochs.
+
+    Reads all of them whole. Raises StoreError.
+    """
+    lost: dict[int, CorruptionError] = {}
+    for anchor in head.anchors:
+        try:
+            read_anchor(log, anchor)
+        except CorruptionError as error:
+            lost[anchor.epoch] = error
+    return lost
+
+
+def name_lost(head: Snapshot, epochs: Iterable[int]) -> str:
+    """Sentences that say which states are lost, what keeps them, and what to do."""
+    return " ".join(_name_lost(head, epoch) for epoch in sorted(epochs))
+
+
+def _name_lost(head: Snapshot, epoch: int) -> str:
+    tags = [f"tag {name!r}" for name, each in sorted(head.tags.items()) if each == epoch]
+    pins = [f"pin {name!r}" for name, pin in sorted(head.pins.items()) if pin.epoch == epoch]
+    state = f"It takes the state at epoch {epoch} with it,"
+    if epoch == head.floor:
+        kept = "".join(f", kept by {each}" for each in (*tags, *pins))
+        return f"{state} the oldest readable epoch{kept}: restore the file from a backup."
+    keepers = " and ".join((*tags, *pins))
+    return (
+        f"{state} which {keepers or 'nothing'} keeps: restore the file from a backup, or remove"
+        " what keeps this epoch to give it up."
+    )
 
 
 def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from colonnade.manifests.ids import OBJECT_ID, TABLE_ID
-from colonnade.manifests.object_names import CHECKPOINTS, HINT, MANIFEST
+from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, MANIFEST
 from colonnade.manifests.store.base import ObjectInfo, finished_name
 
 _OBJECT = OBJECT_ID.pattern
@@ -20,7 +20,7 @@ _COLUMN = r"[1-9][0-9]{0,9}\.(?:col|idx)"
 _FILES = rf"(?P<object>{_OBJECT})(?:\.rowset|\.dv|\.origin|/rowset\.json|/{_COLUMN})"
 _DATA_AT_ROOT = re.compile(_FILES, re.ASCII)
 _DATA_OF_TABLE = re.compile(rf"{TABLE_ID.pattern}/{_FILES}", re.ASCII)
-_CHECKPOINT = re.compile(rf"{CHECKPOINTS}/(?P<object>{_OBJECT})\.json", re.ASCII)
+_CHECKPOINT = re.compile(rf"(?:{CHECKPOINTS}|{COPIES})/(?P<object>{_OBJECT})\.json", re.ASCII)
 _EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
 
 
@@ -28,9 +28,9 @@ _EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
 class Stored:
     """One thing in a store, as its name says.
 
-    `kind`: an epoch of the log (`epoch`), the `hint`, a part of a `checkpoint`, `data` of a table,
-    or `other`. `object` is the id of those that have one. `target` is the name that an unfinished
-    object would have got, and the object's own name where it is finished.
+    `kind`: an epoch of the log (`epoch`), the `hint`, a part of a `checkpoint` or its copy, `data`
+    of a table, or `other`. `object` is the id of those that have one. `target` is the name that an
+    unfinished object would have got, and the object's own name where it is finished.
     """
 
     info: ObjectInfo

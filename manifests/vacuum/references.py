@@ -16,9 +16,10 @@ from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.named_objects import named_objects
-from colonnade.manifests.model.operations import AddRowSets
+from colonnade.manifests.model.operations import AddRowSets, Anchor
 from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.copies import Parts
 
 _Use: TypeAlias = tuple[object, ...]
 """What a state says about the RowSets of a segment: equal uses name equal objects."""
@@ -28,11 +29,13 @@ class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
     Kept states share most of what lists their RowSets. Each segment and each page of tables is read
-    once, however many states share it, and is not held.
+    once, however many states share it, and is not held. `parts` are those that list RowSets and
+    tables.
     """
 
     def __init__(self, store: ObjectStore) -> None:
         self._store = store
+        self.parts = Parts()
         self._names = set[str]()
         self._pages = set[Place]()
         self._uses: dict[str, dict[_Use, tuple[TableState, SegmentRef]]] = {}
@@ -43,18 +46,23 @@ class StateObjects:
         Raises CorruptionError where the tables cannot be read, StoreError.
         """
         self._names |= state.stored_objects()
+        if isinstance(state.tables, StoredTables):
+            self.parts.add_pages(state.tables.stored.records.table)
+            self.parts.add_pages(state.tables.stored.names.table)
         try:
             for table in self._tables(state):
                 self._names.update(AddedEntries(table).object_ids())
                 for ref in table.rowsets.segments:
+                    self.parts.add_segment(ref.segment)
                     uses = self._uses.setdefault(ref.segment.object, {})
                     uses.setdefault(_use(table, ref), (table, ref))
         except NotFoundError as error:
             refuse_lost(error, state.epoch)
 
-    def add_name(self, name: str) -> None:
-        """Note one more object."""
-        self._names.add(name)
+    def add_root(self, anchor: Anchor) -> None:
+        """Note the root of an anchor."""
+        self._names.add(anchor.root)
+        self.parts.add_root(anchor)
 
     def read(self) -> set[str]:
         """All objects that were noted. Costs a GET for each segment, the first time.

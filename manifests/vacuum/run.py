@@ -18,9 +18,12 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import Anchor, Lease, Operation, Unpin, Vacuum
 from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,
+    lost_states,
+    name_lost,
     put_stubs,
     settle_hint,
 )
@@ -96,7 +99,7 @@ def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
     killed anywhere: the next run goes on. Costs a listing of the database, a GET for each epoch
     since the floor, for each kept state below it and for each segment that any of these has, a few
     requests for each state that is kept anew, a PUT for each epoch that goes, a DELETE for each
-    file.
+    file. Restores what is lost of the copies of anchors.
 
     Epochs that are dated in the future are as old as their files and those after them tell. A
     clock that is behind lets nothing go by age.
@@ -148,6 +151,9 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
     except CorruptionError as error:
         head = log.read_head()
         if (head.floor, head.anchors) == (before.floor, before.anchors):
+            lost = lost_states(log, head)
+            if lost:
+                raise CorruptionError(f"{error.message} {name_lost(head, lost)}") from error
             raise
         raise ConflictError(
             f"Another vacuum of {log.store.url} let epochs go that this one was reading; run it"
@@ -179,6 +185,9 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     store = not request.dry_run
     anchors, states = keep_states(log, head, floor.epoch, kept, store=store)
     used = _used(log, head, floor.epoch, states)
+    if store:
+        sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
+        copy_what_is_lost(log.store, states.parts, sizes, request.threads)
     return _Found(head, stored, floor, retention, now_ms, kept, anchors, used)
 
 

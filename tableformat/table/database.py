@@ -263,9 +263,11 @@ class Database:
     def repair(self, *, give_up_lost_epochs: bool = False) -> int:
         """Make checkpoint and hint anew from the log alone; returns the epoch of the head.
 
-        Changes nothing that a reader sees. What of the data is damaged, `ArrowTable.repair` takes
+        Restores damaged objects of anchors from their second copies first. Changes nothing that a
+        reader sees. What of the data is damaged, `ArrowTable.repair` takes
         out. `give_up_lost_epochs`: where a checkpoint proves that newer epochs were lost, part with
-        them. Raises CorruptionError where the log itself is damaged, StoreError.
+        them. Raises CorruptionError where the log itself is damaged, or an anchor at both of its
+        places, which names the tags and pins that keep its epoch; StoreError.
         """
         rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
         self._snapshot = self._log.read_head()

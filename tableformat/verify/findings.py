@@ -19,10 +19,11 @@ class Finding:
     """Something that is not as it should be.
 
     `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
-    suffers, and `repair` makes it anew. Blocks that are `understated` take more bytes decoded than
-    their index states: they are read, but the first releases refuse them; `repair` writes their
-    RowSet anew. What is `newer` has a format that this version does not know, and the store
-    refuses to read what is `unread`: of both nothing is known, and neither is called damaged.
+    suffers, and `repair` makes it anew. The second copy of an anchor counts as one; the first does
+    not, and is damaged though its copy serves. Blocks that are `understated` take more bytes
+    decoded than their index states: they are read, but the first releases refuse them; `repair`
+    writes their RowSet anew. What is `newer` has a format that this version does not know, and the
+    store refuses to read what is `unread`: of both nothing is known, and neither is called damaged.
     `file` is a name in the database; absent for what the log holds itself. `rows` are the first and
     last row concerned, as the RowSet stores them. `epoch` is one that a tag or pin keeps, where the
     newest one does not have the RowSet like this.

@@ -29,8 +29,10 @@ from colonnade.manifests.object_names import (
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.replacement import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.copies import damaged_places
+from colonnade.manifests.vacuum.floor import name_lost, read_anchor
 from colonnade.manifests.vacuum.objects import describe
+from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
 from colonnade.tableformat.verify.job import Unit
 
@@ -48,11 +50,7 @@ class LogCheck:
         newest = self._read_newest()
         self._follow(newest)
         if self.state is not None:
-            for anchor in self.state.anchors:
-                try:
-                    read_anchor(self.log, anchor)
-                except ColonnadeError as error:
-                    self._note(error, checkpoint_name(anchor.root))
+            self._check_anchors(self.state)
         for ref in () if newest is None else newest[1].earlier:
             if self.state is None or ref.epoch > self.state.floor:
                 self._check_checkpoint(ref)
@@ -84,6 +82,32 @@ class LogCheck:
             problem = f"{self.log.store.locate(HINT)} leads to no checkpoint of this log."
             self.findings.append(Finding("cache", problem, HINT))
         return found
+
+    def _check_anchors(self, head: Snapshot) -> None:
+        """Read all anchors whole, then each of their objects at both of its places."""
+        objects = StateObjects(self.log.store)
+        for anchor in head.anchors:
+            name = checkpoint_name(anchor.root)
+            try:
+                read_anchor(self.log, anchor)
+                objects.add_root(anchor)
+                objects.add(read_state(self.log.store, anchor))
+            except CorruptionError as error:
+                problem = f"{error.message} {name_lost(head, [anchor.epoch])}"
+                self.findings.append(Finding("damage", problem, name))
+            except ColonnadeError as error:
+                self._note(error, name)
+        for part in objects.parts:
+            try:
+                wrong = damaged_places(self.log.store, part)
+            except ColonnadeError as error:
+                self._note(error, part.places[0])
+                continue
+            for place, damage in wrong.items():
+                # Nobody reads the second copy as long as the first one is whole.
+                kind: Kind = "damage" if place == part.places[0] else "cache"
+                note = "The other copy of it is whole: `repair` restores this one."
+                self.findings.append(Finding(kind, f"{damage.message} {note}", place))
 
     def _is_listed(self, name: str) -> bool:
         return any(info.name == name for info in self.log.store.list(name))

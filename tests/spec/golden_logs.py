@@ -34,6 +34,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
+from colonnade.manifests.object_names import COPIES
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 
@@ -163,6 +164,11 @@ class Writer:
 
 def contents(store: ObjectStore) -> dict[str, bytes]:
     return {info.name: store.get(info.name) for info in store.list("")}
+
+
+def without_copies(store: ObjectStore) -> dict[str, bytes]:
+    """The same, but for the second copies of anchors, which earlier writers did not make."""
+    return {n: data for n, data in contents(store).items() if not n.startswith(f"{COPIES}/")}
 
 
 def copy(files: Mapping[str, bytes], store: ObjectStore) -> None:

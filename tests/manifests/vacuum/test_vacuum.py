@@ -31,6 +31,7 @@ from colonnade.manifests.object_names import (
     CHECKPOINTS,
     HINT,
     checkpoint_name,
+    copy_name,
     deletion_vector_name,
     epoch_name,
     packed_name,
@@ -340,7 +341,7 @@ def test_a_damaged_epoch_stops_the_run(number: int) -> None:
     assert world.files() == files
 
 
-def test_a_damaged_anchor_or_segment_stops_the_run() -> None:
+def test_an_anchor_or_segment_that_is_damaged_at_both_places_stops_the_run() -> None:
     world = World()
     world.append(4)
     world.vacuum()
@@ -348,8 +349,10 @@ def test_a_damaged_anchor_or_segment_stops_the_run() -> None:
     [anchor] = world.log.read_head().anchors
     segment = read_anchor(world.log, anchor)[0].table("orders").rowsets.segments[0].segment.object
     world.store.delete(HINT)
-    for name in (checkpoint_name(segment), checkpoint_name(anchor.root)):
+    for part in (segment, anchor.root):
+        name, second = checkpoint_name(part), copy_name(part)
         whole = world.store.get(name)
+        world.store.delete(second)
         for broken in (whole[:-9] + b"?" + whole[-8:], None):
             world.store.delete(name) if broken is None else world.store.put(
                 name, broken, sync=False

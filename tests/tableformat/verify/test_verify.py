@@ -20,7 +20,7 @@ from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFo
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
+from colonnade.manifests.object_names import HINT, checkpoint_name, copy_name, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.partition import writer
 from colonnade.tableformat.partition.divide import divide
@@ -243,6 +243,7 @@ def test_what_comes_after_a_damaged_stub_is_looked_at_all_the_same() -> None:
     assert report.epoch == newest.epoch
     [anchor] = newest.anchors
     flip(store, checkpoint_name(anchor.root), 60)
+    store.delete(copy_name(anchor.root))
     files = {each.file for each in db.verify(1).findings}
     assert files == {epoch_name(1), epoch_name(newest.floor), HINT}
 

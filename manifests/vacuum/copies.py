@@ -1,0 +1,137 @@
+"""Second copies of the objects that anchors are made of, so that damage of one loses no state.
+
+Above the floor the log says again what a checkpoint holds. An anchor is all that is left of the
+epochs that it replaces, so each of its objects is stored at two places.
+Spec: docs/spec/checkpoint.md#copies
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from colonnade.manifests.checkpoint.paged_map import PageTable
+from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.model.codec import unseal, verify
+from colonnade.manifests.model.entries import ByteCheck, SegmentEntry
+from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.object_names import checkpoint_name, copy_name
+from colonnade.manifests.store.base import ObjectStore
+
+
+@dataclass(slots=True)
+class Part:
+    """An object that anchors are made of: a root, a segment, or a bundle of pages.
+
+    `check` is absent for a bundle, of which `pages` (offset, length) are used.
+    """
+
+    object: str
+    length: int
+    check: ByteCheck | None = None
+    pages: set[tuple[int, int]] = field(default_factory=set)
+
+    @property
+    def places(self) -> tuple[str, str]:
+        """The names under which its bytes are stored."""
+        return checkpoint_name(self.object), copy_name(self.object)
+
+    def read(self, store: ObjectStore, name: str) -> bytes:
+        """Its bytes at one of its places. Raises NotFoundError, CorruptionError, StoreError."""
+        data, location = store.get(name, limit=self.length), store.locate(name)
+        if self.check is not None:
+            verify(data, self.check, location)
+        elif len(data) != self.length:
+            raise CorruptionError(f"{location} holds {len(data)} bytes instead of {self.length}.")
+        for offset, length in self.pages:
+            unseal(data[offset : offset + length], location)
+        return data
+
+
+class Parts:
+    """The objects that some anchors are made of, each once."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Part] = {}
+
+    def __iter__(self) -> Iterator[Part]:
+        return iter(self._parts.values())
+
+    def add_root(self, anchor: Anchor) -> None:
+        """Note the root of an anchor."""
+        self._add(Part(anchor.root, anchor.check.length, anchor.check))
+
+    def add_segment(self, segment: SegmentEntry) -> None:
+        """Note a segment."""
+        self._add(Part(segment.object, segment.check.length, segment.check))
+
+    def add_pages(self, table: PageTable) -> None:
+        """Note the bundles of a map, and which pages of them it uses."""
+        for bundle in table.bundles:
+            self._add(Part(bundle.object, bundle.length))
+        for page in range(table.page_count):
+            place = table.place(page)
+            if place is not None:
+                self._parts[place.object].pages.add((place.offset, place.length))
+
+    def _add(self, part: Part) -> None:
+        self._parts.setdefault(part.object, part)
+
+
+def copy_what_is_lost(
+    store: ObjectStore, parts: Parts, sizes: Mapping[str, int], threads: int
+) -> None:
+    """See that each part is at both of its places, going by a listing: `sizes` of files by name.
+
+    Costs a GET and a PUT for each part that is at one place only or has another size there; what is
+    damaged at its full size shows only where it is read (`restore`). Raises CorruptionError where a
+    part is whole nowhere, StoreError.
+    """
+    lost = [each for each in parts if any(sizes.get(n) != each.length for n in each.places)]
+
+    def mend(part: Part) -> None:
+        first, second = part.places
+        try:
+            # It may be younger than the listing.
+            data = part.read(store, first)
+        except (NotFoundError, CorruptionError):
+            restore(store, part)
+        else:
+            store.put(second, data, sync=True)
+
+    if threads == 1:
+        for part in lost:
+            mend(part)
+        return
+    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
+        list(pool.map(mend, lost))
+
+
+def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:
+    """What is wrong with a part at each place where it is not whole. Costs two GETs."""
+    wrong: dict[str, NotFoundError | CorruptionError] = {}
+    for name in part.places:
+        try:
+            part.read(store, name)
+        except (NotFoundError, CorruptionError) as error:
+            wrong[name] = error
+    return wrong
+
+
+def restore(store: ObjectStore, part: Part) -> tuple[str, ...]:
+    """Put a part where it is not whole, from where it is; returns the names of what was restored.
+
+    Whoever reads it meanwhile finds the damaged bytes or the restored ones. Costs two GETs, and for
+    what is restored a GET and a PUT. Raises CorruptionError where it is whole nowhere, StoreError.
+    """
+    wrong = damaged_places(store, part)
+    sound = [name for name in part.places if name not in wrong]
+    if not sound:
+        problem = wrong[part.places[0]]
+        raise CorruptionError(f"{problem.message} Its copy is damaged or missing, too.")
+    if wrong:
+        data = part.read(store, sound[0])
+        for name in wrong:
+            store.put(name, data, sync=True)
+    return tuple(wrong)

@@ -1,0 +1,181 @@
+"""Damage of any one object of an anchor loses nothing: no state, no file, and no command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.copies import Part
+from colonnade.manifests.vacuum.floor import read_anchor
+from colonnade.manifests.vacuum.references import StateObjects
+from colonnade.tableformat.table.database import Database
+
+SCHEMA = pa.schema([("id", pa.int64())])
+TABLES = ("a", "b", "c")
+PAGED = Limits(
+    listed_rowsets=1, segment_rowsets=2, segment_vectors=1, inline_bytes=0, group_rowsets=2,
+    root_tables=0, root_bytes=0, page_bytes=300,
+)  # fmt: skip
+PLAIN = Limits(listed_rowsets=0, segment_rowsets=2, segment_vectors=1)
+
+Contents = dict[tuple[int, str], list[int]]
+"""The rows of each table at each epoch."""
+
+
+def open_database(store: MemoryStore, limits: Limits) -> Database:
+    log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
+    return Database(store, log, log.read_head())
+
+
+def make(limits: Limits) -> MemoryStore:
+    """Two vacuums, each with a tag below its floor, among appends and deletes."""
+    store = MemoryStore(now_ms=lambda: 0)
+    create_database(store, lone_table=False)
+    db = open_database(store, limits)
+    for name in TABLES:
+        db.create_table(name, SCHEMA)
+    for turn in range(2):
+        for number, name in enumerate(TABLES[: 2 + turn]):
+            table = db.table(name)
+            first = 100 * turn + 10 * number
+            table.append(pa.table({"id": range(first, first + 4)}, SCHEMA))
+            table.delete(f"id = {first}")
+        db.tag(f"tag{turn}", db.refresh().epoch)
+        db.table("a").append(pa.table({"id": [1000 + turn, 2000 + turn]}, SCHEMA))
+        db.vacuum(0)
+    db.table("a").append(pa.table({"id": [5000]}, SCHEMA))
+    return store
+
+
+def clone(store: MemoryStore) -> MemoryStore:
+    made = MemoryStore(now_ms=lambda: 0)
+    for info in store.list(""):
+        made.put(info.name, store.get(info.name), sync=False)
+    return made
+
+
+def read(db: Database, name: str, epoch: int) -> list[int]:
+    return sorted(db.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()["id"].to_pylist())
+
+
+def read_all(db: Database) -> Contents:
+    """All rows of the head, the floor and every tag."""
+    head = db.refresh()
+    return {
+        (epoch, name): sorted(
+            db.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()["id"].to_pylist()
+        )
+        for epoch in {head.epoch, head.floor, *head.tags.values()}
+        for name in TABLES
+    }
+
+
+def parts(db: Database) -> list[Part]:
+    """The objects that the anchors of a database are made of."""
+    objects = StateObjects(db._log.store)
+    for anchor in db.refresh().anchors:
+        objects.add_root(anchor)
+        objects.add(read_anchor(db._log, anchor)[0])
+    return list(objects.parts)
+
+
+def damages(
+    store: MemoryStore, found: list[Part], *, every: bool
+) -> Iterator[tuple[str, bytes | None]]:
+    """The files of anchors, lost, flipped and cut; or each file in one of these ways."""
+    for number, name in enumerate(name for part in found for name in part.places):
+        whole = store.get(name)
+        flipped = bytearray(whole)
+        flipped[len(whole) * 2 // 3] ^= 4
+        ways = (None, bytes(flipped), whole[:-1])
+        for way in ways if every else (ways[number // 2 % 3],):
+            yield name, way
+
+
+def damaged(store: MemoryStore, name: str, data: bytes | None) -> MemoryStore:
+    made = clone(store)
+    if data is None:
+        made.delete(name)
+    else:
+        made.put(name, data, sync=False)
+    return made
+
+
+@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.parametrize("limits", [PLAIN, PAGED], ids=["plain", "paged"])
+def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
+    limits: Limits, every: bool
+) -> None:
+    store = make(limits)
+    db = open_database(store, limits)
+    expected, found = read_all(db), parts(db)
+    assert db.verify(1).findings == ()
+    assert len(db.snapshot.anchors) == 3
+    for number, (name, data) in enumerate(damages(store, found, every=every)):
+        broken = damaged(store, name, data)
+        if number % 3:
+            broken.delete(HINT)
+        db = open_database(broken, limits)
+        assert read_all(db) == expected, name
+        report = db.verify(1)
+        kind = "damage" if name.startswith(CHECKPOINTS) else "cache"
+        assert (kind, name) in {(each.kind, each.file) for each in report.findings}, (name, report)
+        assert {each.file for each in report.findings} <= {name, HINT}
+        repaired = bool(number % 2)
+        if repaired:
+            db.repair()
+            assert broken.get(name) == store.get(name)
+        db.table("b").append(pa.table({"id": [6000]}, SCHEMA))
+        assert db.vacuum(0).epoch is not None, name
+        after = read_all(open_database(broken, limits))
+        kept = {key: rows for key, rows in expected.items() if key[0] in db.tags().values()}
+        assert {**after, **kept} == after, name
+        assert 6000 in after[db.snapshot.epoch, "b"]
+        # A vacuum restores what is lost or cut; damage at full size shows only to those who read.
+        hidden = data is not None and len(data) == len(store.get(name)) and not repaired
+        left = {each.file for each in db.verify(2).findings}
+        assert left <= ({name} if hidden else set())
+
+
+@pytest.mark.parametrize("limits", [PLAIN, PAGED], ids=["plain", "paged"])
+def test_a_vacuum_copies_anchors_of_earlier_versions_and_what_was_lost(limits: Limits) -> None:
+    store = make(limits)
+    whole = {info.name: store.get(info.name) for info in store.list("_manifest/c")}
+    for name in whole:
+        if name.startswith(COPIES):
+            store.delete(name)
+    db = open_database(store, limits)
+    planned = clone(store)
+    open_database(planned, limits).vacuum(0, dry_run=True)
+    assert not list(planned.list(COPIES))
+    db.vacuum(0, retain_epochs=100)
+    assert all(store.get(name) == whole[name] for part in parts(db) for name in part.places)
+
+
+def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up() -> None:
+    store = make(PLAIN)
+    db = open_database(store, PLAIN)
+    [tagged] = [a for a in db.snapshot.anchors if a.epoch == db.tags()["tag0"]]
+    for name in next(part for part in parts(db) if part.object == tagged.root).places:
+        store.delete(name)
+    files = {info.name for info in store.list("")}
+    report = db.verify(1)
+    assert [
+        f"epoch {tagged.epoch}" in each.problem for each in report.findings if each.kind == "damage"
+    ]
+    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0), "repair": db.repair}
+    for name, call in calls.items():
+        with pytest.raises(CorruptionError, match="which tag 'tag0' keeps"):
+            call()
+        assert files <= {info.name for info in store.list("")}, name
+    db.untag("tag0")
+    assert db.vacuum(0).epoch is not None
+    assert open_database(store, PLAIN).verify(4).is_sound
