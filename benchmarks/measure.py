@@ -39,6 +39,15 @@ class Figure:
         return self.ratio if self.judged_by_ratio and self.ratio is not None else self.ours
 
     @property
+    def wanted(self) -> str:
+        """The target in words: of the ratio, or of our own value in its unit."""
+        if self.target is None:
+            return ""
+        if self.judged_by_ratio and self.ratio is not None:
+            return f"ratio ≤ {self.target:g}"
+        return f"≤ {self.target:g} {self.unit}".rstrip()
+
+    @property
     def verdict(self) -> str:
         """`met`, `missed`, or `reported` where there is no target."""
         if self.target is None:
@@ -122,7 +131,7 @@ def show(figures: list[Figure]) -> str:
                 for each in (figure.ours, *others)
             ),
             "" if figure.ratio is None else f"{figure.ratio:.3f}",
-            "" if figure.target is None else f"≤ {figure.target:g}",
+            figure.wanted,
             figure.verdict,
         ]
         rows.append(f"| {' | '.join(cells)} |")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.__main__ import BENCHMARKS
+from benchmarks.measure import Figure, show
 
 PEERS = {"changes", "peers"}
 """Need another pyspark, and the peers' jars from the network."""
@@ -26,3 +27,19 @@ def test_a_benchmark_measures_each_of_its_figures(name: str, tmp_path: Path) -> 
     figures = json.loads((tmp_path / f"{name}.json").read_text())["figures"]
     assert figures
     assert all(figure["ours"] >= 0 for figure in figures), figures
+
+
+def test_a_table_says_what_a_target_judges_and_in_which_unit() -> None:
+    figures = [
+        Figure("append", "ms", 1.8, 0.6, 3.0, target=2, judged_by_ratio=False),
+        Figure("scan", "s", 1.0, 2.0, 0.5, target=0.4),
+        Figure("open", "ms", 1.5, target=5),
+        Figure("look", "s", 1.0, 2.0, 0.5),
+    ]
+    cells = [line.split(" | ")[3:] for line in show(figures).splitlines()[2:]]
+    assert cells == [
+        ["3.000", "≤ 2 ms", "met |"],
+        ["0.500", "ratio ≤ 0.4", "missed |"],
+        ["", "≤ 5 ms", "met |"],
+        ["0.500", "", "reported |"],
+    ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from tests.spark_ext.java.spark_shell import SparkShell
 
 TABLE = "colonnade.db.t"
-README = Path(__file__).parents[3] / "README.md"
 
 
 class Rows:
@@ -138,21 +136,6 @@ def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
     finally:
         rows.shell.run(tries % 10)
     assert re.match(r"Row 0 of RowSet \d of table 't' changed in epoch \d \(update\)", text)
-
-
-def test_the_readmes_lines_run_as_written(rows: Rows) -> None:
-    section = README.read_text().split("### From Python")[1].split("## Without Spark")[0]
-    block = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)[-2]
-    rows.shell.sql("CREATE DATABASE colonnade.shop")
-    rows.shell.sql("CREATE TABLE colonnade.shop.orders (id BIGINT, day DATE)")
-    rows.shell.sql("INSERT INTO colonnade.shop.orders VALUES (7, DATE '2026-01-01'), (8, NULL)")
-    news = "spark.sql('SELECT id, current_date() day, id = 9 AS cancelled FROM range(8, 10)')"
-    code = block.replace('"shop/orders"', f"{str(rows.shell.folder / 'warehouse/shop/orders')!r}")
-    names = f"{{'spark': spark, 'colonnade': colonnade, 'F': F, 'news': {news}}}"
-    rows.shell.run(f"exec({code!r}, {names})")
-    found = rows.shell.sql("SELECT id, day = current_date() FROM colonnade.shop.orders ORDER BY id")
-    assert found == [[7, False], [8, True], [9, True]]
-    rows.shell.sql("DROP DATABASE colonnade.shop CASCADE")
 
 
 @pytest.mark.parametrize(

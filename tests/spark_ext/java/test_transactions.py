@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import pytest
 import colonnade
 from tests.spark_ext.java.spark_shell import SparkShell
 
-README = Path(__file__).parents[3] / "README.md"
 BEGIN = "CALL colonnade.system.begin(database => 'db')"
 COMMIT, ROLLBACK = "CALL colonnade.system.commit()", "CALL colonnade.system.rollback()"
 
@@ -318,24 +316,3 @@ def test_a_block_that_raises_leaves_nothing(spark: SparkShell) -> None:
     assert "whose tables are: a, b." in spark.refused_run(code % path)
     assert committed(spark) == before
     assert ids(spark, "a") == [*range(10)]
-
-
-def test_the_readmes_lines_run_as_written(spark: SparkShell) -> None:
-    section = README.read_text().split("### Several tables at once")[1].split("## Without")[0]
-    [code] = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    [statements] = re.findall(r"```sql\n(.*?)```", section, flags=re.DOTALL)
-    shop = f"{spark.folder}/warehouse/shop"
-    spark.sql("CREATE DATABASE colonnade.shop")
-    spark.sql("CREATE TABLE colonnade.shop.stock AS SELECT 7 AS item, 3 AS left")
-    spark.sql("CREATE TABLE colonnade.shop.orders (id BIGINT)")
-    spark.sql("CREATE TABLE colonnade.shop.baskets AS SELECT id, id = 1 AS done FROM range(4)")
-    names = "{'spark': spark, 'colonnade': colonnade, 'new_orders': spark.range(1, 2)}"
-    code = code.replace('"shop"', repr(shop)).replace("/lake/shop", shop)
-    spark.run(f"exec({code!r}, {names})")
-    assert spark.sql("SELECT left FROM colonnade.shop.stock") == [[2]]
-    spark.run("spark.range(2, 4).createOrReplaceTempView('news')")
-    for line in statements.splitlines():
-        spark.sql(line.split(";")[0])
-    assert spark.sql("SELECT id FROM colonnade.shop.orders ORDER BY id") == [[1], [2], [3]]
-    assert spark.sql("SELECT id FROM colonnade.shop.baskets") == [[0]]
-    spark.sql("DROP DATABASE colonnade.shop CASCADE")
