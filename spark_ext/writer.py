@@ -26,7 +26,7 @@ from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import locate
-from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.write.job import (
     WriteJob,
     decode_entries,

@@ -24,9 +24,10 @@ from colonnade.tableformat.compaction.job import CompactionJob, plan_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import commit_write, plan_write, write_options
+from colonnade.tableformat.write.job import plan_write, write_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 POLICY = CompactionPolicy()
@@ -44,7 +45,7 @@ def new(
     log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
     job = plan_write(location, base, "append", create=new_table("t", schema, sort_key))
-    return ArrowTable(location, log, commit_write(job, (), log, base))
+    return ArrowTable(location, log, commit_written(job, (), log, base))
 
 
 def rows(start: int, count: int) -> pa.Table:

@@ -31,10 +31,11 @@ from colonnade.manifests.state.partition_layout import split_fields
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import commit_write, plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write, write_rows
 from colonnade.tableformat.write.settings import CommitSettings
 
 Mode = Literal["append", "create", "overwrite"]
@@ -192,7 +193,7 @@ def _import_here(
     )
     with progress(output, "import", source.unit, source.total) as advance:
         entries = write_rows(job, source.batches(advance), target.location.store)
-    snapshot = commit_write(job, entries, target.log, target.base, fresh=True)
+    snapshot = commit_written(job, entries, target.log, target.base, fresh=True)
     compact_after(target.log, snapshot, job.target.table)
     return ImportFacts(
         table=target.location.url,

@@ -7,7 +7,6 @@ wrote, and one commit makes both visible. Sent again, it lands once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from colonnade.manifests.commit.change import TableRead
@@ -24,6 +23,7 @@ from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.scan.plan import rowset_filter
 from colonnade.tableformat.scan.selection import judge
+from colonnade.tableformat.statements.commit import commit_evaluated
 from colonnade.tableformat.statements.delete import evaluate_delete
 from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
@@ -32,7 +32,7 @@ from colonnade.tableformat.statements.reported import (
     found_replacement,
     reported_statement,
 )
-from colonnade.tableformat.statements.statement import Statement, is_done, make_change
+from colonnade.tableformat.statements.statement import Statement, is_done
 from colonnade.tableformat.write.job import WriteJob, decode_entries
 
 
@@ -119,10 +119,7 @@ def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> di
         return {"epoch": base.epoch}
     if is_state(job.base):
         return {"epoch": TRANSACTIONS.holding(job.base).run(job, statement)}
-    table = base.tables[TableId(job.target.table)]
-    change = make_change(statement, table, job.job, job.commit, job.transaction)
-    ops = (*change.ops, *job.end_of_lease())
-    after = log.commit(replace(change, ops=ops, fresh=UNSENT.take(job.transaction)), base)
+    after = commit_evaluated(job, statement, log, base, fresh=UNSENT.take(job.transaction))
     compact_after(log, after, job.target.table)
     return {"epoch": after.epoch}
 

@@ -24,9 +24,8 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.tableformat.location import Location
-from colonnade.tableformat.statements.replace import written_replacement
-from colonnade.tableformat.statements.replace_partitions import written_partitions
-from colonnade.tableformat.statements.statement import RowCounts, Statement, row_statement
+from colonnade.tableformat.statements.commit import written_statement
+from colonnade.tableformat.statements.statement import RowCounts, Statement
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings
@@ -91,21 +90,14 @@ class OpenTransaction:
         table = TableId(job.target.table)
 
         def added(log: Log, state: TableState, _: str) -> Statement:
-            if job.where is not None:
-                return written_replacement(job, entries, log, state)
-            if job.mode == "overwrite_partitions" and job.create is None:
-                return written_partitions(log, state, entries, job.parameters)
-            rows = sum(entry.rows for entry in entries)
-            return row_statement(job.mode, state, (), entries, inserted=rows)
+            return written_statement(job, entries, log, state)
 
         def run() -> RowCounts:
             if job.replaces is not None:
                 self._transaction.drop(self._transaction.state_of(TableId(job.replaces)).name)
             if job.create is not None:
                 self._transaction.create_as(job.create)
-            if job.mode == "overwrite" and job.create is None and job.where is None:
-                return self._transaction.replace(table, added)
-            if entries or job.where is not None:
+            if entries or job.where is not None or job.replaces_all:
                 return self._transaction.run(table, added)
             return RowCounts()
 

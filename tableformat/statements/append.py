@@ -1,8 +1,9 @@
-"""Adding rows."""
+"""Adding rows, beside those of a table or in place of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -25,3 +26,15 @@ def evaluate_append(
     added = write_batches(log.store, table, job, rows, settings)
     inserted = sum(entry.rows for entry in added)
     return row_statement("append", table, (), added, inserted=inserted)
+
+
+def evaluate_overwrite(
+    log: Log,
+    table: TableState,
+    batches: Iterable[pa.RecordBatch],
+    job: str,
+    settings: WriteSettings | None = None,
+) -> Statement:
+    """Write rows that take the place of all rows of the table. Raises as `evaluate_append`."""
+    added = evaluate_append(log, table, batches, job, settings)
+    return replace(added, operation="overwrite", replaces_all=True)

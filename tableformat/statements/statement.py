@@ -57,7 +57,10 @@ COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement that was evaluated on one table, of which nothing is committed yet."""
+    """A statement that was evaluated on one table, of which nothing is committed yet.
+
+    With `replaces_all` every row that the table had is deleted, too; its `rows` name none of them.
+    """
 
     operation: str
     ops: tuple[Operation, ...] = ()
@@ -66,11 +69,17 @@ class Statement:
     keys: tuple[KeyGuard, ...] = ()
     counts: RowCounts = RowCounts()
     parameters: Mapping[str, str] = field(default_factory=dict)
+    replaces_all: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether it changes nothing."""
-        return not (self.ops or self.rows)
+        return not (self.ops or self.rows or self.replaces_all)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it adds rows and looks at none: history then says as much as its counts."""
+        return not (self.rows or self.reads or self.keys or self.counts.rows_updated)
 
 
 def row_statement(
@@ -154,7 +163,7 @@ def make_change(
         rows=statement.rows,
         reads=statement.reads,
         keys=statement.keys,
-        metrics=statement.counts.metrics(),
+        metrics={} if statement.is_plain else statement.counts.metrics(),
         expect_epoch=chosen.expect_epoch,
         job=job,
         fresh=transaction is None,

@@ -25,6 +25,7 @@ from colonnade.tableformat.location import (
     refuse_existing,
 )
 from colonnade.tableformat.repair.caches import rebuild_caches
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import commit_rename
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.kept_epochs import (
@@ -42,7 +43,7 @@ from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
-from colonnade.tableformat.write.job import commit_write, plan_write
+from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -130,7 +131,7 @@ class Database:
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
         if location.find(base) is not None:
             raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
-        self._snapshot = commit_write(
+        self._snapshot = commit_written(
             plan_write(location, base, "append", create=design), (), self._log, base, fresh=True
         )
         return ArrowTable(location, self._log, self._snapshot)

@@ -37,6 +37,7 @@ from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.repair.rowsets import RepairResult, take_out
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.replace import evaluate_replace
 from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
@@ -50,7 +51,7 @@ from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
-from colonnade.tableformat.write.job import commit_write, plan_write, take_lease, write_rows
+from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 
@@ -112,7 +113,7 @@ class ArrowTable(RowMethods):
         name, columns = location.new_table_name, as_table_schema(schema)
         design = new_table(name, columns, sort_key, properties, comment, partition_by)
         job = plan_write(location, base, "append", create=design)
-        return cls(location, log, commit_write(job, (), log, base, fresh=True))
+        return cls(location, log, commit_written(job, (), log, base, fresh=True))
 
     @property
     def path(self) -> str:
@@ -462,7 +463,7 @@ class ArrowTable(RowMethods):
         if not entries and not job.has_more_than_rows:
             return base.epoch
         try:
-            after = commit_write(job, entries, self._log, base, fresh=True)
+            after = commit_written(job, entries, self._log, base, fresh=True)
         except ConflictError:
             if mode == "append":
                 self.refresh()  # it relies on nothing that was seen: repeated, it succeeds

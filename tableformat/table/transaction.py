@@ -34,7 +34,7 @@ from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Where, parse_predicate
 from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
-from colonnade.tableformat.statements.append import evaluate_append
+from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
 from colonnade.tableformat.statements.replace import evaluate_replace
 from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
@@ -239,22 +239,6 @@ class Transaction:
 
     def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
         """Evaluate a statement on what the transaction sees, which then includes its rows."""
-        return self._apply(table, evaluate, TableWork.add)
-
-    def replace(self, table: TableId, evaluate: Evaluate) -> RowCounts:
-        """Like `run`, but all rows that the table had go first."""
-
-        def overwrite(log: Log, state: TableState, job: str) -> Statement:
-            return replace(evaluate(log, state, job), operation="overwrite")
-
-        return self._apply(table, overwrite, TableWork.replace_all)
-
-    def _apply(
-        self,
-        table: TableId,
-        evaluate: Evaluate,
-        change: Callable[[TableWork, Statement], TableWork],
-    ) -> RowCounts:
         state = self.state_of(table)
         with self._log.removals_are_conflicts(
             Change("", "transaction", (), fresh=True), self._base
@@ -263,7 +247,7 @@ class Transaction:
         work = self._plan.work.get(table)
         if work is None:
             work = TableWork.begin(self._log, self._base.tables.get(table), state)
-        self._become(self._plan.with_work(change(work, statement), statement, state.name))
+        self._become(self._plan.with_work(work.add(statement), statement, state.name))
         return statement.counts
 
     def _become(self, plan: _Plan) -> None:
@@ -353,9 +337,9 @@ class TransactionTable(RowMethods):
         """Replace all rows, or those for which `where` is true; see `ArrowTable.overwrite`."""
         check_settings(settings, None)
         if where is None:
-            return self._transaction.replace(
+            return self._transaction.run(
                 self._table,
-                lambda log, t, job: evaluate_append(log, t, batches_of(data), job, settings),
+                lambda log, t, job: evaluate_overwrite(log, t, batches_of(data), job, settings),
             )
         predicate, text = parse_predicate(where), str(where)
         return self._transaction.run(

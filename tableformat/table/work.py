@@ -56,6 +56,8 @@ class TableWork:
 
     def add(self, statement: Statement) -> TableWork:
         """The same and a statement, which was evaluated on what this leaves."""
+        if statement.replaces_all:
+            return self._replace_all(statement)
         rows, added = list(self.rows), list(self.added)
         for gone in statement.rows:
             number = gone.rowset.id
@@ -86,8 +88,8 @@ class TableWork:
             keys=(*self.keys, *statement.keys),
         )
 
-    def replace_all(self, statement: Statement) -> TableWork:
-        """The same with all rows that were there replaced by those of a statement."""
+    def _replace_all(self, statement: Statement) -> TableWork:
+        """The same with all earlier rows replaced by the rows of a statement."""
         entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
         return replace(
             self,

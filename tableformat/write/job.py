@@ -1,9 +1,10 @@
 """A write from its first decision to its epoch, in three steps that may run on three machines.
 
-    plan_write     on the driver, before any data exists: fixes transaction id and base epoch,
-                   and for a new table its id and column ids
-    write_rows     on executors: streams rows into RowSets under the job's id
-    commit_write   on the driver, perhaps in another process: one epoch, or an error
+    plan_write      on the driver, before any data exists: fixes transaction id and base epoch,
+                    and for a new table its id and column ids
+    write_rows      on executors: streams rows into RowSets under the job's id
+    commit_written  on the driver, perhaps in another process (`statements/commit.py`): one epoch,
+                    or an error
 
 Everything that travels between the steps is a plain value that turns into JSON. A step that is
 repeated (a retried task, a re-sent commit) does no harm: tasks write under ids of their own, and
@@ -13,23 +14,18 @@ a commit finds its transaction id in the log.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import Any, Literal
 
 import pyarrow as pa
 from pydantic import TypeAdapter
 
-from colonnade.manifests.commit.change import TableRead
-from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import (
-    AlreadyExistsError,
-    ConflictError,
     InvalidInputError,
     NotFoundError,
 )
-from colonnade.manifests.ids import TableId, new_job_id, new_transaction_id
+from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.manifests.log.creation import refuse_foreign_data
-from colonnade.manifests.log.log import Change, Log, create_database
+from colonnade.manifests.log.log import Change, Log
 from colonnade.manifests.model.bloom_columns import bloom_columns
 from colonnade.manifests.model.entries import (
     ColumnNumber,
@@ -40,10 +36,7 @@ from colonnade.manifests.model.entries import (
     TableIdText,
 )
 from colonnade.manifests.model.operations import (
-    AddRowSet,
     CreateTable,
-    DropRowSet,
-    DropTable,
     Lease,
     Operation,
     TransactionIdText,
@@ -112,6 +105,11 @@ class WriteJob(Model):
         return self.settings.lease_hours is not None and not self.create_database
 
     @property
+    def replaces_all(self) -> bool:
+        """Whether it replaces all rows of a table that exists."""
+        return self.mode == "overwrite" and self.create is None and self.where is None
+
+    @property
     def has_more_than_rows(self) -> bool:
         """Whether there is something to commit, or to check, where no rows came."""
         asked = self.commit.batch is not None or self.commit.expect_epoch is not None
@@ -137,7 +135,7 @@ def plan_write(
 
     A table that does not exist is created by the same epoch when `create` designs it; with
     `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
-    `where` selects (None: all); `statements.written.commit_written` commits every kind.
+    `where` selects (None: all); `statements.commit.commit_written` commits every kind.
     Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
     `create` is absent, InvalidInputError for a store that cannot commit and for settings of
     another type; for a folder that holds data of another format where no database is yet.
@@ -217,86 +215,6 @@ def open_writer(
     return RowSetWriter(store, prefix, job, schema, sort_key, options)
 
 
-def commit_write(
-    job: WriteJob,
-    entries: Iterable[RowSetEntry],
-    log: Log | None = None,
-    base: Snapshot | None = None,
-    *,
-    fresh: bool = False,
-) -> Snapshot:
-    """Commit everything that the tasks wrote as one epoch, and return the state after it.
-
-    An append of nothing makes none. `fresh`: nobody has sent the job before. Requires: the job
-    appends, or replaces a whole table; `commit_written` is for every job.
-
-    `log` and `base` (the snapshot of the job's base epoch) save reading them again.
-    Raises InvalidInputError for a job that replaces some rows or partitions: they would be added,
-    or all others lost. ConflictError when another writer changed what this one replaces, dropped
-    the table, or made a database of several tables where this one was to create a lone table,
-    AlreadyExistsError when the table to create was created meanwhile, CommitUnknownError when the
-    store did not say whether the epoch was written, or retention has removed the job's base and
-    the epoch cannot be found: its files are then kept.
-    """
-    if job.where is not None or (job.mode == "overwrite_partitions" and job.create is None):
-        raise InvalidInputError(
-            f"This write to table {job.target.name!r} replaces chosen rows or partitions; commit it"
-            " with commit_written, which looks for them."
-        )
-    log = log or Log(open_store(job.url))
-    if job.create_database:
-        # A commit that is sent again finds the database of its first try.
-        with suppress(AlreadyExistsError):
-            create_database(log.store, lone_table=True)
-    if base is None:
-        base, landed = log.resume(job.base, job.transaction, fresh=fresh)
-        if landed:
-            return base
-    if job.create_database and not base.lone_table:
-        # The rows lie where those of a lone table are; in this database nobody would find them.
-        raise ConflictError(
-            f"A database was created at {job.url} meanwhile; write to a table in it, such as"
-            f" {job.url}/{job.target.name}."
-        )
-    ops: list[Operation] = []
-    if job.replaces is not None:
-        # The first refuses, as for any overwrite, what would lose rows added since the base.
-        ops += [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces)]
-    if job.create is not None:
-        ops.append(job.create)
-    reads: tuple[TableRead, ...] = ()
-    if job.mode == "overwrite" and job.create is None:
-        planned = Change(job.transaction, job.mode, (), fresh=fresh)
-        with log.removals_are_conflicts(planned, base):
-            ops.append(_drop_all(log, base, job.target.table))
-        reads = (TableRead(job.target.table, replaces=True),)
-    rowsets = [stamped(entry, job.target) for entry in entries]
-    ops.extend(AddRowSet(table=job.target.table, rowset=rowset) for rowset in rowsets)
-    ops.extend((*job.commit.operations(job.target.table), *job.end_of_lease()))
-    if not ops:
-        log.expect(job.mode, job.commit.expect_epoch, base)
-        return base
-    return log.commit(
-        Change(
-            transaction=job.transaction,
-            operation=_operation(job, bool(rowsets)),
-            parameters={**job.parameters, **job.commit.parameters()},
-            ops=tuple(ops),
-            reads=reads,
-            expect_epoch=job.commit.expect_epoch,
-            fresh=fresh,
-        ),
-        base,
-    )
-
-
-def _operation(job: WriteJob, with_rows: bool) -> str:
-    """What history calls the write."""
-    if job.replaces is not None:
-        return "replace_table"
-    return job.mode if with_rows or job.create is None else "create_table"
-
-
 def stamped(entry: RowSetEntry, written_for: Target | TableState) -> RowSetEntry:
     """The entry of a RowSet with the state of the table that it was written for."""
     ids = {
@@ -362,9 +280,3 @@ def _new_target(create: CreateTable, location: Location) -> Target:
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
     )
-
-
-def _drop_all(log: Log, base: Snapshot, table: str) -> DropRowSet:
-    """Without ranges where the table is empty: that tells an overwrite from an append."""
-    live = log.read_entries(base.tables[TableId(table)])
-    return DropRowSet(table=table, rowsets=id_ranges(live.ids.tolist()))

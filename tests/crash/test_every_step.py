@@ -17,11 +17,12 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write import job as write_job
-from colonnade.tableformat.write.job import commit_write, plan_write, write_options, write_rows
+from colonnade.tableformat.write.job import plan_write, write_options, write_rows
 from tests.crash.every_step import check_every_step, copied, outcome
 from tests.faults import Call, Fault, FaultyStore
 
@@ -61,7 +62,7 @@ def create(store: ObjectStore, data: pa.Table) -> None:
     location = Location(store, None, exists=False)
     design = new_table("t", as_table_schema(SCHEMA))
     job = plan_write(location, None, "append", create=design)
-    commit_write(job, write_rows(job, data.to_batches(), store), log_of(store))
+    commit_written(job, write_rows(job, data.to_batches(), store), log_of(store))
 
 
 def append(store: ObjectStore, data: pa.Table) -> None:

@@ -16,10 +16,11 @@ from colonnade.manifests.object_names import CHECKPOINTS, HINT
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import col
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import commit_write, plan_write
+from colonnade.tableformat.write.job import plan_write
 
 SCHEMA = pa.schema([("id", pa.int64()), ("text", pa.string())])
 IDS = st.lists(st.integers(0, 99), min_size=1, max_size=5)
@@ -39,7 +40,7 @@ class TableMachine(RuleBasedStateMachine):
         base = create_database(self.store, lone_table=False)
         design = new_table("t", as_table_schema(SCHEMA), ["id"])
         job = plan_write(self.location, base, "append", create=design)
-        commit_write(job, (), self.log(), base)
+        commit_written(job, (), self.log(), base)
         self.writer, self.other = self.open(), self.open()
         self.model: dict[int, list[int]] = {1: []}
 

@@ -19,8 +19,8 @@ from colonnade.tableformat.predicate import parse_predicate
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.scan.selection import select_rows
 from colonnade.tableformat.statements import update
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.statement import make_change
-from colonnade.tableformat.statements.written import commit_written
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.write.job import WriteMode, plan_write, take_lease, write_options
 

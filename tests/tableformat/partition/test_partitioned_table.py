@@ -17,7 +17,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import locate_existing
-from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import DropColumn, RenameColumn
 from colonnade.tableformat.table.database import Database
 from colonnade.tableformat.table.table import ArrowTable

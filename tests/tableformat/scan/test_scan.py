@@ -34,10 +34,11 @@ from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import col
 from colonnade.tableformat.rowset.writer import RowSetWriter
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.conform import conform
-from colonnade.tableformat.write.job import commit_write, plan_write, write_options
+from colonnade.tableformat.write.job import plan_write, write_options
 from tests.faults import FaultyStore
 from tests.tableformat.predicate.oracle import TYPES, Oracle, random_predicate, random_value
 
@@ -57,7 +58,7 @@ def new(store: ObjectStore, types: dict[str, str], sort_key: Sequence[str] = ())
     design = new_table("t", TableSchema(fields=fields), sort_key)
     log = Log(store)
     job = plan_write(location, base, "append", create=design)
-    return ArrowTable(location, log, commit_write(job, (), log, base))
+    return ArrowTable(location, log, commit_written(job, (), log, base))
 
 
 def reopened(table: ArrowTable, store: ObjectStore) -> ArrowTable:
@@ -77,7 +78,7 @@ def append(
     with RowSetWriter(store, job.target.prefix, job.job, schema, key, options) as writer:
         writer.write(conform(rows, schema))
         entries = writer.close()
-    commit_write(job, entries, Log(store), base)
+    commit_written(job, entries, Log(store), base)
     table.refresh()
 
 

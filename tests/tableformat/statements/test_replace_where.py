@@ -15,7 +15,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.predicate import parse_predicate
-from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write, write_rows
 

@@ -22,9 +22,10 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import commit_write, plan_write
+from colonnade.tableformat.write.job import plan_write
 from tests.faults import FaultyStore
 
 SCHEMA = pa.schema(
@@ -60,7 +61,7 @@ def made(store: ObjectStore | None = None, schema: pa.Schema = SCHEMA) -> ArrowT
     log = Log(store, pause=lambda _: None)
     base = create_database(store, lone_table=False)
     job = plan_write(location, base, "append", create=new_table("t", as_table_schema(schema)))
-    return ArrowTable(location, log, commit_write(job, (), log, base))
+    return ArrowTable(location, log, commit_written(job, (), log, base))
 
 
 def another(table: ArrowTable) -> ArrowTable:

@@ -30,6 +30,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import Location, locate_existing
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import (
     AddColumn,
     Alteration,
@@ -44,7 +45,7 @@ from colonnade.tableformat.table.alteration import (
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.restore import restore_database
 from colonnade.tableformat.table.table import ArrowTable
-from colonnade.tableformat.write.job import commit_write, plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write, write_rows
 
 STRUCT = StructType(
     fields=(SchemaField(name="x", type="int", nullable=False), SchemaField(name="y", type="int"))
@@ -311,8 +312,8 @@ def test_a_table_is_replaced_in_one_epoch_and_the_old_one_stays_readable(tmp_pat
     design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
     job = plan_write(location, base, "append", create=design, replace=True)
     entries = write_rows(job, pa.table({"k": [7]}, pa.schema([("k", pa.int32())])).to_batches())
-    assert commit_write(job, entries).epoch == base.epoch + 1
-    assert commit_write(job, entries).epoch == base.epoch + 1
+    assert commit_written(job, entries).epoch == base.epoch + 1
+    assert commit_written(job, entries).epoch == base.epoch + 1
     table = database.table("t")
     assert read(table) == [{"k": 7}]
     assert len(read(table, epoch=base.epoch)) == 2
@@ -327,7 +328,7 @@ def test_replacing_a_table_loses_no_rows_that_came_meanwhile(tmp_path: Path) -> 
     job = plan_write(location, database.refresh(), "append", create=design, replace=True)
     table.append(rows(1))
     with pytest.raises(ConflictError, match="'t' was changed by epoch 2"):
-        commit_write(job, ())
+        commit_written(job, ())
     assert len(read(database.table("t"))) == 1
 
 
@@ -350,7 +351,7 @@ def test_a_table_is_replaced_beside_a_compaction(way: str, tmp_path: Path) -> No
         location = Location(locate_existing(tmp_path / "db").store, "t", exists=True)
         design = new_table("t", TableSchema(fields=(SchemaField(name="k", type="int"),)))
         job = plan_write(location, base, "append", create=design, replace=True)
-        commit_write(job, ())
+        commit_written(job, ())
     elif way == "transaction":
         transaction.drop("t")
         transaction.create("t", SCHEMA)
@@ -386,7 +387,9 @@ def test_rows_follow_their_columns_through_any_alterations(changes: list[Alterat
     )
     job = plan_write(location, base, "append", create=design)
     batch = pa.record_batch({"a": pa.array([1], pa.int32()), "b": pa.array([2], pa.int32())})
-    table = ArrowTable(location, log, commit_write(job, write_rows(job, [batch], store), log, base))
+    table = ArrowTable(
+        location, log, commit_written(job, write_rows(job, [batch], store), log, base)
+    )
     model: dict[str, int | None] = {"a": 1, "b": 2}
     given_ids = {field.id for field in table.state.schema.fields}
     for change in changes:

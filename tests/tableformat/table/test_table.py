@@ -15,10 +15,11 @@ import colonnade
 from colonnade import col
 from colonnade.manifests.object_names import epoch_name
 from colonnade.tableformat.location import locate
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.types.arrow_types import as_table_schema
-from colonnade.tableformat.write.job import commit_write, plan_write, write_rows
+from colonnade.tableformat.write.job import plan_write, write_rows
 
 SCHEMA = pa.schema(
     [
@@ -91,7 +92,7 @@ def test_a_first_write_whose_place_became_a_database_is_refused(tmp_path: Path) 
     assert entries[0].place != "inline"
     database = colonnade.create_database(tmp_path / "shop")
     with pytest.raises(colonnade.ConflictError, match="shop/shop"):
-        commit_write(job, entries)
+        commit_written(job, entries)
     assert database.tables() == []
 
 

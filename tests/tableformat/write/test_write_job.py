@@ -6,18 +6,18 @@ import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import CommitUnknownError, ConflictError, InvalidInputError
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import locate
 from colonnade.tableformat.predicate import parse_predicate
-from colonnade.tableformat.statements.written import commit_written
+from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.write.job import (
     WriteJob,
-    commit_write,
+    WriteMode,
     decode_entries,
     encode_entries,
     plan_write,
@@ -47,7 +47,7 @@ def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
     first = write_rows(job, [rows(0)])
     speculative = write_rows(job, [rows(0)])
     assert {e.object for e in first}.isdisjoint(e.object for e in speculative)
-    commit_write(job, speculative)
+    commit_written(job, speculative)
     write_rows(job, [rows(0)])  # an attempt that nobody stopped writes on after the commit
     assert ids(tmp_path / "t") == list(range(5000))
 
@@ -55,7 +55,7 @@ def test_of_several_attempts_at_a_task_only_the_reported_one_is_visible(
 def test_a_commit_that_is_sent_again_lands_once(job: WriteJob, tmp_path: Path) -> None:
     message = encode_entries(write_rows(job, [rows(0)]))
     elsewhere = WriteJob.model_validate_json(job.model_dump_json())
-    epochs = [commit_write(j, decode_entries(message)).epoch for j in (job, elsewhere, job)]
+    epochs = [commit_written(j, decode_entries(message)).epoch for j in (job, elsewhere, job)]
     assert epochs == [1, 1, 1]
     assert ids(tmp_path / "t") == list(range(5000))
 
@@ -65,9 +65,9 @@ def test_of_two_first_writes_to_a_path_one_creates_the_table(job: WriteJob, tmp_
         locate(tmp_path / "t"), None, "append", create=new_table("t", as_table_schema(SCHEMA))
     )
     entries = write_rows(job, [rows(0)])
-    commit_write(rival, write_rows(rival, [rows(10_000)]))
+    commit_written(rival, write_rows(rival, [rows(10_000)]))
     with pytest.raises(colonnade.AlreadyExistsError, match="'t'"):
-        commit_write(job, entries)
+        commit_written(job, entries)
     assert ids(tmp_path / "t") == list(range(10_000, 15_000))
 
 
@@ -82,26 +82,25 @@ def let_go(path: Path, keeping: int) -> None:
     vacuum(Log(open_store(path)), VacuumRequest(0, keeping, threads=1))
 
 
-@pytest.mark.parametrize("commit", [commit_write, commit_written])
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_a_commit_that_is_sent_again_after_its_base_has_gone_is_never_called_failed(
-    epochs: int, commit: object, job: WriteJob, tmp_path: Path
+    epochs: int, job: WriteJob, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
-    commit_write(job, write_rows(job, [rows(0)]))
+    commit_written(job, write_rows(job, [rows(0)]))
     again = planned_append(path)
     entries = write_rows(again, [rows(10_000)])
-    landed = commit_write(again, entries)
+    landed = commit_written(again, entries)
     table = colonnade.open(path)
     for number in range(3):
         table.append(rows(20_000 + number, 1))
     let_go(path, keeping=epochs + 1)
     log = Log(open_store(path))
     if epochs == 3:
-        assert commit(again, entries, log).epoch == landed.epoch  # type: ignore[operator]
+        assert commit_written(again, entries, log).epoch == landed.epoch
     else:
         with pytest.raises(CommitUnknownError, match=again.transaction):
-            commit(again, entries, log)  # type: ignore[operator]
+            commit_written(again, entries, log)
     assert len(ids(path)) == 10_003
 
 
@@ -109,47 +108,54 @@ def test_a_change_that_nobody_has_sent_is_refused_where_its_base_has_gone(
     job: WriteJob, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
-    commit_write(job, write_rows(job, [rows(0)]))
+    commit_written(job, write_rows(job, [rows(0)]))
     late = planned_append(path)
     table = colonnade.open(path)
     for number in range(3):
         table.append(rows(20_000 + number, 1))
     let_go(path, keeping=1)
     with pytest.raises(ConflictError, match="was removed by retention"):
-        commit_write(late, (), Log(open_store(path)), fresh=True)
+        commit_written(late, (), Log(open_store(path)), fresh=True)
 
 
 def test_a_commit_that_is_sent_again_on_a_base_in_memory_is_found_behind_stubs(
     job: WriteJob, tmp_path: Path
 ) -> None:
     path = tmp_path / "t"
-    commit_write(job, write_rows(job, [rows(0)]))
+    commit_written(job, write_rows(job, [rows(0)]))
     base = Log(open_store(path)).read_head()
     late = planned_append(path)
     table = colonnade.open(path)
     table.append(rows(20_000, 1))
     entries = write_rows(late, [rows(10_000)])
-    landed = commit_write(late, entries, base=base)
+    landed = commit_written(late, entries, base=base)
     table.append(rows(20_001, 1))
     let_go(path, keeping=3)
-    assert commit_write(late, entries, base=base).epoch == landed.epoch
+    assert commit_written(late, entries, base=base).epoch == landed.epoch
     let_go(path, keeping=1)
     with pytest.raises(CommitUnknownError, match=late.transaction):
-        commit_write(late, entries, base=base)
+        commit_written(late, entries, base=base)
     assert len(ids(path)) == 10_002
 
 
-def test_what_replaces_some_rows_is_not_committed_as_if_it_replaced_all(
-    job: WriteJob, tmp_path: Path
-) -> None:
+def test_each_kind_of_job_replaces_what_its_mode_says(job: WriteJob, tmp_path: Path) -> None:
     path = tmp_path / "t"
-    commit_write(job, write_rows(job, [rows(0)]))
+    commit_written(job, write_rows(job, [rows(0)]))
     location, log = locate(path), Log(open_store(path))
-    some = plan_write(location, log.read_head(), "overwrite", where=parse_predicate("id < 10"))
-    partitions = plan_write(location, log.read_head(), "overwrite_partitions")
-    for each in (some, partitions):
-        with pytest.raises(InvalidInputError, match="table 't' replaces chosen rows or partitions"):
-            commit_write(each, write_rows(each, [rows(0, 10)]))
-    assert len(ids(path)) == 5000
-    commit_written(some, write_rows(some, [rows(0, 10)]), log)
-    assert len(ids(path)) == 5000
+
+    def write(given: pa.RecordBatch, mode: WriteMode, where: str | None = None) -> None:
+        condition = None if where is None else parse_predicate(where)
+        planned = plan_write(location, log.read_head(), mode, where=condition)
+        commit_written(planned, write_rows(planned, [given]), log)
+
+    write(rows(0, 10), "overwrite", "id < 10")
+    assert ids(path) == list(range(10, 5000)) + list(range(10))
+    write(rows(7000, 3), "append")
+    assert len(ids(path)) == 5003
+    # A table without partitions is one partition.
+    write(rows(9000, 2), "overwrite_partitions")
+    assert ids(path) == [9000, 9001]
+    write(rows(1, 1), "overwrite")
+    assert ids(path) == [1]
+    write(rows(1, 0), "overwrite")
+    assert ids(path) == []
