@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from multiprocessing.queues import SimpleQueue
 
 import numpy as np
@@ -31,6 +31,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Operation,
+    Txn,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, Snapshot, TableState
@@ -102,6 +103,12 @@ def overwrite(*ranges: tuple[int, int], to: str = ORDERS) -> Change:
 def delete(rowset: int, new: DeletionVectorEntry, to: str = ORDERS) -> Change:
     """Delete rows of one RowSet."""
     return change(AddDeletionVector(table=to, rowset=rowset, vector=new), name="delete")
+
+
+def land(versions: Mapping[str, int], to: str = ORDERS) -> Change:
+    """Append a RowSet with batches of applications."""
+    batches = (Txn(table=to, app=app, version=version) for app, version in versions.items())
+    return change(AddRowSet(table=to, rowset=entry()), *batches, name="append")
 
 
 def drop(table_id: str = ORDERS) -> Change:
@@ -179,6 +186,7 @@ def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:
             for t in snapshot.tables.values()
         },
         "rowsets": {t.id: live(log, t) for t in snapshot.tables.values()},
+        "batches": {t.id: dict(t.batches) for t in snapshot.tables.values()},
         "counts": {t.id: t.rowsets.rowset_count for t in snapshot.tables.values()},
     }
 

@@ -93,6 +93,10 @@ class PageTable:
         """The objects that hold pages."""
         return frozenset(bundle.object for bundle in self.bundles)
 
+    def places(self) -> set[Place]:
+        """Where all pages lie that are not empty."""
+        return {place for page in range(self.page_count) if (place := self.place(page))}
+
     def place(self, page: int) -> Place | None:
         """Where a page lies; None for an empty one."""
         length = int(self.lengths[page])

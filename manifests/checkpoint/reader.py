@@ -6,7 +6,7 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
@@ -22,7 +22,11 @@ from colonnade.manifests.checkpoint.root import (
 )
 from colonnade.manifests.checkpoint.stored_map import StoredMap
 from colonnade.manifests.checkpoint.stored_object import read_checkpoint_object
-from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Replay, StoredTables
+from colonnade.manifests.checkpoint.stored_tables import (
+    CheckpointTables,
+    StoredTables,
+    read_batches,
+)
 from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -35,7 +39,7 @@ from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_sl
 from colonnade.manifests.model.entries import SegmentEntry
 from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import Replay, SegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
 T = TypeVar("T")
@@ -66,21 +70,24 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
 def state_of(
     store: ObjectStore, ref: CheckpointRef | Anchor, root: Root, replay: Replay | None = None
 ) -> Snapshot:
-    """The state that a root stores. Reads its tables when they are asked for.
+    """The state that a root stores. Reads stored tables and batches when they are asked for.
 
     Where they cannot be read, `replay` has them from the log; an anchor has none, because it is
     the log. Raises UnsupportedFormatError for unknown reader features, CorruptionError.
     """
-    stored = root.stored_tables
+    stored, replay = root.stored_tables, replay or refuse_lost
+    batches = partial(read_batches, store, replay, root.checkpoint)
     if stored is None:
-        return root_snapshot(root)
+        return root_snapshot(root, batches)
     name = store.locate(checkpoint_name(ref.root))
     tables = CheckpointTables(
         StoredMap(store, decode_table(stored.records, name)),
         StoredMap(store, decode_table(stored.names, name)),
-        replay or refuse_lost,
+        replay,
+        root.checkpoint,
+        root.format_version == 3,
     )
-    return root_snapshot(root, StoredTables(tables, root.checkpoint))
+    return root_snapshot(root, batches, StoredTables(tables, root.checkpoint))
 
 
 def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
@@ -91,7 +98,7 @@ def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
     return state_of(store, ref, read_root(store, ref))
 
 
-def refuse_lost(error: ColonnadeError, epoch: int) -> Mapping[TableId, TableState]:
+def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
     """A `Replay` of what the log tells nowhere else: raises CorruptionError, or the error."""
     if isinstance(error, NotFoundError):
         raise CorruptionError(f"{error.message} It is a part of the log.") from error
@@ -145,7 +152,7 @@ def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
 def find_checkpoint(
     store: ObjectStore,
     target: int | None,
-    replay: Callable[[TableId, ColonnadeError, int], Mapping[TableId, TableState]],
+    replay: Callable[[TableId, ColonnadeError, int], Snapshot],
 ) -> Snapshot | None:
     """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
 

@@ -7,8 +7,9 @@ Spec: docs/spec/checkpoint.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Any, Literal
+import abc
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field
 
@@ -32,9 +33,28 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.operations import Anchor, Lease, Pin, TransactionIdText
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.fold import check_reader_features
-from colonnade.manifests.state.snapshot import RowSets, SegmentRef, Snapshot, TableMap, TableState
+from colonnade.manifests.state.snapshot import (
+    BatchMap,
+    RowSets,
+    SegmentRef,
+    Snapshot,
+    TableMap,
+    TableState,
+)
 
 _ENTRY_BYTES = 128
+
+
+class PagedBatches(BatchMap):
+    """Batches in the pages of a map."""
+
+    @abc.abstractmethod
+    def described(self) -> MapRef:
+        """What a record says about them. Requires: none has landed since they were stored."""
+
+
+ReadBatches: TypeAlias = Callable[[TableId, int, MapRef], BatchMap]
+"""Makes the batches of a table, by its id and the epoch that created it, of what a record says."""
 
 
 class CheckpointRef(Model):
@@ -81,6 +101,7 @@ class TableRecord(Model):
     row_count: Count
     byte_count: Count
     batches: dict[str, Count] | None = None
+    stored_batches: MapRef | None = None
     partition_layouts: tuple[tuple[PartitionField, ...], ...] | None = None
     partition_layout_id: Count | None = None
 
@@ -95,12 +116,12 @@ class StoredMaps(Model):
 class Root(Model):
     """The root of a checkpoint: a snapshot whose RowSets are all in segments.
 
-    Version 1 holds its `tables` itself. Version 2 names them in `stored_tables`. `earlier` names
-    older checkpoints, fewer the older they are, so that an old epoch is reached without reading
-    the log from its beginning.
+    Version 1 holds its `tables` itself. Version 2 names them in `stored_tables`. In version 3
+    either is so, and a table may have `stored_batches`. `earlier` names older checkpoints, fewer
+    the older they are, so that an old epoch is reached without reading the log from its beginning.
     """
 
-    format_version: Literal[1, 2] = 1
+    format_version: Literal[1, 2, 3] = 1
     checkpoint: Count
     transaction: TransactionIdText
     time_ms: Count
@@ -119,16 +140,25 @@ class Root(Model):
 
 
 def encode_root(
-    snapshot: Snapshot, earlier: Sequence[CheckpointRef], stored: StoredMaps | None = None
+    snapshot: Snapshot,
+    earlier: Sequence[CheckpointRef],
+    stored: StoredMaps | None = None,
+    *,
+    stored_batches: bool = False,
 ) -> bytes:
     """Write the root of a snapshot, the tables of which are `stored` or become a part of it.
 
-    Requires: no table has RowSets outside segments.
+    `stored_batches`: some of the tables that are stored have theirs in a map. Requires: no table
+    has RowSets outside segments.
     """
-    tables = () if stored else snapshot.tables.values()
+    tables = () if stored else tuple(snapshot.tables.values())
+    if stored_batches or any(isinstance(table.batches, PagedBatches) for table in tables):
+        version: Literal[1, 2, 3] = 3
+    else:
+        version = 2 if stored else 1
     return encode_model(
         Root(
-            format_version=2 if stored else 1,
+            format_version=version,
             checkpoint=snapshot.epoch,
             transaction=snapshot.transaction,
             time_ms=snapshot.time_ms,
@@ -156,7 +186,11 @@ def decode_root(data: bytes, epoch: int, name: str) -> Root:
     root = decode_model(Root, data, name)
     if root.checkpoint != epoch:
         raise CorruptionError(f"{name} is the checkpoint of another epoch than {epoch}.")
-    if (root.stored_tables is None) != (root.format_version == 1):
+    wrong = root.format_version != 3 and (
+        (root.stored_tables is None) != (root.format_version == 1)
+        or any(table.stored_batches is not None for table in root.tables)
+    )
+    if wrong or (root.stored_tables is not None and root.tables):
         raise CorruptionError(f"{name} is malformed: its tables are not where its version says.")
     return root
 
@@ -166,18 +200,23 @@ def encode_table_record(table: TableState) -> dict[str, Any]:
     return _table_record(table).model_dump(mode="json", exclude_none=True)
 
 
-def decode_table_record(value: Any, lone_table: bool, name: str) -> TableState:
+def decode_table_record(
+    value: Any, lone_table: bool, name: str, read_batches: ReadBatches
+) -> TableState:
     """Read a table from JSON. Raises CorruptionError, UnsupportedFormatError, naming `name`."""
-    return _table_state(decode_value(TableRecord, value, name), lone_table)
+    return _table_state(decode_value(TableRecord, value, name), lone_table, read_batches)
 
 
-def root_snapshot(root: Root, stored: TableMap | None = None) -> Snapshot:
+def root_snapshot(
+    root: Root, read_batches: ReadBatches, stored: TableMap | None = None
+) -> Snapshot:
     """The state that a root stores, `stored` being the tables that are not in the root itself.
 
     Raises UnsupportedFormatError for unknown reader features.
     """
     check_reader_features(root.reader_features)
-    tables = {TableId(t.id): _table_state(t, root.lone_table) for t in root.tables}
+    lone = root.lone_table
+    tables = {TableId(t.id): _table_state(t, lone, read_batches) for t in root.tables}
     return Snapshot(
         database=TableId(root.database),
         lone_table=root.lone_table,
@@ -201,6 +240,7 @@ def _table_record(table: TableState) -> TableRecord:
     assert not rowsets.replaced
     assert rowsets.row_count is not None
     assert rowsets.byte_count is not None
+    batches = table.batches
     return TableRecord(
         id=table.id,
         name=table.name,
@@ -222,13 +262,18 @@ def _table_record(table: TableState) -> TableRecord:
         rowset_count=rowsets.rowset_count,
         row_count=rowsets.row_count,
         byte_count=rowsets.byte_count,
-        batches=dict(table.batches) or None,
+        batches=None if isinstance(batches, PagedBatches) else dict(batches) or None,
+        stored_batches=batches.described() if isinstance(batches, PagedBatches) else None,
         partition_layouts=table.partition_layouts or None,
         partition_layout_id=table.partition_layout_id or None,
     )
 
 
-def _table_state(record: TableRecord, lone_table: bool) -> TableState:
+def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatches) -> TableState:
+    table, stored = TableId(record.id), record.stored_batches
+    batches: Mapping[str, int] = record.batches or {}
+    if stored is not None:
+        batches = read_batches(table, record.created_epoch, stored)
     rowsets = RowSets(
         segments=tuple(
             SegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
@@ -240,7 +285,7 @@ def _table_state(record: TableRecord, lone_table: bool) -> TableState:
         byte_count=record.byte_count,
     )
     return TableState(
-        id=TableId(record.id),
+        id=table,
         name=record.name,
         at_root=lone_table,
         schema=record.table_schema,
@@ -253,7 +298,7 @@ def _table_state(record: TableRecord, lone_table: bool) -> TableState:
         changed_epoch=record.changed_epoch,
         next_rowset_id=record.next_rowset_id,
         rowsets=rowsets,
-        batches=record.batches or {},
+        batches=batches,
         partition_layouts=record.partition_layouts or (),
         partition_layout_id=record.partition_layout_id or 0,
     )

@@ -5,24 +5,32 @@ Spec: docs/spec/checkpoint.md#tables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
-from colonnade.manifests.checkpoint.paged_map import Place, encode_table
+from colonnade.manifests.checkpoint.paged_map import MapRef, Place, encode_table
 from colonnade.manifests.checkpoint.root import StoredMaps, decode_table_record
+from colonnade.manifests.checkpoint.stored_batches import CheckpointBatches, StoredBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap
-from colonnade.manifests.errors import ColonnadeError, CorruptionError
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.state.snapshot import TableMap, TableState
+from colonnade.manifests.state.snapshot import BatchMap, Replay, TableMap, TableState
+from colonnade.manifests.store.base import ObjectStore
 
-Replay: TypeAlias = Callable[[ColonnadeError, int], Mapping[TableId, TableState]]
-"""Reads the tables of an epoch from the log alone, or raises the error that made it necessary."""
+
+def read_batches(
+    store: ObjectStore, replay: Replay, epoch: int, table: TableId, created_epoch: int, ref: MapRef
+) -> BatchMap:
+    """The batches of a table that the checkpoint of an epoch has in a map. Reads nothing."""
+    return StoredBatches(CheckpointBatches(store, replay, epoch, table, created_epoch, ref))
 
 
 class CheckpointTables:
     """The tables of one checkpoint. Shared by all states that are made from it.
 
-    `held` are those of them that whoever wrote the checkpoint had in memory.
+    `epoch` is that of the checkpoint. `with_batches`: a table may have its batches in a map. `held`
+    are those of the tables that whoever wrote the checkpoint had in memory.
     """
 
     def __init__(
@@ -30,11 +38,15 @@ class CheckpointTables:
         records: StoredMap,
         names: StoredMap,
         replay: Replay,
+        epoch: int,
+        with_batches: bool,
         held: Iterable[TableState] = (),
     ) -> None:
         self.records = records
         self.names = names
         self.replay = replay
+        self.with_batches = with_batches
+        self._read_batches = partial(read_batches, records.store, replay, epoch)
         self._decoded: dict[str, TableState] = {table.id: table for table in held}
         self._ids: dict[str, TableId] = {table.name: table.id for table in held}
 
@@ -90,7 +102,7 @@ class CheckpointTables:
 
     def _decode(self, table: str, value: Any) -> TableState:
         name = f"{self.records.store.url} (table {table} of a checkpoint)"
-        state = decode_table_record(value, False, name)
+        state = decode_table_record(value, False, name, self._read_batches)
         if state.id != table:
             raise CorruptionError(f"{name} is table {state.id}.")
         self._ids[state.name] = state.id
@@ -206,5 +218,11 @@ class StoredTables(TableMap):
         return StoredTables(self.stored, epoch, {**self._changed, **changes})
 
     def _replay(self, error: ColonnadeError) -> Mapping[TableId, TableState]:
-        self._replayed = self.stored.replay(error, self._epoch)
+        state = self.stored.replay(error, self._epoch)
+        if state.epoch > self._epoch:
+            raise NotFoundError(
+                f"The state at epoch {self._epoch} of {self.stored.records.store.url} was removed"
+                f" by retention; the oldest readable epoch is {state.epoch}."
+            ) from error
+        self._replayed = state.tables
         return self._replayed

@@ -6,7 +6,7 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +25,9 @@ from colonnade.manifests.checkpoint.root import (
     plan_merge,
     touched_segments,
 )
+from colonnade.manifests.checkpoint.stored_batches import store_batches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
-from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, Replay, StoredTables
+from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError, StoreError
 from colonnade.manifests.ids import TableId, new_job_id, new_object_id
@@ -36,7 +37,14 @@ from colonnade.manifests.model.entries import SegmentEntry
 from colonnade.manifests.model.named_objects import removed_objects
 from colonnade.manifests.model.operations import Anchor, Epoch
 from colonnade.manifests.object_names import HINT, checkpoint_name
-from colonnade.manifests.state.snapshot import RowSets, SegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import (
+    BatchMap,
+    Replay,
+    RowSets,
+    SegmentRef,
+    Snapshot,
+    TableState,
+)
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
@@ -100,69 +108,86 @@ def store_snapshot(
 
     Raises as `write_checkpoint`.
     """
-    job = new_job_id()
     before = snapshot.tables if isinstance(snapshot.tables, StoredTables) else None
-    changed = {
-        key: None if table is None else _rewritten(store, table, job, limits)
-        for key, table in snapshot.held_tables().items()
-    }
+    parts = _Parts(store, new_job_id(), snapshot.epoch, limits, replay)
+    changed = {key: table and parts.table(table) for key, table in snapshot.held_tables().items()}
     data = None
     if before is None or before.stored.records.table.byte_count <= limits.root_bytes:
-        tables = {k: t for k, t in {**snapshot.tables, **changed}.items() if t is not None}
+        every = {**snapshot.tables, **changed}
+        tables = {key: parts.table(table) for key, table in every.items() if table is not None}
         stored = replace(snapshot, tables=tables)
         data = encode_root(stored, earlier)
     if data is None or (len(tables) > limits.root_tables and len(data) > limits.root_bytes):
-        maps = _write_tables(store, before, changed, job, limits)
-        # Whoever has committed goes on with its tables, whatever the store does then.
-        old = before.stored.held() if before else ()
-        held = [t for t in (*old, *changed.values()) if t and changed.get(t.id, t) is t]
-        maps = CheckpointTables(maps.records, maps.names, replay, held)
+        maps = parts.tables(before, changed)
         stored = replace(snapshot, tables=StoredTables(maps, snapshot.epoch))
-        data = encode_root(stored, earlier, maps.described())
-    root = write_object(store, job, data)
+        data = encode_root(stored, earlier, maps.described(), stored_batches=maps.with_batches)
+    root = parts.write(data)
     return stored, CheckpointRef(epoch=snapshot.epoch, root=root, check=byte_check(data))
 
 
-def _write_tables(
-    store: ObjectStore,
-    before: StoredTables | None,
-    changed: Mapping[TableId, TableState | None],
-    job: str,
-    limits: Limits,
-) -> CheckpointTables:
-    """Store tables outside the root: those that changed since the checkpoint before, or all."""
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Stores parts of the checkpoint of an epoch under names that begin with a job's."""
 
-    if before is not None:
+    store: ObjectStore
+    job: str
+    epoch: int
+    limits: Limits
+    replay: Replay
+
+    def write(self, data: bytes) -> str:
+        """Store one part and return its id."""
+        return write_object(self.store, self.job, data)
+
+    def table(self, table: TableState) -> TableState:
+        """The table with its RowSets in segments, and many batches in a map; once that is stored,
+        the same one."""
+        page_bytes = self.limits.page_bytes
+        batches = store_batches(self.store, table, self.epoch, self.write, page_bytes, self.replay)
+        rewritten = _rewritten(self.store, table, self.job, self.limits)
+        return rewritten if batches is table.batches else replace(rewritten, batches=batches)
+
+    def tables(
+        self, before: StoredTables | None, changed: Mapping[TableId, TableState | None]
+    ) -> CheckpointTables:
+        """Tables outside the root: those that changed since the checkpoint before, or all."""
+        old = before.stored if before else None
         try:
-            return _write_maps(store, before.stored, changed, job, limits)
+            records, names = self._maps(old, changed)
         except UNUSABLE as error:
+            if before is None:
+                raise
             # Of a checkpoint that cannot be read nothing is used again.
-            changed = {**before.replayed(error), **changed}
-    return _write_maps(store, None, changed, job, limits)
+            told = {key: self.table(table) for key, table in before.replayed(error).items()}
+            old, changed = None, {**told, **changed}
+            records, names = self._maps(None, changed)
+        # Whoever has committed goes on with its tables, whatever the store does then.
+        every = (*(old.held() if old else ()), *changed.values())
+        held = [table for table in every if table and changed.get(table.id, table) is table]
+        with_batches = (old is not None and old.with_batches) or any(
+            isinstance(table.batches, BatchMap) for table in held
+        )
+        return CheckpointTables(records, names, self.replay, self.epoch, with_batches, held)
 
+    def _maps(
+        self, old: CheckpointTables | None, changed: Mapping[TableId, TableState | None]
+    ) -> tuple[StoredMap, StoredMap]:
+        """Store the records of tables, and their ids by name."""
 
-def _write_maps(
-    store: ObjectStore,
-    old: CheckpointTables | None,
-    changed: Mapping[TableId, TableState | None],
-    job: str,
-    limits: Limits,
-) -> CheckpointTables:
-    def write(data: bytes) -> str:
-        return write_object(store, job, data)
+        def store_map(before: PageTable | None, changes: Mapping[str, Any]) -> StoredMap:
+            page_bytes = self.limits.page_bytes
+            table = write_map(self.store, before, changes, self.write, page_bytes)
+            return StoredMap(self.store, table)
 
-    def store_map(before: PageTable | None, changes: Mapping[str, Any]) -> StoredMap:
-        return StoredMap(store, write_map(store, before, changes, write, limits.page_bytes))
-
-    records: dict[str, Any] = {
-        k: None if t is None else encode_table_record(t) for k, t in changed.items()
-    }
-    names = _changed_names(old, changed)
-    return CheckpointTables(
-        store_map(old.records.table if old else None, records),
-        store_map(old.names.table if old else None, names),
-        refuse_lost,
-    )
+        records: dict[str, Any] = {
+            key: None if table is None else encode_table_record(table)
+            for key, table in changed.items()
+        }
+        names = _changed_names(old, changed)
+        return (
+            store_map(old.records.table if old else None, records),
+            store_map(old.names.table if old else None, names),
+        )
 
 
 def _changed_names(
@@ -188,8 +213,8 @@ def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
 def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef) -> None:
     """Check that no vacuum since the epoch of a checkpoint names a part of it."""
     held = stored.held_tables().values()
-    refs = (each for table in held if table for each in table.rowsets.segments)
-    names = {ref.root, *(each.segment.object for each in refs), *stored.stored_objects()}
+    listing = (name for table in held if table for name in table.listing_objects())
+    names = {ref.root, *listing, *stored.stored_objects()}
     number = stored.epoch + 1
     while isinstance(item := read_slot(store, number), Epoch):
         if not names.isdisjoint(removed_objects(item.ops)):

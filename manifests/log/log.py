@@ -246,7 +246,7 @@ class Log(LogReader):
         try:
             # Whoever has held a state for long may hold segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
-            replay = partial(self.replay_tables, fresh.database)
+            replay = partial(self.replay, fresh.database)
             return write_checkpoint(self.store, fresh, self.limits, replay)
         except Exception as error:
             # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,

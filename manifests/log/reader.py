@@ -5,7 +5,7 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -224,7 +224,7 @@ class LogReader:
 
     def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
         """A state to go on from: a checkpoint not after `target`, else epoch 0."""
-        state = find_checkpoint(self.store, target, self.replay_tables) if use_hint else None
+        state = find_checkpoint(self.store, target, self.replay) if use_hint else None
         if state is not None:
             return state
         first = read_slot(self.store, 0)
@@ -235,10 +235,11 @@ class LogReader:
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)
 
-    def replay_tables(
-        self, database: TableId, error: ColonnadeError, epoch: int
-    ) -> Mapping[TableId, TableState]:
-        """The tables of an epoch, of which a checkpoint that cannot be read was a cache."""
+    def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
+        """The state at an epoch, of which a checkpoint that cannot be read was a cache.
+
+        The floor's, where that is later. Raises the error where the log does not help.
+        """
         if not isinstance(error, UNUSABLE):
             raise error
         first = self._begin(0, use_hint=False)
@@ -248,12 +249,10 @@ class LogReader:
                 " not those that were read; open it again."
             ) from error
         state = self._advance(first, epoch)
-        if state.epoch > epoch:
-            raise self._removed(f"the state at epoch {epoch}", state.epoch) from error
         if state.epoch < epoch - 1:
             raise error
         # A preview is one epoch ahead of the log, and holds itself what that would change.
-        return state.tables
+        return state
 
     def _advance(
         self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT

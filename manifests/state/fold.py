@@ -8,6 +8,7 @@ Spec: docs/spec/epoch-log.md#fold
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NoReturn
@@ -53,7 +54,7 @@ from colonnade.manifests.model.schema import TableSchema, walk
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
 from colonnade.manifests.state.replacement import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
-from colonnade.manifests.state.snapshot import Snapshot, TableMap, TableState
+from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 
 READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read; a database that requires another one is refused."""
@@ -123,6 +124,7 @@ class _Fold:
         self._base = snapshot
         self._changed: dict[TableId, TableState | None] = {}
         self._rowsets: dict[TableId, RowSetsFold] = {}
+        self._batches: defaultdict[TableId, dict[str, int]] = defaultdict(dict)
         self._anchors = snapshot.anchors
         self._tags = dict(snapshot.tags)
         self._pins = dict(snapshot.pins)
@@ -180,6 +182,7 @@ class _Fold:
                 self._touch(operation.table)
                 self._changed[TableId(operation.table)] = None
                 del self._rowsets[TableId(operation.table)]
+                self._batches.pop(TableId(operation.table), None)
             case AlterSchema() | SetProperties() | SetComment() | RenameTable() | Restore():
                 self._alter(operation)
             case SetPartitionLayout():
@@ -310,8 +313,10 @@ class _Fold:
         if not self._removed.isdisjoint(self._base.stored_objects()):
             return True
         held = {**self._base.held_tables(), **self._changed}
-        refs = (ref for table in held.values() if table for ref in table.rowsets.segments)
-        return any(ref.segment.object in self._removed for ref in refs)
+        return not all(
+            table is None or self._removed.isdisjoint(table.listing_objects())
+            for table in held.values()
+        )
 
     def _alter(
         self, operation: AlterSchema | SetProperties | SetComment | RenameTable | Restore
@@ -340,12 +345,16 @@ class _Fold:
         fold.table = self._changed[state.id] = state
 
     def _land(self, operation: Txn) -> None:
-        fold = self._touch(operation.table)
-        batches = fold.table.batches
-        if operation.version <= batches.get(operation.app, -1):
+        table = self._touch(operation.table).table
+        landed = self._batches[table.id]
+        last = landed.get(operation.app)
+        if last is None:
+            # Whoever opens a table reads no page of batches, so only known ones are compared.
+            before, app = table.batches, operation.app
+            last = before.known(app) if isinstance(before, BatchMap) else before.get(app)
+        if last is not None and operation.version <= last:
             self._refuse(f"brings batch {operation.version} of {operation.app!r} again")
-        fold.table = replace(fold.table, batches={**batches, operation.app: operation.version})
-        self._changed[fold.table.id] = fold.table
+        landed[operation.app] = operation.version
 
     def _restored(self, state: TableState, operation: Restore) -> TableState:
         """A table with the columns that it had before; allocators never go back."""
@@ -414,7 +423,9 @@ class _Fold:
     def snapshot(self) -> Snapshot:
         """The state reached; the fold must not be used afterwards."""
         for table, fold in self._rowsets.items():
-            self._changed[table] = fold.freeze()
+            state = fold.freeze()
+            landed = self._batches.get(table)
+            self._changed[table] = _with_batches(state, landed) if landed else state
         return replace(
             self._base,
             epoch=self._epoch,
@@ -431,6 +442,13 @@ class _Fold:
             dropped=self._dropped,
             tables=_with_changes(self._base.tables, self._changed, self._epoch),
         )
+
+
+def _with_batches(table: TableState, landed: Mapping[str, int]) -> TableState:
+    before = table.batches
+    if isinstance(before, BatchMap):
+        return replace(table, batches=before.with_changes(landed))
+    return replace(table, batches={**before, **landed})
 
 
 def _with_changes(

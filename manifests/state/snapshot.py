@@ -6,10 +6,11 @@ Spec: docs/spec/epoch-log.md#state
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
-from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import (
     DeletionVectorEntry,
@@ -78,6 +79,27 @@ class RowSets:
     replaced: Mapping[int, tuple[ReplaceColumn, ...]] = field(default_factory=dict)
 
 
+class BatchMap(Mapping[str, int], abc.ABC):
+    """Batches of a table that need not all be held: that of one application is found cheaply.
+
+    Looking for one may read a page of a checkpoint. Where that cannot be read, the log tells the
+    same. Raises CorruptionError where that is gone too, NotFoundError where retention has removed
+    the state, StoreError.
+    """
+
+    @abc.abstractmethod
+    def known(self, app: str) -> int | None:
+        """The batch of an application, if it is held. Reads nothing."""
+
+    @abc.abstractmethod
+    def with_changes(self, changes: Mapping[str, int]) -> BatchMap:
+        """The batches of a later epoch, once these have landed."""
+
+    @abc.abstractmethod
+    def objects(self) -> frozenset[str]:
+        """The objects that hold the batches of the checkpoint."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableState:
     """A table as of an epoch.
@@ -118,6 +140,11 @@ class TableState:
     def prefix(self) -> str:
         """What the names of all objects of the table begin with."""
         return table_prefix(self.id, self.at_root)
+
+    def listing_objects(self) -> frozenset[str]:
+        """The objects of checkpoints that list the table's RowSets and batches."""
+        batches = self.batches.objects() if isinstance(self.batches, BatchMap) else ()
+        return frozenset((*batches, *(ref.segment.object for ref in self.rowsets.segments)))
 
 
 class TableMap(Mapping[TableId, TableState], abc.ABC):
@@ -212,3 +239,10 @@ class Snapshot:
         raise NotFoundError(
             f"Table {name!r} does not exist at epoch {self.epoch}; the tables are: {known}."
         )
+
+
+Replay: TypeAlias = Callable[[ColonnadeError, int], Snapshot]
+"""Reads the state at an epoch in the log alone, or at the floor where that is later.
+
+It raises the error that made it necessary where the log does not help.
+"""

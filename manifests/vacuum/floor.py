@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
+from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
@@ -93,6 +94,7 @@ def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
     read_back = _read_state(log, anchor)
     if _counts(read_back) != _counts(state) or not all(
         name_the_same(log.store, table, read_back.tables[key])
+        and are_stored(table.batches, read_back.tables[key].batches)
         for key, table in state.tables.items()
     ):
         raise CorruptionError(
@@ -107,6 +109,8 @@ def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
     Raises CorruptionError where any of it cannot be read, StoreError.
     """
     state = _read_state(log, anchor)
+    for table in state.tables.values():
+        check_batches(table.batches)
     return state, read_state_objects(log.store, state) | {anchor.root}
 
 
@@ -134,9 +138,9 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
 
 
 def segments_of(state: Snapshot) -> set[str]:
-    """The objects that list the tables and RowSets of a state. Reads all stored tables."""
+    """The objects that list the tables, RowSets and batches of a state. Reads all stored tables."""
     tables = state.tables.values()
-    listed = {ref.segment.object for table in tables for ref in table.rowsets.segments}
+    listed = {name for table in tables for name in table.listing_objects()}
     return listed | state.stored_objects()
 
 

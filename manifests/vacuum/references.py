@@ -12,6 +12,7 @@ from colonnade.manifests.arrays.entry_block import AddedEntries
 from colonnade.manifests.checkpoint.paged_map import Place
 from colonnade.manifests.checkpoint.reader import read_segment, read_segment_objects, refuse_lost
 from colonnade.manifests.checkpoint.root import touched_segments
+from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.reader import LogReader
@@ -29,8 +30,8 @@ class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
     Kept states share most of what lists their RowSets. Each segment and each page of tables is read
-    once, however many states share it, and is not held. `parts` are those that list RowSets and
-    tables.
+    once, however many states share it, and is not held. `parts` are those that list RowSets,
+    tables and batches.
     """
 
     def __init__(self, store: ObjectStore) -> None:
@@ -52,6 +53,9 @@ class StateObjects:
         try:
             for table in self._tables(state):
                 self._names.update(AddedEntries(table).object_ids())
+                self._names |= table.listing_objects()
+                if isinstance(table.batches, StoredBatches):
+                    self.parts.add_pages(table.batches.source.stored.table)
                 for ref in table.rowsets.segments:
                     self.parts.add_segment(ref.segment)
                     uses = self._uses.setdefault(ref.segment.object, {})
@@ -69,8 +73,7 @@ class StateObjects:
 
         Raises CorruptionError where one cannot be read, StoreError.
         """
-        for name, uses in self._uses.items():
-            self._names.add(name)
+        for uses in self._uses.values():
             table, first = next(iter(uses.values()))
             block = read_segment(self._store, table, first)
             for user, _ in uses.values():

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.reader import read_hint, read_segment, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
+from colonnade.manifests.checkpoint.stored_batches import check_batches
 from colonnade.manifests.epochs.slots import FAR, check_end, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
@@ -191,9 +192,11 @@ class LogCheck:
                     name,
                 )
 
-    def _contents(self, state: Snapshot, table_id: TableId) -> list[LiveRowSet] | None:
+    def _contents(
+        self, state: Snapshot, table_id: TableId
+    ) -> tuple[list[LiveRowSet], dict[str, int]] | None:
         table = state.tables.get(table_id)
-        return None if table is None else self.log.read_rowsets(table)
+        return None if table is None else (self.log.read_rowsets(table), dict(table.batches))
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
         """Read a checkpoint whole."""
@@ -201,6 +204,7 @@ class LogCheck:
         try:
             state = read_state(self.log.store, ref)
             for table in state.tables.values():
+                check_batches(table.batches)
                 for segment in table.rowsets.segments:
                     name = checkpoint_name(segment.segment.object)
                     read_segment(self.log.store, table, segment)

@@ -106,8 +106,8 @@ def draw_limits(order: random.Random) -> Limits:
         "stubs": order.choice((1, 2)),
     }
     chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
-    # Tables outside the root of a checkpoint: in the runs that also put stubs one by one.
-    paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 300} if "stubs" in chosen else {}
+    # Tables and batches lie outside the root of a checkpoint in runs that put stubs one by one.
+    paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20} if "stubs" in chosen else {}
     return replace(LIMITS, victims=order.choice((1, 1, 2, 5)), **chosen, **paged)
 
 

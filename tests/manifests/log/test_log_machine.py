@@ -18,7 +18,7 @@ from hypothesis.stateful import (
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, DropRowSet
+from colonnade.manifests.model.operations import AddDeletionVector, AddRowSet, DropRowSet, Txn
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.log_samples import (
@@ -87,6 +87,23 @@ class LogMachine(RuleBasedStateMachine):
             self.model[key][rowset] = LiveRowSet(rowset, snapshot.epoch, each)
             self.next_id[key] += 1
         self._committed(snapshot)
+
+    @precondition(lambda self: self.model)
+    @rule(data=st.data(), apps=st.sets(st.integers(0, 40), min_size=1, max_size=20))
+    def land_batches(self, data: st.DataObject, apps: set[int]) -> None:
+        key = data.draw(st.sampled_from(sorted(self.model)))
+        known = dict(self.head.tables[key].batches)
+        versions = {f"app{app}": known.get(f"app{app}", -1) + 1 for app in apps}
+        mine = change(*(Txn(table=key, app=app, version=each) for app, each in versions.items()))
+        snapshot = self.log.commit(mine, self.head)
+        assert snapshot.tables[key].batches == {**known, **versions}
+        self._committed(snapshot)
+        # Sent again as other work, the same batches have landed; beside a new one they may not be.
+        again = change(*mine.ops)
+        base = self.log.read_head()
+        assert self.log.commit(again, base).epoch == snapshot.epoch
+        with pytest.raises(ConflictError, match="some have landed before"):
+            self.log.commit(change(*mine.ops, Txn(table=key, app="new", version=0)), base)
 
     @precondition(lambda self: any(self.model.values()))
     @rule(data=st.data())

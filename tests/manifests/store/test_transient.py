@@ -11,8 +11,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from colonnade.manifests.checkpoint.reader import read_hint
-from colonnade.manifests.checkpoint.root import root_snapshot
+from colonnade.manifests.checkpoint.reader import read_hint, state_of
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.reader import LogReader
@@ -155,7 +154,7 @@ def test_a_cache_that_stays_busy_is_an_error_and_no_replay(
     found = read_hint(far)
     assert found is not None
     ref, root = found
-    segments = root_snapshot(root).tables[ORDERS].rowsets.segments
+    segments = state_of(far, ref, root).tables[ORDERS].rowsets.segments
     name = {
         "hint": HINT,
         "root": checkpoint_name(ref.root),

@@ -1,0 +1,211 @@
+"""The batches of a table with many applications: read from a checkpoint, one page at a time.
+
+Spec: docs/spec/checkpoint.md#batches
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
+
+from colonnade.manifests.checkpoint.paged_map import MapRef, Place, decode_table, encode_table
+from colonnade.manifests.checkpoint.root import PagedBatches
+from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.state.snapshot import Replay, TableState
+from colonnade.manifests.store.base import ObjectStore
+
+_ENTRY_BYTES = 16
+"""About what an entry takes in a root besides the name of its application."""
+
+
+class CheckpointBatches:
+    """The batches of a table in one checkpoint. Shared by all states that are made from it.
+
+    `epoch` is that of the checkpoint: where a page of it cannot be read, `replay` has the batches
+    from the log. `known` are some that need not be read.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        replay: Replay,
+        epoch: int,
+        table: TableId,
+        created_epoch: int,
+        ref: MapRef,
+        known: Mapping[str, int] | None = None,
+    ) -> None:
+        self.ref = ref
+        self._store = store
+        self._replay = replay
+        self._epoch = epoch
+        self._table = table
+        self._created_epoch = created_epoch
+        self._known = known or {}
+        self._all: Mapping[str, int] | None = None
+
+    @cached_property
+    def stored(self) -> StoredMap:
+        """The map. Raises CorruptionError where the root describes it wrongly."""
+        return StoredMap(self._store, decode_table(self.ref, self._where()))
+
+    def get(self, app: str) -> int | None:
+        """The batch of an application. Costs a small GET the first time. Raises as `BatchMap`."""
+        if self._all is None and app not in self._known:
+            try:
+                value = self.stored.get(app)
+                return None if value is None else self._checked(app, value)
+            except ColonnadeError as error:
+                self.replay(error)
+        return self._known.get(app) if self._all is None else self._all.get(app)
+
+    def known(self, app: str) -> int | None:
+        """The batch of an application where it need not be read."""
+        return self._known.get(app)
+
+    def read_all(self) -> Mapping[str, int]:
+        """All batches. Costs a GET for each object with some. Raises as `BatchMap`."""
+        if self._all is None:
+            try:
+                self._all = self.read_unseen(set())
+            except ColonnadeError as error:
+                self.replay(error)
+        assert self._all is not None
+        return self._all
+
+    def read_unseen(self, seen: set[Place]) -> dict[str, int]:
+        """The batches in pages that are not in `seen`, read in the checkpoint and nowhere else.
+
+        Costs a GET for each object with such a page. Raises as `StoredMap`.
+        """
+        return {app: self._checked(app, value) for app, value in self.stored.items(seen)}
+
+    def replay(self, error: ColonnadeError) -> None:
+        """Read the batches in the log, after an error of the checkpoint.
+
+        The log may begin after the checkpoint by now. Whoever asks then holds a later state, and
+        takes from here only what has not changed since the checkpoint.
+        """
+        state = self._replay(error, self._epoch)
+        table = state.tables.get(self._table)
+        if table is None or table.created_epoch != self._created_epoch:
+            raise NotFoundError(
+                f"Table {self._table} of {self._store.url} was dropped, and the state that has it"
+                " was removed by retention; read the database again."
+            ) from error
+        self._all = dict(table.batches)
+
+    def _checked(self, app: str, value: object) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
+            raise CorruptionError(f"{self._where()} is malformed: {app!r} has no batch there.")
+        return value
+
+    def _where(self) -> str:
+        return f"{self._store.url} (batches of table {self._table} in a checkpoint)"
+
+
+class StoredBatches(PagedBatches):
+    """The batches of a checkpoint, and those that have landed since."""
+
+    def __init__(self, source: CheckpointBatches, changes: Mapping[str, int] | None = None) -> None:
+        self.source = source
+        self.changes = changes or {}
+
+    def __getitem__(self, app: str) -> int:
+        found = self.changes.get(app)
+        if found is None:
+            found = self.source.get(app)
+        if found is None:
+            raise KeyError(app)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        """All applications. Whoever goes through all batches reads them all at once."""
+        return iter({**self.source.read_all(), **self.changes})
+
+    def __len__(self) -> int:
+        return len(self.source.read_all().keys() | self.changes.keys())
+
+    def __bool__(self) -> bool:
+        # A map is stored only where there are many.
+        return True
+
+    def known(self, app: str) -> int | None:
+        """The batch of an application where it need not be read."""
+        found = self.changes.get(app)
+        return self.source.known(app) if found is None else found
+
+    def with_changes(self, changes: Mapping[str, int]) -> StoredBatches:
+        """The batches of a later epoch."""
+        return StoredBatches(self.source, {**self.changes, **changes})
+
+    def objects(self) -> frozenset[str]:
+        """The objects that hold the batches of the checkpoint."""
+        return frozenset(bundle.object for bundle in self.source.ref.bundles)
+
+    def described(self) -> MapRef:
+        """What a checkpoint says about them. Requires: none has landed since they were stored."""
+        assert not self.changes
+        return self.source.ref
+
+
+def store_batches(
+    store: ObjectStore,
+    table: TableState,
+    epoch: int,
+    write: Callable[[bytes], str],
+    page_bytes: int,
+    replay: Replay,
+) -> Mapping[str, int]:
+    """The batches of a table as a checkpoint of `epoch` has them: few in the table's record itself.
+
+    Stores the pages with batches that have landed since the last one. `write` stores an object and
+    returns its id. Raises as `write_map`, and as `BatchMap` where an old page cannot be read.
+    """
+    batches = table.batches
+    before, changes = None, batches
+    if isinstance(batches, StoredBatches):
+        if not batches.changes:
+            return batches
+        changes = batches.changes
+        try:
+            before = batches.source.stored.table
+            written = write_map(store, before, changes, write, page_bytes)
+        except ColonnadeError as error:
+            # Of a map that cannot be read nothing is used again.
+            batches.source.replay(error)
+            changes = dict(batches)
+            written = write_map(store, None, changes, write, page_bytes)
+    elif sum(_ENTRY_BYTES + len(app) for app in batches) <= page_bytes:
+        return batches
+    else:
+        written = write_map(store, None, changes, write, page_bytes)
+    ref = encode_table(written)
+    return StoredBatches(
+        CheckpointBatches(store, replay, epoch, table.id, table.created_epoch, ref, changes)
+    )
+
+
+def check_batches(batches: Mapping[str, int]) -> None:
+    """Read all batches in their checkpoint and nowhere else. Raises CorruptionError, StoreError."""
+    if isinstance(batches, StoredBatches):
+        try:
+            batches.source.read_unseen(set())
+        except NotFoundError as error:
+            raise CorruptionError(f"{error.message} A checkpoint has batches there.") from error
+
+
+def are_stored(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
+    """Whether a checkpoint that was read back has the batches of the state that it was made of.
+
+    Reads the pages of the checkpoint that this state did not have. Raises as `StoredMap`.
+    """
+    if not isinstance(after, StoredBatches):
+        return dict(before) == dict(after)
+    if not isinstance(before, StoredBatches):
+        return after.source.read_unseen(set()) == before
+    seen = before.source.stored.table.places()
+    found = after.source.read_unseen(seen)
+    return all(found.get(app) == version for app, version in before.changes.items())
