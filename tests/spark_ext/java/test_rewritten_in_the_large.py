@@ -1,0 +1,123 @@
+"""The Java reader reads what Python has rewritten, at real sizes: every type, nesting and change.
+
+Python's reader is held to the same rows by `tests/tableformat/table/test_in_the_large.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.store import LocalStore
+from colonnade.tableformat.rowset import output as rowset_output
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, plan_scan
+from colonnade.tableformat.table.table import ArrowTable
+from tests.compaction_tables import live, new
+from tests.large_changes import (
+    STEPS,
+    Step,
+    append,
+    as_first_writers,
+    chosen_steps,
+    content,
+    repair,
+    seeds,
+)
+from tests.large_tables import TableMaker, same_rows
+from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, spark_schema
+
+SLICE_ROWS = 20_000
+"""The JVM hands over so many rows at a time, which is what fits into an answer."""
+
+
+def slices(plan: ScanPlan) -> Iterator[ScanPlan]:
+    """Plans of a few rows each, which together read what `plan` does."""
+    for rowset in plan.rowsets:
+        for first, end in rowset.ranges:
+            for at in range(first, end, SLICE_ROWS):
+                part = rowset.model_copy(update={"ranges": ((at, min(end, at + SLICE_ROWS)),)})
+                yield plan.model_copy(update={"rowsets": (RowSetScan.model_validate(part),)})
+
+
+def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:
+    rowsets = live(table)
+    shown = spark_schema(table.state.schema)
+    for plan in slices(plan_scan(table.state, table.epoch, rowsets)):
+        yield tool.rows(str(url), plan.model_dump(mode="json", exclude_none=True), shown)
+
+
+def check(tool: ReadTool, url: Path, table: ArrowTable, rows: pa.Table, step: str) -> None:
+    """Both readers find `rows`, in the same order."""
+    found = content(table)
+    assert same_rows(found, rows), step
+    at = 0
+    for part in read_by_java(tool, url, table):
+        assert part == expected(found.slice(at, len(part)), table.state.schema), step
+        at += len(part)
+    assert at == rows.num_rows, step
+
+
+def expected(rows: pa.Table, schema: TableSchema) -> list[Any]:
+    batches = rows.combine_chunks().to_batches()
+    return list(chain.from_iterable(expected_rows(batch, schema) for batch in batches))
+
+
+def made(maker: TableMaker, url: Path, count: int, sort_key: bool) -> tuple[ArrowTable, pa.Table]:
+    """An empty table with nested columns, and rows for it; a small one has one such column."""
+    columns = 1 if count <= 20_000 else 2
+    schema = maker.schema(columns)
+    while not any(field.children() for field in schema.fields):
+        schema = maker.schema(columns)
+    table = new(schema, ["id"] if sort_key else (), LocalStore(url))
+    return table, maker.rows(schema, count)
+
+
+EVERY_STEP = [(sort_key, name) for sort_key, steps in STEPS.items() for name in steps]
+
+
+@pytest.mark.parametrize(("sort_key", "step"), EVERY_STEP)
+def test_java_reads_what_each_change_has_rewritten(
+    sort_key: bool, step: str, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
+) -> None:
+    seed = EVERY_STEP.index((sort_key, step))
+    maker, url = TableMaker(500 + seed, TYPES), next(folders)
+    table, rows = made(maker, url, 20_000, sort_key)
+    append(table, rows, maker, parts=2)
+    change: Step = STEPS[sort_key][step]
+    check(tool, url, table, change(table, rows, tmp_path), step)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(30))
+def test_java_reads_what_many_changes_have_rewritten(
+    seed: int, tool: ReadTool, folders: Iterator[Path], tmp_path: Path
+) -> None:
+    maker, url, sort_key = TableMaker(seed, TYPES), next(folders), seed % 3 == 0
+    table, rows = made(maker, url, (66_000, 140_000, 300_000)[seed // 3 % 3], sort_key)
+    append(table, rows, maker, parts=1 + seed % 3)
+    for step, change in chosen_steps(seed, sort_key=sort_key):
+        rows = change(table, rows, tmp_path)
+        check(tool, url, table, rows, step)
+
+
+@pytest.mark.parametrize("seed", seeds(1, 10))
+def test_java_reads_understated_rows_before_and_after_their_repair(
+    seed: int,
+    tool: ReadTool,
+    folders: Iterator[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    maker, url = TableMaker(1000 + seed, TYPES), next(folders)
+    table, rows = made(maker, url, 20_000 if seed < 1 else 150_000, sort_key=False)
+    with monkeypatch.context() as patch:
+        patch.setattr(rowset_output, "encode_block", as_first_writers)
+        append(table, rows, maker, parts=2)
+    check(tool, url, table, rows, "append")
+    check(tool, url, table, repair(table, rows, tmp_path), "repair")
