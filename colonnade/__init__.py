@@ -43,6 +43,17 @@ from colonnade.tableformat.predicate import Predicate, col
 from colonnade.tableformat.repair.rowsets import LostRows, RepairResult
 from colonnade.tableformat.scan.arrow_scan import Scan
 from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.alteration import (
+    AddColumn,
+    AlterProperties,
+    CommentColumn,
+    CommentTable,
+    DropColumn,
+    DropNotNull,
+    MoveColumn,
+    RenameColumn,
+    SetPartitioning,
+)
 from colonnade.tableformat.table.database import Database as ArrowDatabase
 from colonnade.tableformat.table.history import HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
@@ -61,36 +72,50 @@ if TYPE_CHECKING:
     from colonnade.spark_ext.table import Table as Table
 
 create = ArrowTable.create
+"""Create an empty table: [`ArrowTable.create`][colonnade.ArrowTable.create]."""
 open = ArrowTable.open
+"""Open a table: [`ArrowTable.open`][colonnade.ArrowTable.open]."""
 create_database = ArrowDatabase.create
+"""Create an empty database: [`ArrowDatabase.create`][colonnade.ArrowDatabase.create]."""
 open_database = ArrowDatabase.open
+"""Open a database: [`ArrowDatabase.open`][colonnade.ArrowDatabase.open]."""
 verify = verify_path
+"""Look for damage where the newest state cannot be read; else use the methods `verify`."""
 
 # Without the Spark half: a star import must work, and be fast, where there is no pyspark.
 __all__ = [
+    "AddColumn",
     "AlreadyExistsError",
+    "AlterProperties",
     "ArrayType",
     "ArrowDatabase",
     "ArrowTable",
     "ColonnadeError",
+    "CommentColumn",
+    "CommentTable",
     "CommitSettings",
     "CommitUnknownError",
     "CompactionPlan",
     "CompactionReport",
     "ConflictError",
     "CorruptionError",
+    "DropColumn",
+    "DropNotNull",
     "Finding",
     "HistoryEntry",
     "InvalidInputError",
     "LostRows",
     "MapType",
+    "MoveColumn",
     "NotFoundError",
     "PinnedEpoch",
     "Predicate",
+    "RenameColumn",
     "RepairResult",
     "RowCounts",
     "Scan",
     "SchemaField",
+    "SetPartitioning",
     "StoreError",
     "StructType",
     "TableSchema",

@@ -89,6 +89,14 @@ def test_the_lines_of_the_page_about_python_run(
     assert names["orders"].scan(["id"]).to_arrow()["id"].to_pylist() == [1, 1]
 
 
+def test_the_reference_has_every_public_name_and_no_other() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text("utf-8")
+    listed = re.findall(r"^::: colonnade\.(\w+)$", text, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    public = {*colonnade.__all__, *colonnade._NEEDS_SPARK} - {"__version__"}
+    assert set(listed) == public
+
+
 @pytest.mark.parametrize("name", ["ArrowTable", "ArrowDatabase"])
 def test_the_page_about_python_names_methods_that_there_are(name: str) -> None:
     text = (ROOT / "docs" / "python.md").read_text("utf-8")

@@ -16,4 +16,6 @@ lock pyproject.toml dev.lock --extra dev "$@"
 lock - build.lock "$@" <<<'setuptools>=77' # builds pyspark, which comes as source only
 lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the supported lines before the newest
 lock - spark42.lock "$@" <<<'pyspark==4.2.1'
+lock - docs.lock --constraint tests/setup/dev.lock "$@" \
+    <<<$'mkdocs-material>=9.6,<10\nmkdocstrings[python]>=0.30' # makes the site of docs/
 lock pyproject.toml lowest.lock --resolution lowest-direct "$@" # tried on Python 3.10
