@@ -5,7 +5,7 @@ import colonnade.catalog.ColonnadeSessionCatalog;
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.catalog.DataFramePath;
 import colonnade.spark.catalog.Warehouse;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.table.GivenPath;
 import colonnade.spark.table.ReadOptions;
 import java.util.Map;

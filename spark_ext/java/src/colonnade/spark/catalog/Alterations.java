@@ -4,7 +4,7 @@ import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.CachedReads;
 import colonnade.spark.quirks.Caller;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.Planner;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;

@@ -1,10 +1,10 @@
 package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
+import colonnade.spark.sink.ColonnadeTable;
 import colonnade.spark.sink.ColonnadeWriteBuilder;
 import colonnade.spark.sink.PlannedWrite;
 import colonnade.spark.sink.WriteRequest;
-import colonnade.spark.table.ColonnadeTable;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;

@@ -2,7 +2,7 @@ package colonnade.spark.catalog;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.planner.Planner;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package colonnade.spark.catalog;
 
 import colonnade.spark.quirks.SessionRules;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,6 +1,6 @@
 package colonnade.spark.catalog;
 
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.sink.ColonnadeTable;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package colonnade.spark.quirks;
 
 import colonnade.planner.Planner;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.TableAtEpoch;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -34,7 +34,7 @@ public final class CachedReads {
     refresh(table -> true);
   }
 
-  private static void refresh(Predicate<ColonnadeTable> changed) {
+  private static void refresh(Predicate<TableAtEpoch> changed) {
     SparkSession session = SparkSession.active();
     CacheManager manager = session.sharedState().cacheManager();
     if (manager.isEmpty()) {
@@ -68,11 +68,11 @@ public final class CachedReads {
   }
 
   /** The relations of tables at their newest state which a plan reads, without its subqueries. */
-  private static Set<LogicalPlan> reads(LogicalPlan plan, Predicate<ColonnadeTable> changed) {
+  private static Set<LogicalPlan> reads(LogicalPlan plan, Predicate<TableAtEpoch> changed) {
     Set<LogicalPlan> found = new HashSet<>();
     for (LogicalPlan leaf : CollectionConverters.asJava(plan.collectLeaves())) {
       if (leaf instanceof DataSourceV2Relation relation
-          && relation.table() instanceof ColonnadeTable table
+          && relation.table() instanceof TableAtEpoch table
           && !table.loaded().get("pinned").asBoolean()
           && changed.test(table)) {
         found.add(leaf.canonicalized());

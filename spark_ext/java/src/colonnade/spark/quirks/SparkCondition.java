@@ -1,6 +1,6 @@
 package colonnade.spark.quirks;
 
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.TableAtEpoch;
 import colonnade.write.FoundRows;
 import colonnade.write.RowCheck;
 import java.util.List;
@@ -26,16 +26,16 @@ import scala.runtime.AbstractPartialFunction;
  * rows at the epoch that the statement is based on, and checks the new ones.
  */
 public final class SparkCondition {
-  private final ColonnadeTable table;
+  private final TableAtEpoch table;
   private final Expression condition;
 
-  private SparkCondition(ColonnadeTable table, Expression condition) {
+  private SparkCondition(TableAtEpoch table, Expression condition) {
     this.table = table;
     this.condition = condition;
   }
 
   /** That of the overwrite of a table which runs; nothing where none does. */
-  public static Optional<SparkCondition> running(ColonnadeTable table) {
+  public static Optional<SparkCondition> running(TableAtEpoch table) {
     return RunningStatement.find(OverwriteByExpression.class)
         .map(overwrite -> new SparkCondition(table, evaluable(overwrite)));
   }
@@ -78,7 +78,7 @@ public final class SparkCondition {
             });
     return FoundRows.of(
         Dataset.ofRows(SparkSession.active(), new Filter(met, relation))
-            .select(ColonnadeTable.ROW_HANDLER));
+            .select(TableAtEpoch.ROW_HANDLER));
   }
 
   /** Puts something else in the place of each column. */

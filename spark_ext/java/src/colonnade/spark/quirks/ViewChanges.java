@@ -1,7 +1,7 @@
 package colonnade.spark.quirks;
 
 import colonnade.planner.ColonnadeException;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.TableAtEpoch;
 import java.util.List;
 import org.apache.spark.sql.catalyst.plans.logical.DeleteFromTable;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
@@ -36,7 +36,7 @@ final class ViewChanges extends SparkStrategy {
 
   private static void refuseViewOf(LogicalPlan target, String statement) {
     for (LogicalPlan leaf : CollectionConverters.asJava(target.collectLeaves())) {
-      if (table(leaf) instanceof ColonnadeTable table && !table.isDeletedFrom()) {
+      if (table(leaf) instanceof TableAtEpoch table && !table.isDeletedFrom()) {
         String sentence =
             String.format(
                 "%s does not change tables through a view; name the table itself, which is %s.",

@@ -2,7 +2,7 @@ package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
 import colonnade.read.TaskAggregate.Function;
-import colonnade.spark.table.ColonnadeTable;
+import colonnade.spark.table.TableAtEpoch;
 import colonnade.spark.table.TaggedBound;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
@@ -24,7 +24,7 @@ public record AnsweredAggregation(String description, StructType readSchema, Lis
     implements LocalScan {
 
   /** The values of all the aggregates; empty where one of them takes reading rows. */
-  static Optional<AnsweredAggregation> of(ColonnadeTable table, Aggregation aggregation) {
+  static Optional<AnsweredAggregation> of(TableAtEpoch table, Aggregation aggregation) {
     List<AggregateCall> calls = AggregateCall.of(aggregation, table.schema());
     if (calls.isEmpty() || calls.stream().anyMatch(call -> call.function() == Function.SUM)) {
       return Optional.empty();

@@ -1,8 +1,8 @@
 package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
-import colonnade.spark.table.ColonnadeTable;
 import colonnade.spark.table.ExpressionTree;
+import colonnade.spark.table.TableAtEpoch;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,7 +34,7 @@ public final class ColonnadeScanBuilder
         SupportsPushDownAggregates,
         SupportsPushDownLimit,
         SupportsPushDownTopN {
-  private final ColonnadeTable table;
+  private final TableAtEpoch table;
   private final Map<String, Object> state;
   private final boolean filterLater;
   private StructType columns;
@@ -45,12 +45,12 @@ public final class ColonnadeScanBuilder
   private Integer limit;
   private Map<String, Object> top;
 
-  public ColonnadeScanBuilder(ColonnadeTable table) {
+  public ColonnadeScanBuilder(TableAtEpoch table) {
     this(table, true);
   }
 
   /** {@code filterLater}: Spark may filter the scan by what it finds while the query runs. */
-  public ColonnadeScanBuilder(ColonnadeTable table, boolean filterLater) {
+  public ColonnadeScanBuilder(TableAtEpoch table, boolean filterLater) {
     this.table = table;
     this.filterLater = filterLater;
     this.state = table.state();

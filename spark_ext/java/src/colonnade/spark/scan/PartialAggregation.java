@@ -3,8 +3,8 @@ package colonnade.spark.scan;
 import colonnade.read.AggregatingReaderFactory;
 import colonnade.read.TaskAggregate.Function;
 import colonnade.read.TaskAggregate;
-import colonnade.spark.table.ColonnadeTable;
 import colonnade.spark.table.PartitionKeys;
+import colonnade.spark.table.TableAtEpoch;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -44,7 +44,7 @@ record PartialAggregation(
   private static final BigDecimal ROWS_A_PART = BigDecimal.valueOf(4);
 
   /** The shares; empty where Spark would not make of one of them exactly what it makes of rows. */
-  static Optional<PartialAggregation> of(ColonnadeTable table, Aggregation aggregation) {
+  static Optional<PartialAggregation> of(TableAtEpoch table, Aggregation aggregation) {
     StructType columns = new StructType();
     StructType results = new StructType();
     List<TaskAggregate> aggregates = new ArrayList<>();

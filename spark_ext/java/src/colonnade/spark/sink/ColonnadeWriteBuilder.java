@@ -2,7 +2,6 @@ package colonnade.spark.sink;
 
 import colonnade.spark.quirks.MergeJoin;
 import colonnade.spark.quirks.SparkCondition;
-import colonnade.spark.table.ColonnadeTable;
 import colonnade.spark.table.ExpressionTree;
 import java.util.List;
 import java.util.Locale;

@@ -1,7 +1,6 @@
 package colonnade.spark.sink;
 
 import colonnade.spark.quirks.MergeJoin;
-import colonnade.spark.table.ColonnadeTable;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;

@@ -1,6 +1,5 @@
 package colonnade.spark.sink;
 
-import colonnade.spark.table.ColonnadeTable;
 import java.util.Map;
 import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.connector.write.DeltaWrite;

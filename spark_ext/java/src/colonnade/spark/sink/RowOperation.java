@@ -2,7 +2,6 @@ package colonnade.spark.sink;
 
 import colonnade.planner.ColonnadeException;
 import colonnade.spark.scan.ColonnadeScanBuilder;
-import colonnade.spark.table.ColonnadeTable;
 import colonnade.spark.table.ColumnName;
 import colonnade.spark.table.RowColumn;
 import java.util.ArrayList;

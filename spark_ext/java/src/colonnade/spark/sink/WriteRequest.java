@@ -2,7 +2,6 @@ package colonnade.spark.sink;
 
 import colonnade.planner.Planner;
 import colonnade.spark.quirks.StatementTag;
-import colonnade.spark.table.ColonnadeTable;
 import colonnade.spark.table.PartitionLayout;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;

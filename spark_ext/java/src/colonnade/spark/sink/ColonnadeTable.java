@@ -1,0 +1,150 @@
+package colonnade.spark.sink;
+
+import colonnade.planner.ColonnadeException;
+import colonnade.planner.Planner;
+import colonnade.spark.quirks.SessionRules;
+import colonnade.spark.scan.ColonnadeScanBuilder;
+import colonnade.spark.table.ExpressionTree;
+import colonnade.spark.table.ReadOptions;
+import colonnade.spark.table.TableAtEpoch;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.spark.sql.connector.catalog.SupportsDeleteV2;
+import org.apache.spark.sql.connector.catalog.SupportsRead;
+import org.apache.spark.sql.connector.catalog.SupportsRowLevelOperations;
+import org.apache.spark.sql.connector.catalog.SupportsWrite;
+import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.expressions.filter.Predicate;
+import org.apache.spark.sql.connector.read.ScanBuilder;
+import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.RowLevelOperationBuilder;
+import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
+import org.apache.spark.sql.connector.write.WriteBuilder;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
+
+/** A table as queries and statements use it: read at one epoch, written as that epoch's successor. */
+public final class ColonnadeTable extends TableAtEpoch
+    implements SupportsRead, SupportsWrite, SupportsRowLevelOperations, SupportsDeleteV2 {
+  /** The option of a write that replaces the columns along with the rows. */
+  public static final String OVERWRITE_SCHEMA = "overwriteSchema";
+
+  private ColonnadeTable(
+      JsonNode loaded,
+      boolean callable,
+      boolean deletedFrom,
+      Map<String, String> catalogProperties) {
+    super(loaded, callable, deletedFrom, catalogProperties);
+  }
+
+  /**
+   * Loads the table at {@code path}. The options {@code epoch} or {@code versionAsOf}, {@code
+   * timestampAsOf} (text) or {@code timestampMicros} name the state to read; without them it is the
+   * newest epoch.
+   */
+  public static ColonnadeTable load(String path, Map<String, String> options) {
+    SessionRules.use();
+    return new ColonnadeTable(
+        Planner.call("load", Map.of("path", path, "options", options)), true, false, Map.of());
+  }
+
+  /** Returns this table for a catalog that does not know the partition transforms as functions. */
+  public ColonnadeTable withoutFunctions() {
+    return new ColonnadeTable(loaded(), false, isDeletedFrom(), catalogProperties());
+  }
+
+  /** Returns this table as Spark's own catalog knows it: at its default place, or at a LOCATION. */
+  public ColonnadeTable registered(boolean owned) {
+    String property = owned ? TableCatalog.PROP_IS_MANAGED_LOCATION : TableCatalog.PROP_EXTERNAL;
+    return new ColonnadeTable(
+        loaded(), isCallable(), isDeletedFrom(), Map.of(property, "true"));
+  }
+
+  /**
+   * Returns this table as the target of a DELETE. It equals no table that is read, because Spark
+   * would put its cached rows in the place of an equal one, and cannot delete from those.
+   */
+  public ColonnadeTable toDeleteFrom() {
+    return new ColonnadeTable(loaded(), isCallable(), true, catalogProperties());
+  }
+
+  @Override
+  public Set<TableCapability> capabilities() {
+    return Set.of(
+        TableCapability.BATCH_READ,
+        TableCapability.BATCH_WRITE,
+        TableCapability.TRUNCATE,
+        TableCapability.OVERWRITE_BY_FILTER,
+        TableCapability.OVERWRITE_DYNAMIC,
+        TableCapability.AUTOMATIC_SCHEMA_EVOLUTION); // to refuse it: else Spark drops the columns
+  }
+
+  @Override
+  public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
+    return ColonnadeWriteBuilder.of(this, info);
+  }
+
+  @Override
+  public RowLevelOperationBuilder newRowLevelOperationBuilder(RowLevelOperationInfo info) {
+    return () -> new RowOperation(this, info);
+  }
+
+  /** Where the log decides for each whole RowSet what goes, nothing is read and no task is run. */
+  @Override
+  public boolean canDeleteWhere(Predicate[] filters) {
+    if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
+      return false; // the plan of such a statement shows its filters
+    }
+    Map<String, Object> args = new HashMap<>(state());
+    args.put("filters", ExpressionTree.of(filters));
+    return Planner.call("can_delete", args).get("whole").asBoolean();
+  }
+
+  @Override
+  public void deleteWhere(Predicate[] filters) {
+    RowChangeBuilder.delete(this, filters, Map.of());
+  }
+
+  /** The same with the options of the statement, which Spark 4.1 does not have. */
+  public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
+    RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
+  }
+
+  @Override
+  public boolean truncateTable() {
+    ColonnadeWriteBuilder.truncate(this);
+    return true;
+  }
+
+  @Override
+  public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
+    Map<String, String> given = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+    given.putAll(options.asCaseSensitiveMap());
+    given.put("path", path());
+    if (given.size() == 1) {
+      return new ColonnadeScanBuilder(this);
+    }
+    ReadOptions read = ReadOptions.check(given);
+    // A table at an asked-for epoch was loaded by the very same options.
+    boolean elsewhere = read.namesState() && !loaded().get("pinned").asBoolean();
+    return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
+  }
+
+  /** This table as the options of one use of it name it. */
+  private ColonnadeTable at(Map<String, String> options) {
+    ColonnadeTable other = load(path(), ReadOptions.namingState(options));
+    if (!other.schema().equals(schema())) {
+      String sentence =
+          String.format(
+              "Table %s had other columns at epoch %d than at epoch %d; name the epoch where the"
+                  + " table is loaded, as in VERSION AS OF.",
+              path(), other.epoch(), epoch());
+      throw ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
+    }
+    return other;
+  }
+}

@@ -1,0 +1,182 @@
+package colonnade.spark.table;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.apache.spark.sql.connector.catalog.Column;
+import org.apache.spark.sql.connector.catalog.MetadataColumn;
+import org.apache.spark.sql.connector.catalog.SupportsMetadataColumns;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
+import org.apache.spark.sql.connector.expressions.Transform;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+
+/**
+ * One table at one epoch. A query that uses it several times reads that epoch each time.
+ *
+ * <p>Loaded through a catalog without an epoch or a time, it has a {@link #version}: Spark then
+ * loads it anew when it plans a query, once for all uses of the table in it.
+ */
+public abstract class TableAtEpoch implements SupportsMetadataColumns, ListsPartitions {
+  /** The metadata column that names each row. */
+  public static final String ROW_HANDLER = RowColumn.HANDLER;
+
+  private static final String COMMENT = "comment";
+
+  private final JsonNode loaded;
+  private final boolean callable;
+  private final boolean deletedFrom;
+  private final Map<String, String> catalogProperties;
+  private final StructType schema;
+
+  /**
+   * @param loaded the reply of the planner's operation {@code load}
+   * @param callable whether the table's catalog knows the partition transforms as functions
+   * @param deletedFrom whether this is the target of a DELETE
+   * @param catalogProperties the properties that only the table's catalog knows
+   */
+  protected TableAtEpoch(
+      JsonNode loaded, boolean callable, boolean deletedFrom, Map<String, String> catalogProperties) {
+    this.loaded = loaded;
+    this.callable = callable;
+    this.deletedFrom = deletedFrom;
+    this.catalogProperties = catalogProperties;
+    this.schema = (StructType) DataType.fromJson(loaded.get("schema").asText());
+  }
+
+  /** Whether this is the target of a DELETE. */
+  public boolean isDeletedFrom() {
+    return deletedFrom;
+  }
+
+  /** Whether the table's catalog knows the partition transforms as functions. */
+  protected boolean isCallable() {
+    return callable;
+  }
+
+  /** The properties that only the table's catalog knows. */
+  protected Map<String, String> catalogProperties() {
+    return catalogProperties;
+  }
+
+  /** Where the table is. */
+  public String path() {
+    return loaded.get("path").asText();
+  }
+
+  /** The epoch that is read. */
+  public long epoch() {
+    return loaded.get("epoch").asLong();
+  }
+
+  /** The reply of the planner's operation {@code load}. */
+  public JsonNode loaded() {
+    return loaded;
+  }
+
+  /** What names this state in every request to the planner. */
+  public Map<String, Object> state() {
+    return Map.of(
+        "url", loaded.get("url").asText(),
+        "database", loaded.get("database").asText(),
+        "id", loaded.get("id").asText(),
+        "epoch", epoch());
+  }
+
+  /** What is read, for plans that people look at. */
+  public String describe() {
+    return "epoch " + epoch();
+  }
+
+  @Override
+  public String name() {
+    return path();
+  }
+
+  @Override
+  public String id() {
+    return loaded.get("database").asText() + "." + loaded.get("id").asText();
+  }
+
+  @Override
+  public String version() {
+    return deletedFrom ? null : loaded.get("epoch").asText(); // else loaded anew, as one to read
+  }
+
+  @Override
+  @SuppressWarnings("deprecation") // the way of older callers to the same columns
+  public StructType schema() {
+    return schema;
+  }
+
+  @Override
+  public Column[] columns() {
+    return Stream.of(schema.fields()).map(TableAtEpoch::column).toArray(Column[]::new);
+  }
+
+  private static Column column(StructField field) {
+    String metadata =
+        new MetadataBuilder().withMetadata(field.metadata()).remove(COMMENT).build().json();
+    String comment = field.getComment().isDefined() ? field.getComment().get() : null;
+    return Column.create(field.name(), field.dataType(), field.nullable(), comment, metadata);
+  }
+
+  @Override
+  public MetadataColumn[] metadataColumns() {
+    return RowColumn.beside(schema).toArray(MetadataColumn[]::new);
+  }
+
+  @Override
+  public Map<String, String> properties() {
+    Map<String, String> properties = new LinkedHashMap<>();
+    for (Map.Entry<String, JsonNode> entry : loaded.get("properties").properties()) {
+      properties.put(entry.getKey(), entry.getValue().asText());
+    }
+    properties.putAll(sortKey().properties());
+    properties.putAll(catalogProperties);
+    properties.put(TableCatalog.PROP_PROVIDER, "colonnade");
+    properties.put(TableCatalog.PROP_LOCATION, path());
+    if (loaded.hasNonNull(COMMENT)) {
+      properties.put(TableCatalog.PROP_COMMENT, loaded.get(COMMENT).asText());
+    }
+    return properties;
+  }
+
+  /** The sort key, where Spark says it: CLUSTER BY and PARTITIONED BY exclude each other. */
+  private SortKey sortKey() {
+    return SortKey.of(loaded, layout().isEmpty());
+  }
+
+  @Override
+  public PartitionLayout layout() {
+    return PartitionLayout.of(loaded.get("partitioning"), callable);
+  }
+
+  @Override
+  public Transform[] partitioning() {
+    PartitionLayout layout = layout();
+    return layout.isEmpty() ? sortKey().partitioning() : layout.transforms();
+  }
+
+  /** Whether both are one table at one epoch: Spark keeps the old one of two that are equal. */
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof TableAtEpoch table
+        && loaded.equals(table.loaded)
+        && deletedFrom == table.deletedFrom;
+  }
+
+  @Override
+  public int hashCode() {
+    return state().hashCode();
+  }
+
+  /** What Spark shows in plans and in some errors. */
+  @Override
+  public String toString() {
+    return path();
+  }
+}
