@@ -1,6 +1,6 @@
 package colonnade.format;
 
-import colonnade.format.StoredField.Kind;
+import colonnade.format.TableField.Kind;
 import org.apache.arrow.flatbuf.Date;
 import org.apache.arrow.flatbuf.DateUnit;
 import org.apache.arrow.flatbuf.Decimal;
@@ -20,12 +20,12 @@ public final class ArrowSchema {
   private ArrowSchema() {}
 
   /** The storage type of a column, under the column's id. */
-  public static boolean isColumn(Field field, StoredField column) {
+  public static boolean isColumn(Field field, TableField column) {
     return isNamed(field, column) && field.dictionary() == null && hasType(field, column);
   }
 
   /** A dictionary of the storage type; returns the bytes of an index, or 0 for anything else. */
-  public static int indexWidth(Field field, StoredField column) {
+  public static int indexWidth(Field field, TableField column) {
     DictionaryEncoding encoding = field.dictionary();
     if (encoding == null || !isNamed(field, column) || !hasType(field, column)) {
       return 0;
@@ -36,7 +36,7 @@ public final class ArrowSchema {
   }
 
   /** Unsigned integers; int64 too for short decimals. Returns their bytes, or 0. */
-  public static int narrowedWidth(Field field, StoredField column) {
+  public static int narrowedWidth(Field field, TableField column) {
     if (!isNamed(field, column)) {
       return 0;
     }
@@ -45,7 +45,7 @@ public final class ArrowSchema {
   }
 
   /** Lengths and values of strings or binary; returns the bytes of a length, or 0. */
-  public static int lengthWidth(Field field, StoredField column) {
+  public static int lengthWidth(Field field, TableField column) {
     if (!isNamed(field, column)
         || field.dictionary() != null
         || field.typeType() != Type.Struct_
@@ -77,11 +77,11 @@ public final class ArrowSchema {
     return !type.isSigned() && (bits == 8 || bits == 16 || bits == 32) ? bits / 8 : 0;
   }
 
-  private static boolean isNamed(Field field, StoredField column) {
+  private static boolean isNamed(Field field, TableField column) {
     return Integer.toString(column.id()).equals(field.name()) && field.nullable();
   }
 
-  public static boolean hasType(Field field, StoredField column) {
+  public static boolean hasType(Field field, TableField column) {
     byte type = field.typeType();
     return switch (column.kind()) {
       case BOOLEAN -> type == Type.Bool;
@@ -104,11 +104,11 @@ public final class ArrowSchema {
   }
 
   /** Names of the fields of lists and maps do not count, as for Arrow itself. */
-  private static boolean isPlain(Field field, StoredField column) {
+  private static boolean isPlain(Field field, TableField column) {
     return field.dictionary() == null && hasType(field, column);
   }
 
-  private static boolean isMap(Field field, StoredField column) {
+  private static boolean isMap(Field field, TableField column) {
     if (field.childrenLength() != 1) {
       return false;
     }
@@ -119,13 +119,13 @@ public final class ArrowSchema {
         && isPlain(entries.children(1), column.children().get(1));
   }
 
-  private static boolean isStruct(Field field, StoredField column) {
+  private static boolean isStruct(Field field, TableField column) {
     if (field.childrenLength() != column.children().size()) {
       return false;
     }
     for (int i = 0; i < column.children().size(); i++) {
       Field child = field.children(i);
-      StoredField expected = column.children().get(i);
+      TableField expected = column.children().get(i);
       boolean named =
           column.isVariant()
               ? expected.name().equals(child.name()) && !child.nullable()
@@ -177,7 +177,7 @@ public final class ArrowSchema {
         && ((FloatingPoint) field.type(new FloatingPoint())).precision() == precision;
   }
 
-  private static boolean isDecimal(Field field, StoredField column) {
+  private static boolean isDecimal(Field field, TableField column) {
     if (column.kind() != Kind.DECIMAL || field.typeType() != Type.Decimal) {
       return false;
     }

@@ -1,16 +1,13 @@
 package colonnade.format;
 
-import com.github.luben.zstd.Zstd;
-import com.github.luben.zstd.ZstdCompressCtx;
-import com.google.flatbuffers.FlatBufferBuilder;
-import java.util.List;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import org.apache.arrow.flatbuf.BodyCompression;
 import org.apache.arrow.flatbuf.BodyCompressionMethod;
 import org.apache.arrow.flatbuf.Buffer;
 import org.apache.arrow.flatbuf.CompressionType;
 import org.apache.arrow.flatbuf.DictionaryBatch;
 import org.apache.arrow.flatbuf.Endianness;
-import org.apache.arrow.flatbuf.FieldNode;
 import org.apache.arrow.flatbuf.Message;
 import org.apache.arrow.flatbuf.MessageHeader;
 import org.apache.arrow.flatbuf.MetadataVersion;
@@ -18,164 +15,161 @@ import org.apache.arrow.flatbuf.RecordBatch;
 import org.apache.arrow.flatbuf.Schema;
 
 /**
- * Arrays as Arrow IPC streams.
+ * The messages of one Arrow IPC stream: a schema, at most one dictionary, one record batch.
  *
- * <pre>
- *   schema message | dictionary message, if any | record batch message | end of stream
- *   message = ffffffff | length of metadata | metadata, padded to 8 bytes | body
- * </pre>
+ * <p>Arrow's own reader trusts what a stream says about itself; here every buffer is known to lie
+ * inside its message, and all of them together to take no more than was promised.
  *
- * Bodies are compressed by zstd where that helps. Spec: docs/spec/rowset.md#block
+ * <p>Spec: docs/spec/rowset.md#block
  */
-public final class ArrowStream implements AutoCloseable {
-  private static final int LEVEL = 1;
-  private static final int COMPRESS_FROM_BYTES = 2048;
-  private static final double WORTH_IT = 0.95;
+public final class ArrowStream {
+  /** Bitmaps may come and go, and old indexes leave out the last offset: sizes agree roughly. */
+  private static final int SLACK_BYTES = 4096;
 
-  private final ZstdCompressCtx zstd = new ZstdCompressCtx();
-  private final FlatBufferBuilder builder = new FlatBufferBuilder(1024);
-  private final ByteOutput body = new ByteOutput();
-  private long[] extents = new long[16];
+  /** One message with buffers; {@code body} is where these begin in {@code array}. */
+  public record Batch(RecordBatch header, byte[] array, int body, boolean compressed) {}
 
-  public ArrowStream() {
-    zstd.setLevel(LEVEL);
-  }
+  private final ByteBuffer bytes;
+  private final int end;
+  private int position;
+  private long decodedBytes;
+  private long largestBuffer;
+  private Schema schema;
+  private Batch dictionary;
+  private Batch batch;
 
-  /** The schema message of a stream, the same for all blocks of a kind. */
-  public byte[] schema(List<ArrowField> fields) {
-    builder.clear();
-    int[] each = fields.stream().mapToInt(field -> field.write(builder)).toArray();
-    int vector = Schema.createFieldsVector(builder, each);
-    int schema = Schema.createSchema(builder, Endianness.Little, vector, 0, 0);
-    return message(MessageHeader.Schema, schema, 0);
+  private ArrowStream(Slice data) {
+    this.bytes = ByteBuffer.wrap(data.array()).order(ByteOrder.LITTLE_ENDIAN);
+    this.position = data.offset();
+    this.end = data.offset() + data.length();
   }
 
   /**
-   * Write a stream: a schema message, a dictionary unless it is null, one record batch.
+   * Finds the messages; refuses buffers of which one would take more than is stated, or all more
+   * than the limit.
    *
-   * @param sizeBytes about what the buffers take
+   * <p>An index may have left out bitmaps, each smaller than the values that it counted, so that all
+   * buffers may take more than it states.
    */
-  public byte[] encode(byte[] schema, ArrowBatch dictionary, ArrowBatch batch, long sizeBytes) {
-    if (sizeBytes > COMPRESS_FROM_BYTES) {
-      Messages messages = messages(schema, dictionary, batch, true);
-      if (messages.length() + body.size < WORTH_IT * sizeBytes) {
-        return join(messages);
-      }
+  public static ArrowStream parse(Slice data, long stated, long limit) throws Malformed {
+    ArrowStream stream = new ArrowStream(data);
+    try {
+      stream.parse();
+    } catch (RuntimeException error) {
+      throw new Malformed("the Arrow stream is malformed", error);
     }
-    return join(messages(schema, dictionary, batch, false));
-  }
-
-  @Override
-  public void close() {
-    zstd.close();
-  }
-
-  /** The messages of a stream without their bodies, and how long the dictionary's body is. */
-  private record Messages(byte[] schema, byte[] dictionary, int dictionaryBody, byte[] batch) {
-    long length() {
-      return schema.length + dictionary.length + batch.length + 8L;
+    if (stream.largestBuffer > stated + SLACK_BYTES) {
+      throw new Malformed(
+          "it would take " + stream.decodedBytes + " bytes decoded where " + stated
+              + " are stated");
     }
-  }
-
-  /** Fill {@code body} with both bodies. */
-  private Messages messages(
-      byte[] schema, ArrowBatch dictionary, ArrowBatch batch, boolean compressed) {
-    body.size = 0;
-    byte[] first = new byte[0];
-    if (dictionary != null) {
-      first = batchMessage(MessageHeader.DictionaryBatch, dictionary, compressed);
+    if (stream.decodedBytes > limit) {
+      throw new Malformed(
+          "it would take " + stream.decodedBytes + " bytes decoded; " + limit + " are the most");
     }
-    int firstBody = body.size;
-    byte[] second = batchMessage(MessageHeader.RecordBatch, batch, compressed);
-    return new Messages(schema, first, firstBody, second);
-  }
-
-  private byte[] join(Messages messages) {
-    byte[] stream = new byte[Math.toIntExact(messages.length() + body.size)];
-    int split = messages.dictionaryBody;
-    int at = append(stream, 0, messages.schema, 0, messages.schema.length);
-    at = append(stream, at, messages.dictionary, 0, messages.dictionary.length);
-    at = append(stream, at, body.bytes, 0, split);
-    at = append(stream, at, messages.batch, 0, messages.batch.length);
-    at = append(stream, at, body.bytes, split, body.size - split);
-    Bits.putInt(stream, at, -1);
     return stream;
   }
 
-  private static int append(byte[] stream, int at, byte[] source, int offset, int length) {
-    System.arraycopy(source, offset, stream, at, length);
-    return at + length;
+  public Schema schema() {
+    return schema;
   }
 
-  /** Append the buffers of a batch to the body; the message that stands before them. */
-  private byte[] batchMessage(byte kind, ArrowBatch batch, boolean compressed) {
-    int start = body.size;
-    if (extents.length < 2 * batch.bufferCount()) {
-      extents = new long[4 * batch.bufferCount()];
-    }
-    for (int i = 0; i < batch.bufferCount(); i++) {
-      int offset = body.size;
-      appendBuffer(batch.bytes(i), batch.start(i), batch.length(i), compressed);
-      extents[2 * i] = offset - start;
-      extents[2 * i + 1] = body.size - offset;
-      body.pad();
-    }
-    builder.clear();
-    int header = recordBatch(batch, compressed);
-    if (kind == MessageHeader.DictionaryBatch) {
-      header = DictionaryBatch.createDictionaryBatch(builder, 0, header, false);
-    }
-    return message(kind, header, body.size - start);
+  public Batch batch() {
+    return batch;
   }
 
-  private void appendBuffer(byte[] source, int from, int length, boolean compressed) {
+  /** The dictionary of the only dictionary field, or null. */
+  public Batch dictionary() {
+    return dictionary;
+  }
+
+  private void parse() throws Malformed {
+    while (position < end) {
+      require(end - position >= 8);
+      int marker = bytes.getInt(position);
+      int size = bytes.getInt(position + 4);
+      if (marker != -1) {
+        throw new Malformed("the Arrow stream is malformed");
+      }
+      position += 8;
+      if (size == 0) {
+        break;
+      }
+      require(size > 0 && size <= end - position);
+      Message message = Message.getRootAsMessage(bytes.slice(position, size));
+      position += size;
+      long bodyLength = message.bodyLength();
+      require(bodyLength >= 0 && bodyLength <= end - position);
+      add(message, (int) bodyLength);
+      position += (int) bodyLength;
+    }
+    require(batch != null);
+  }
+
+  private static void require(boolean whole) throws Malformed {
+    if (!whole) {
+      throw new Malformed("the Arrow stream ends inside a message");
+    }
+  }
+
+  private void add(Message message, int bodyLength) throws Malformed {
+    if (message.version() < MetadataVersion.V4 || message.version() > MetadataVersion.V5) {
+      throw new Malformed("the Arrow stream has an unknown version");
+    }
+    if (batch != null) {
+      throw new Malformed("the Arrow stream holds more than one batch");
+    }
+    byte kind = message.headerType();
+    if (kind == MessageHeader.Schema && schema == null) {
+      schema = (Schema) message.header(new Schema());
+      if (schema.endianness() != Endianness.Little) {
+        throw new Malformed("the Arrow stream is big-endian");
+      }
+    } else if (kind == MessageHeader.DictionaryBatch && schema != null && dictionary == null) {
+      DictionaryBatch header = (DictionaryBatch) message.header(new DictionaryBatch());
+      if (header.isDelta()) {
+        throw new Malformed("the Arrow stream changes its dictionary");
+      }
+      dictionary = batch(header.data(), bodyLength);
+    } else if (kind == MessageHeader.RecordBatch && schema != null) {
+      batch = batch((RecordBatch) message.header(new RecordBatch()), bodyLength);
+    } else {
+      throw new Malformed("the Arrow stream has a message in the wrong place");
+    }
+  }
+
+  private Batch batch(RecordBatch header, int bodyLength) throws Malformed {
+    BodyCompression compression = header.compression();
+    if (compression != null
+        && (compression.codec() != CompressionType.ZSTD
+            || compression.method() != BodyCompressionMethod.BUFFER)) {
+      throw new Malformed("the Arrow stream is compressed by something else than zstd");
+    }
+    boolean compressed = compression != null;
+    Buffer buffer = new Buffer();
+    for (int i = 0; i < header.buffersLength(); i++) {
+      header.buffers(buffer, i);
+      long offset = buffer.offset();
+      long length = buffer.length();
+      if (offset < 0 || length < 0 || offset > bodyLength || length > bodyLength - offset) {
+        throw new Malformed("a buffer of the Arrow stream lies outside it");
+      }
+      long size = decodedSize((int) offset, (int) length, compressed);
+      decodedBytes += size;
+      largestBuffer = Math.max(largestBuffer, size);
+    }
+    return new Batch(header, bytes.array(), position, compressed);
+  }
+
+  /** A compressed buffer begins with its decoded size, or -1 when it is kept as it is. */
+  private long decodedSize(int offset, int length, boolean compressed) throws Malformed {
     if (!compressed || length == 0) {
-      body.write(source, from, length);
-      return;
+      return length;
     }
-    // Arrow puts the decoded size first, or -1 before a buffer that is kept as it is.
-    body.reserve(8 + Zstd.compressBound(length));
-    int start = body.size + 8;
-    int size =
-        zstd.compressByteArray(
-            body.bytes, start, body.bytes.length - start, source, from, length);
-    boolean shorter = size < length;
-    Bits.putLong(body.bytes, body.size, shorter ? length : -1);
-    if (!shorter) {
-      System.arraycopy(source, from, body.bytes, start, length);
+    long size = length < 8 ? -2 : bytes.getLong(position + offset);
+    if (size < -1 || size > Integer.MAX_VALUE) {
+      throw new Malformed("a buffer of the Arrow stream has an impossible size");
     }
-    body.size = start + (shorter ? size : length);
-  }
-
-  private int recordBatch(ArrowBatch batch, boolean compressed) {
-    RecordBatch.startNodesVector(builder, batch.nodeCount());
-    for (int i = batch.nodeCount() - 1; i >= 0; i--) {
-      FieldNode.createFieldNode(builder, batch.rows(i), batch.nullCount(i));
-    }
-    int nodes = builder.endVector();
-    RecordBatch.startBuffersVector(builder, batch.bufferCount());
-    for (int i = batch.bufferCount() - 1; i >= 0; i--) {
-      Buffer.createBuffer(builder, extents[2 * i], extents[2 * i + 1]);
-    }
-    int buffers = builder.endVector();
-    int codec =
-        compressed
-            ? BodyCompression.createBodyCompression(
-                builder, CompressionType.ZSTD, BodyCompressionMethod.BUFFER)
-            : 0;
-    return RecordBatch.createRecordBatch(builder, batch.rows(0), nodes, buffers, codec, 0);
-  }
-
-  private byte[] message(byte kind, int header, long bodyLength) {
-    builder.finish(
-        Message.createMessage(
-            builder, MetadataVersion.V5, kind, header, bodyLength, 0));
-    byte[] metadata = builder.sizedByteArray();
-    int padded = metadata.length + 7 & ~7;
-    byte[] message = new byte[8 + padded];
-    Bits.putInt(message, 0, -1);
-    Bits.putInt(message, 4, padded);
-    System.arraycopy(metadata, 0, message, 8, metadata.length);
-    return message;
+    return size == -1 ? length - 8 : size;
   }
 }

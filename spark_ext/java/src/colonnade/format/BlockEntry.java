@@ -1,24 +1,32 @@
 package colonnade.format;
 
 /**
- * What the index knows about a block. {@code length} and {@code crc32c} are those of the stored
- * bytes; {@code decoded} bounds the bytes that the rows take as an Arrow array; {@code base} is
- * null but for narrowed blocks; a block without a Bloom filter has one of no bytes.
+ * What the sparse index, or for a lone block the footer, states about one block.
+ *
+ * @param rows how many rows it holds
+ * @param length how many bytes are stored
+ * @param decoded the most bytes that the rows take as an Arrow array
+ * @param crc32c the checksum of the stored bytes
+ * @param encoding the name of the encoding; see docs/spec/rowset.md#encodings
+ * @param base what {@code narrowed} values are distances from, null for other encodings
+ * @param statistics what is known about the rows
+ * @param filterLength the bytes of the Bloom filter, 0 without one
+ * @param filterCrc32c the checksum of the Bloom filter, 0 without one
  */
 public record BlockEntry(
-    int rows,
-    int length,
+    long rows,
+    long length,
     long decoded,
     long crc32c,
     String encoding,
     Long base,
     Statistics statistics,
-    int filterLength,
+    long filterLength,
     long filterCrc32c) {
   /** A block without a filter. */
   public BlockEntry(
-      int rows,
-      int length,
+      long rows,
+      long length,
       long decoded,
       long crc32c,
       String encoding,
@@ -27,10 +35,10 @@ public record BlockEntry(
     this(rows, length, decoded, crc32c, encoding, base, statistics, 0, 0);
   }
 
-  /** The same block with a filter of these bytes. */
+  /** Returns the same block with a Bloom filter of these bytes. */
   public BlockEntry withFilter(byte[] filter) {
     return new BlockEntry(
         rows, length, decoded, crc32c, encoding, base, statistics, filter.length,
-        Segment.crc32c(filter));
+        Slice.of(filter).crc32c());
   }
 }

@@ -3,26 +3,63 @@ package colonnade.format;
 import java.math.BigInteger;
 import java.util.Arrays;
 import java.util.Base64;
+import org.apache.spark.unsafe.types.UTF8String;
 
-/** The smallest or largest of some values. Spec: docs/spec/operations.md#statistics-and-bounds */
+/**
+ * A bound of some values: no value is smaller than the lower one or larger than the upper one.
+ * Spec: docs/spec/operations.md#statistics-and-bounds
+ */
 public sealed interface Bound {
+  /**
+   * Reads a bound as the log and the footer write it.
+   *
+   * @throws Malformed if values of this order have no such bound
+   */
+  static Bound parse(String tagged, TableField.Order order) throws Malformed {
+    try {
+      String body = tagged.substring(2);
+      return switch (tagged.substring(0, 2) + order) {
+        case "i:INTEGER" -> Whole.of(Long.parseLong(body));
+        case "i:DECIMAL" -> new Whole(new BigInteger(body));
+        case "f:FLOAT" -> new Real(number(body));
+        case "s:STRING" -> new Text(UTF8String.fromString(body));
+        case "b:BINARY" -> new Raw(Base64.getDecoder().decode(body));
+        default -> throw new IllegalArgumentException(tagged);
+      };
+    } catch (RuntimeException error) {
+      throw new Malformed("bound '" + tagged + "' is none of a column of this type", error);
+    }
+  }
+
+  private static double number(String body) {
+    return switch (body) {
+      case "inf" -> Double.POSITIVE_INFINITY;
+      case "-inf" -> Double.NEGATIVE_INFINITY;
+      case "nan" -> throw new IllegalArgumentException(body);
+      default -> Double.parseDouble(body);
+    };
+  }
+
   /** The bound as the log and the footer write it. */
   String tagged();
 
-  /** How the bound compares with another one of the same class. */
+  /** Compares with a bound of the same class. */
   int compare(Bound other);
 
-  /** Code points or bytes; 0 for numbers. */
+  /** How many code points or bytes it has; 0 for numbers. */
   default int length() {
     return 0;
   }
 
-  /** A bound of at most so many code points or bytes that is not larger. */
+  /** Returns a bound that is not larger, of at most {@code length} code points or bytes. */
   default Bound below(int length) {
     return this;
   }
 
-  /** A bound of at most so many code points or bytes that is not smaller; null if none is. */
+  /**
+   * Returns a bound that is not smaller, of at most {@code length} code points or bytes; null where
+   * there is none.
+   */
   default Bound above(int length) {
     return this;
   }
@@ -58,8 +95,8 @@ public sealed interface Bound {
     }
   }
 
-  /** A string, ordered by code point. */
-  record Text(String value) implements Bound {
+  /** A string, ordered by code point, which is the order of its UTF-8 bytes. */
+  record Text(UTF8String value) implements Bound {
     @Override
     public String tagged() {
       return "s:" + value;
@@ -67,18 +104,17 @@ public sealed interface Bound {
 
     @Override
     public int compare(Bound other) {
-      return Arrays.compare(
-          value.codePoints().toArray(), ((Text) other).value.codePoints().toArray());
+      return value.compareTo(((Text) other).value);
     }
 
     @Override
     public int length() {
-      return value.codePointCount(0, value.length());
+      return value.numChars();
     }
 
     @Override
     public Bound below(int length) {
-      return length() <= length ? this : new Text(prefix(length));
+      return length() <= length ? this : new Text(value.substring(0, length));
     }
 
     @Override
@@ -86,7 +122,7 @@ public sealed interface Bound {
       if (length() <= length) {
         return this;
       }
-      int[] points = prefix(length).codePoints().toArray();
+      int[] points = value.substring(0, length).toString().codePoints().toArray();
       int last = points.length - 1;
       while (last >= 0 && points[last] == Character.MAX_CODE_POINT) {
         last--;
@@ -96,11 +132,7 @@ public sealed interface Bound {
       }
       // No string holds the code points from U+D800 to U+DFFF.
       points[last] = points[last] == 0xD7FF ? 0xE000 : points[last] + 1;
-      return new Text(new String(points, 0, last + 1));
-    }
-
-    private String prefix(int length) {
-      return value.substring(0, value.offsetByCodePoints(0, length));
+      return new Text(UTF8String.fromString(new String(points, 0, last + 1)));
     }
   }
 

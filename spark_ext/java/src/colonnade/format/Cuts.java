@@ -1,33 +1,44 @@
 package colonnade.format;
 
 import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
-/** The row numbers that no block of a RowSet lies across: where each stretch of rows ends. */
-public final class Cuts {
-  private final int regular;
-  private final List<Long> ends = new ArrayList<>();
-
-  /** {@code regular} is the distance that cuts have unless rows are wide. */
-  public Cuts(int regular) {
-    this.regular = regular;
+/**
+ * The row numbers that no block of a RowSet lies across, as the footer and the log state them:
+ * either the distance between neighbours, or where each stretch of rows ends.
+ *
+ * @param distance the distance between neighbours; 0 where {@code ends} lists the cuts
+ * @param ends where each stretch of rows ends; empty where all have one distance
+ */
+public record Cuts(long distance, List<Long> ends) {
+  /** Cuts that all have one distance. */
+  public static Cuts every(long distance) {
+    return new Cuts(distance, List.of());
   }
 
-  public void add(int rows) {
-    ends.add(rows() + rows);
+  /** Reads the field of a footer or an entry; returns null for anything else. */
+  public static Cuts parse(JsonNode json) {
+    if (json.isIntegralNumber()) {
+      return every(json.longValue());
+    }
+    List<Long> ends = new ArrayList<>();
+    for (JsonNode end : json) {
+      if (!end.isIntegralNumber()) {
+        return null;
+      }
+      ends.add(end.longValue());
+    }
+    return json.isArray() ? new Cuts(0, List.copyOf(ends)) : null;
   }
 
-  /** Rows before the last cut. */
-  public long rows() {
-    return ends.isEmpty() ? 0 : ends.get(ends.size() - 1);
-  }
-
-  /** Write the field of the footer and the entry: one distance where cuts are regular. */
+  /** Writes the field of a footer or an entry. */
   void write(JsonGenerator json) throws IOException {
-    if (isRegular()) {
-      json.writeNumberField("cuts", ends.size() == 1 ? regular : ends.get(0));
+    if (ends.isEmpty()) {
+      json.writeNumberField("cuts", distance);
       return;
     }
     json.writeArrayFieldStart("cuts");
@@ -37,13 +48,27 @@ public final class Cuts {
     json.writeEndArray();
   }
 
-  private boolean isRegular() {
-    long distance = ends.get(0);
-    for (int i = 1; i < ends.size() - 1; i++) {
-      if (ends.get(i) != distance * (i + 1)) {
-        return false;
+  /**
+   * The boundaries of the stretches of a RowSet, from 0 to {@code rows}, both included; null where
+   * these are no cuts of that many rows.
+   */
+  public long[] boundaries(long rows) {
+    if (ends.isEmpty()) {
+      if (distance < 1) {
+        return null;
+      }
+      int inner = (int) ((rows - 1) / distance);
+      long[] found = new long[inner + 2];
+      Arrays.setAll(found, i -> i <= inner ? i * distance : rows);
+      return found;
+    }
+    long[] found = new long[ends.size() + 1];
+    for (int i = 1; i < found.length; i++) {
+      found[i] = ends.get(i - 1);
+      if (found[i] <= found[i - 1]) {
+        return null;
       }
     }
-    return rows() <= distance * ends.size();
+    return found[found.length - 1] == rows ? found : null;
   }
 }

@@ -39,8 +39,9 @@ public final class DeletionVector {
         throw StoreException.corruption(location + " is not base64.", error);
       }
     } else {
-      location = store.locate(prefix + object + ".dv");
-      bytes = readObject(store, prefix + object + ".dv", location, length);
+      String name = new ObjectNames(prefix, object).deletionVector();
+      location = store.locate(name);
+      bytes = readObject(store, name, location, length);
     }
     return decode(bytes, entry, rowCount, location);
   }

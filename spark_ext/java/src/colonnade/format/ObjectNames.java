@@ -30,6 +30,11 @@ public record ObjectNames(String prefix, String object) {
     return folder() + "/" + column + ".idx";
   }
 
+  /** The object of a deletion vector, which has a name of its own. */
+  public String deletionVector() {
+    return folder() + ".dv";
+  }
+
   public String packed() {
     return folder() + ".rowset";
   }

@@ -35,7 +35,7 @@ public final class RowNumbers {
   }
 
   /** Writes an object of bitmaps by the upper bits. */
-  void write(JsonGenerator json) throws IOException {
+  public void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     for (Map.Entry<Integer, RoaringBitmap> each : bitmaps.entrySet()) {
       json.writeStringField(Integer.toUnsignedString(each.getKey()), text(each.getValue()));

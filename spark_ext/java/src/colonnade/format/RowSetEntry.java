@@ -1,19 +1,26 @@
 package colonnade.format;
 
-import colonnade.write.RowWriter;
-import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
-import java.io.ByteArrayOutputStream;
+import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 
 /**
- * One RowSet as the log will know it. {@code data} is the RowSet itself where it is inline, else
- * null; {@code partition} is null where the table has none. Spec:
- * docs/spec/operations.md#rowset-entry
+ * One RowSet as the log knows it. Spec: docs/spec/operations.md#rowset-entry
+ *
+ * <p>An entry that was parsed has neither statistics nor a partition: the driver has pruned by them.
+ *
+ * @param object the random name of the RowSet's objects
+ * @param place {@code directory}, {@code packed} or {@code inline}
+ * @param rows how many rows it has
+ * @param bytes how many bytes are stored
+ * @param cuts null where the entry states something else than cuts
+ * @param footer length and checksum of the footer
+ * @param statistics by column id, of the indexed columns
+ * @param partition null where the table has no partitions
+ * @param data the whole RowSet in base64 where it is inline, else null
+ * @param unsynced whether its objects may not have reached the disk
  */
 public record RowSetEntry(
     String object,
@@ -21,49 +28,56 @@ public record RowSetEntry(
     long rows,
     long bytes,
     Cuts cuts,
-    byte[] footer,
+    Check footer,
     Map<Integer, Statistics> statistics,
     List<String> partition,
-    byte[] data,
+    String data,
     boolean unsynced) {
-  private static final JsonFactory JSON = new JsonFactory();
 
-  /** Writes JSON. */
-  interface Body {
-    void write(JsonGenerator json) throws IOException;
-  }
-
-  /** What a task reports to its driver: its entries as one array. */
-  public static byte[] report(List<RowSetEntry> entries) {
-    return json(json -> write(entries, json));
-  }
-
-  /** The same of a task that also took rows. */
-  public static byte[] report(RowWriter.Written written, RowNumbers deleted, RowNumbers moved) {
-    return json(
-        json -> {
-          json.writeStartObject();
-          json.writeFieldName("rowsets");
-          write(written.entries(), json);
-          json.writeFieldName("deleted");
-          deleted.write(json);
-          json.writeFieldName("moved");
-          moved.write(json);
-          json.writeFieldName("inserted");
-          written.inserted().write(json);
-          json.writeEndObject();
-        });
-  }
-
-  private static void write(List<RowSetEntry> entries, JsonGenerator json) throws IOException {
-    json.writeStartArray();
-    for (RowSetEntry entry : entries) {
-      entry.write(json);
+  /** Length and checksum of some bytes. */
+  public record Check(long length, long crc32c) {
+    /** The check of these bytes. */
+    public static Check of(byte[] bytes) {
+      return new Check(bytes.length, Slice.of(bytes).crc32c());
     }
-    json.writeEndArray();
   }
 
-  private void write(JsonGenerator json) throws IOException {
+  /** Reads what a task needs of an entry, which the driver has validated. */
+  public static RowSetEntry parse(JsonNode entry) {
+    return parse(entry, entry);
+  }
+
+  /**
+   * Reads where replaced columns of a RowSet are.
+   *
+   * @param entry of the RowSet, which has the rows and the cuts
+   * @param stored what the log states about the columns that replace others
+   */
+  public static RowSetEntry parse(JsonNode entry, JsonNode stored) {
+    JsonNode footer = stored.get("footer");
+    return new RowSetEntry(
+        stored.get("object").textValue(),
+        stored.get("place").textValue(),
+        entry.get("rows").longValue(),
+        stored.get("bytes").longValue(),
+        Cuts.parse(entry.get("cuts")),
+        new Check(footer.get("length").longValue(), footer.get("crc32c").longValue()),
+        Map.of(),
+        null,
+        stored.hasNonNull("data") ? stored.get("data").textValue() : null,
+        false);
+  }
+
+  public boolean isInline() {
+    return place.equals("inline");
+  }
+
+  public boolean isDirectory() {
+    return place.equals("directory");
+  }
+
+  /** Writes the entry as a task reports it. */
+  public void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("object", object);
     json.writeStringField("place", place);
@@ -71,16 +85,16 @@ public record RowSetEntry(
     json.writeNumberField("bytes", bytes);
     cuts.write(json);
     json.writeObjectFieldStart("footer");
-    json.writeNumberField("length", footer.length);
-    json.writeNumberField("crc32c", Segment.crc32c(footer));
+    json.writeNumberField("length", footer.length());
+    json.writeNumberField("crc32c", footer.crc32c());
     json.writeEndObject();
     for (String id : List.of("schema_id", "partition_layout_id", "sort_order_id")) {
       json.writeNumberField(id, 0);
     }
     json.writeObjectFieldStart("statistics");
-    for (var each : statistics.entrySet()) {
-      json.writeFieldName(each.getKey().toString());
-      each.getValue().forLog().write(json);
+    for (Map.Entry<Integer, Statistics> column : statistics.entrySet()) {
+      json.writeFieldName(column.getKey().toString());
+      column.getValue().forLog().tagged().write(json);
     }
     json.writeEndObject();
     if (partition != null) {
@@ -91,45 +105,9 @@ public record RowSetEntry(
       json.writeEndArray();
     }
     if (data != null) {
-      json.writeStringField("data", Base64.getEncoder().encodeToString(data));
+      json.writeStringField("data", data);
     }
     json.writeBooleanField("unsynced", unsynced);
     json.writeEndObject();
-  }
-
-  /** The footer of a RowSet: a JSON object in its envelope. Spec: docs/spec/rowset.md#footer */
-  public static byte[] footer(long rows, Cuts cuts, List<Segment> segments) {
-    byte[] body =
-        json(
-            json -> {
-              json.writeStartObject();
-              boolean filtered = segments.stream().anyMatch(Segment::hasFilters);
-              json.writeNumberField("format_version", filtered ? 3 : 2);
-              json.writeNumberField("rows", rows);
-              cuts.write(json);
-              json.writeObjectFieldStart("columns");
-              for (Segment segment : segments) {
-                json.writeFieldName(Integer.toString(segment.column().id()));
-                segment.write(json);
-              }
-              json.writeEndObject();
-              json.writeEndObject();
-            });
-    String head = String.format("{\"crc32c\":\"%08x\",\"body\":", Segment.crc32c(body));
-    ByteArrayOutputStream sealed = new ByteArrayOutputStream(body.length + 64);
-    sealed.writeBytes(head.getBytes(StandardCharsets.US_ASCII));
-    sealed.writeBytes(body);
-    sealed.writeBytes("}\n".getBytes(StandardCharsets.US_ASCII));
-    return sealed.toByteArray();
-  }
-
-  private static byte[] json(Body body) {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    try (JsonGenerator json = JSON.createGenerator(bytes)) {
-      body.write(json);
-    } catch (IOException error) {
-      throw new IllegalStateException("Memory cannot be written to", error);
-    }
-    return bytes.toByteArray();
   }
 }

@@ -3,75 +3,161 @@ package colonnade.format;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;
-import java.util.zip.CRC32C;
+import java.util.Set;
 
 /**
- * One column of a RowSet as the footer states it: where its bytes begin, its blocks, where their
- * Bloom filters begin, and its index, which is null for a lone block.
+ * What the footer states about one column of a RowSet.
+ *
+ * <p>Exactly one of {@code index} and {@code block} is there in a valid footer: a lone block has no
+ * index. Spec: docs/spec/rowset.md#footer
+ *
+ * @param offset where the blocks begin in their object
+ * @param length how many bytes the blocks have
+ * @param decoded the most bytes that the rows take as Arrow arrays
+ * @param index where the sparse index lies
+ * @param block what an index would state about the lone block
+ * @param filters where the Bloom filters lie
+ * @param statistics what is known about all rows
  */
 public record Segment(
-    TableField column,
     long offset,
-    List<BlockEntry> blocks,
-    long filterOffset,
-    byte[] index,
-    long indexOffset) {
-  public Statistics statistics() {
-    return Statistics.merge(blocks);
+    long length,
+    long decoded,
+    Extent index,
+    LoneBlock block,
+    Filters filters,
+    Statistics.Tagged statistics) {
+  private static final Set<String> KEYS =
+      Set.of("offset", "length", "decoded", "index", "block", "filters", "statistics");
+  private static final long COUNT_LIMIT = (1L << 53) - 1;
+  private static final long CRC_LIMIT = (1L << 32) - 1;
+
+  /** Some bytes of an object, with their checksum. */
+  public record Extent(long offset, long length, long crc32c) {}
+
+  /** What the footer states about a lone block; its rows and bounds are those of the segment. */
+  public record LoneBlock(long crc32c, String encoding, Long base) {}
+
+  /**
+   * The Bloom filters of the blocks, in the object of the index. {@code crc32c} is the checksum of
+   * the filter of a lone block; the index has the checksums of several.
+   */
+  public record Filters(long offset, long length, Long crc32c) {
+    public static final Filters NONE = new Filters(0, 0, 0L);
+  }
+
+  /** States what was written of one column, whose bytes of an index are null for a lone block. */
+  public static Segment of(
+      List<BlockEntry> blocks, long offset, long filterOffset, byte[] index, long indexOffset) {
+    BlockEntry lone = index == null ? blocks.get(0) : null;
+    long filterLength = blocks.stream().mapToLong(BlockEntry::filterLength).sum();
+    Long filterCrc32c = lone == null ? null : (Long) lone.filterCrc32c();
+    return new Segment(
+        offset,
+        blocks.stream().mapToLong(BlockEntry::length).sum(),
+        blocks.stream().mapToLong(BlockEntry::decoded).sum(),
+        index == null ? null : new Extent(indexOffset, index.length, Slice.of(index).crc32c()),
+        lone == null ? null : new LoneBlock(lone.crc32c(), lone.encoding(), lone.base()),
+        filterLength == 0 ? Filters.NONE : new Filters(filterOffset, filterLength, filterCrc32c),
+        Statistics.merge(blocks).tagged());
   }
 
   /** Whether some of the blocks have Bloom filters. */
-  boolean hasFilters() {
-    return filterLength() > 0;
+  public boolean hasFilters() {
+    return filters != Filters.NONE;
   }
 
-  private long filterLength() {
-    return blocks.stream().mapToLong(BlockEntry::filterLength).sum();
+  /**
+   * What an index would state about the lone block. Requires: {@code block}.
+   *
+   * @param rows of the RowSet
+   * @param order of the column's values
+   * @throws Malformed if the filter or the bounds are impossible
+   */
+  public BlockEntry entry(long rows, TableField.Order order) throws Malformed {
+    if (filters.crc32c() == null || !SparseIndex.isFilterLength(filters.length())) {
+      throw new Malformed("what the footer says of its Bloom filter cannot be");
+    }
+    return new BlockEntry(
+        rows,
+        length,
+        decoded,
+        block.crc32c(),
+        block.encoding(),
+        block.base(),
+        statistics.of(order),
+        filters.length(),
+        filters.crc32c());
   }
 
-  /** Write the JSON object that the footer holds. */
+  static Segment parse(JsonObject json) throws IOException {
+    json.only(KEYS);
+    Statistics.Tagged statistics = Statistics.Tagged.parse(json.object("statistics"));
+    return new Segment(
+        json.integer("offset", 0, COUNT_LIMIT),
+        json.integer("length", 0, COUNT_LIMIT),
+        json.integer("decoded", 0, COUNT_LIMIT),
+        json.has("index") ? extent(json.object("index")) : null,
+        json.has("block") ? block(json.object("block")) : null,
+        json.has("filters") ? filters(json.object("filters")) : Filters.NONE,
+        statistics);
+  }
+
+  private static Extent extent(JsonObject json) throws IOException {
+    json.only(Set.of("offset", "length", "crc32c"));
+    return new Extent(
+        json.integer("offset", 0, COUNT_LIMIT),
+        json.integer("length", 0, COUNT_LIMIT),
+        json.integer("crc32c", 0, CRC_LIMIT));
+  }
+
+  private static LoneBlock block(JsonObject json) throws IOException {
+    json.only(Set.of("crc32c", "encoding", "base"));
+    return new LoneBlock(
+        json.integer("crc32c", 0, CRC_LIMIT),
+        json.text("encoding"),
+        json.has("base") ? json.integer("base", Long.MIN_VALUE, Long.MAX_VALUE) : null);
+  }
+
+  private static Filters filters(JsonObject json) throws IOException {
+    json.only(Set.of("offset", "length", "crc32c"));
+    return new Filters(
+        json.integer("offset", 0, COUNT_LIMIT),
+        json.integer("length", 0, COUNT_LIMIT),
+        json.has("crc32c") ? json.integer("crc32c", 0, CRC_LIMIT) : null);
+  }
+
+  /** Writes the JSON object that the footer holds. */
   void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeNumberField("offset", offset);
-    json.writeNumberField("length", blocks.stream().mapToLong(BlockEntry::length).sum());
-    json.writeNumberField("decoded", blocks.stream().mapToLong(BlockEntry::decoded).sum());
+    json.writeNumberField("length", length);
+    json.writeNumberField("decoded", decoded);
     if (index == null) {
-      writeBlock(json, blocks.get(0));
+      json.writeObjectFieldStart("block");
+      json.writeNumberField("crc32c", block.crc32c());
+      json.writeStringField("encoding", block.encoding());
+      if (block.base() != null) {
+        json.writeNumberField("base", block.base());
+      }
     } else {
       json.writeObjectFieldStart("index");
-      json.writeNumberField("offset", indexOffset);
-      json.writeNumberField("length", index.length);
-      json.writeNumberField("crc32c", crc32c(index));
-      json.writeEndObject();
+      json.writeNumberField("offset", index.offset());
+      json.writeNumberField("length", index.length());
+      json.writeNumberField("crc32c", index.crc32c());
     }
+    json.writeEndObject();
     if (hasFilters()) {
       json.writeObjectFieldStart("filters");
-      json.writeNumberField("offset", filterOffset);
-      json.writeNumberField("length", filterLength());
-      if (index == null) {
-        json.writeNumberField("crc32c", blocks.get(0).filterCrc32c());
+      json.writeNumberField("offset", filters.offset());
+      json.writeNumberField("length", filters.length());
+      if (filters.crc32c() != null) {
+        json.writeNumberField("crc32c", filters.crc32c());
       }
       json.writeEndObject();
     }
     json.writeFieldName("statistics");
-    statistics().write(json);
+    statistics.write(json);
     json.writeEndObject();
-  }
-
-  private static void writeBlock(JsonGenerator json, BlockEntry block) throws IOException {
-    json.writeObjectFieldStart("block");
-    json.writeNumberField("crc32c", block.crc32c());
-    json.writeStringField("encoding", block.encoding());
-    if (block.base() != null) {
-      json.writeNumberField("base", block.base());
-    }
-    json.writeEndObject();
-  }
-
-  /** CRC32C (Castagnoli) of some bytes. */
-  static long crc32c(byte[] bytes) {
-    CRC32C checksum = new CRC32C();
-    checksum.update(bytes);
-    return checksum.getValue();
   }
 }

@@ -3,12 +3,18 @@ package colonnade.format;
 import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 
 /**
- * What is known about some rows of a column: {@code low} and {@code high} are both set or both
- * null, and {@code exact} says that both are values that occur (or that there is no value at all).
+ * What is known about some rows of a column.
  *
  * <p>Bounds may be too wide, never too narrow. Spec: docs/spec/rowset.md#bounds
+ *
+ * @param nulls how many rows are NULL
+ * @param nans how many rows are NaN
+ * @param low a lower bound of all other values; null exactly where {@code high} is
+ * @param high an upper bound of all other values
+ * @param exact whether both bounds are values that occur, or there is no value to bound
  */
 public record Statistics(long nulls, long nans, Bound low, Bound high, boolean exact) {
   /** Code points or bytes that a bound keeps in the index and the footer. */
@@ -17,12 +23,15 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   /** Code points or bytes that a bound keeps in the log. */
   static final int LOG_BOUND_LENGTH = 32;
 
-  /** Rows without bounds. */
+  /** Statistics without bounds. */
   public static Statistics unbounded(long nulls, long nans, boolean exact) {
     return new Statistics(nulls, nans, null, null, exact);
   }
 
-  /** Cut string and binary bounds; both go when nothing of that length is large enough. */
+  /**
+   * Shortens the bounds of strings and binary to {@code length} code points or bytes. Both bounds are
+   * dropped where no upper bound of that length is large enough.
+   */
   public Statistics shorten(int length) {
     if (low == null || (low.length() <= length && high.length() <= length)) {
       return this;
@@ -33,7 +42,7 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
         : new Statistics(nulls, nans, low.below(length), above, false);
   }
 
-  /** As the log states them: shorter, where a bound as text is long. */
+  /** The statistics that the log keeps: bounds are shortened where their text is long. */
   Statistics forLog() {
     return low == null || (isShort(low) && isShort(high)) ? this : shorten(LOG_BOUND_LENGTH);
   }
@@ -44,7 +53,7 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   }
 
   /** Statistics of all rows of some blocks. */
-  static Statistics merge(List<BlockEntry> blocks) {
+  public static Statistics merge(List<BlockEntry> blocks) {
     long nulls = 0;
     long nans = 0;
     boolean exact = true;
@@ -67,16 +76,49 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
         : new Statistics(nulls, nans, low, high, exact);
   }
 
-  /** Write the JSON object that the footer and the log hold. */
-  void write(JsonGenerator json) throws IOException {
-    json.writeStartObject();
-    if (low != null) {
-      json.writeStringField("min", low.tagged());
-      json.writeStringField("max", high.tagged());
+  /** The statistics as the footer and the log write them. */
+  public Tagged tagged() {
+    return new Tagged(
+        low == null ? null : low.tagged(), high == null ? null : high.tagged(), nulls, nans, exact);
+  }
+
+  /** Statistics in JSON, where each bound is a text whose tag says what it is. */
+  public record Tagged(String min, String max, long nulls, long nans, boolean exact) {
+    private static final Set<String> KEYS = Set.of("min", "max", "nulls", "nans", "exact");
+    private static final long COUNT_LIMIT = (1L << 53) - 1;
+
+    static Tagged parse(JsonObject json) throws IOException {
+      json.only(KEYS);
+      return new Tagged(
+          json.has("min") ? json.text("min") : null,
+          json.has("max") ? json.text("max") : null,
+          json.has("nulls") ? json.integer("nulls", 0, COUNT_LIMIT) : 0,
+          json.has("nans") ? json.integer("nans", 0, COUNT_LIMIT) : 0,
+          json.flag("exact", true));
     }
-    json.writeNumberField("nulls", nulls);
-    json.writeNumberField("nans", nans);
-    json.writeBooleanField("exact", exact);
-    json.writeEndObject();
+
+    /**
+     * The statistics of a column whose values have this order.
+     *
+     * @throws Malformed if such values have no such bounds
+     */
+    public Statistics of(TableField.Order order) throws Malformed {
+      Bound low = min == null ? null : Bound.parse(min, order);
+      Bound high = max == null ? null : Bound.parse(max, order);
+      boolean known = low != null && high != null;
+      return new Statistics(nulls, nans, known ? low : null, known ? high : null, exact);
+    }
+
+    void write(JsonGenerator json) throws IOException {
+      json.writeStartObject();
+      if (min != null) {
+        json.writeStringField("min", min);
+        json.writeStringField("max", max);
+      }
+      json.writeNumberField("nulls", nulls);
+      json.writeNumberField("nans", nans);
+      json.writeBooleanField("exact", exact);
+      json.writeEndObject();
+    }
   }
 }

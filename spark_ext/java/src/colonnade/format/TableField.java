@@ -6,25 +6,43 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A column of the table or a field nested in one, as the log states it.
+ * A column of a table, or a field nested in one, as the log states it.
  *
- * <p>{@code type} is a primitive type's text, {@code variant}, or {@code array}, {@code map} or
- * {@code struct}, whose fields are {@code children}; those of a variant are its value and metadata.
- * Spec: docs/spec/types.md
+ * <p>{@code type} is the text of a primitive type, {@code variant}, {@code array}, {@code map} or
+ * {@code struct}. The children of an array are its element, those of a map its key and its value,
+ * those of a variant its value and its metadata. Spec: docs/spec/types.md
  */
-public record TableField(int id, String name, String type, boolean nullable, List<TableField> children) {
-  private static final Pattern DECIMAL = Pattern.compile("decimal\\((\\d+),(\\d+)\\)");
+public record TableField(
+    int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
   private static final Pattern LENGTH = Pattern.compile("(?:var)?char\\((\\d+)\\)");
 
   private static final List<TableField> VARIANT =
       List.of(
-          new TableField(0, "value", "binary", false, List.of()),
-          new TableField(0, "metadata", "binary", false, List.of()));
+          new TableField(0, "value", "binary", Kind.BINARY, false, List.of()),
+          new TableField(0, "metadata", "binary", Kind.BINARY, false, List.of()));
 
-  /** Read a field of a schema's JSON. */
+  /** How blocks hold the values of a type. */
+  public enum Kind {
+    BOOLEAN, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, DECIMAL, UTF8, BINARY, LIST, MAP, STRUCT;
+
+    /** Whether blocks may hold values as their distance from a base; short decimals are apart. */
+    public boolean isInteger() {
+      return this == INT8 || this == INT16 || this == INT32 || this == INT64;
+    }
+
+    public boolean isNested() {
+      return this == LIST || this == MAP || this == STRUCT;
+    }
+  }
+
+  /**
+   * Reads a field of a table schema, which the driver has validated.
+   *
+   * @throws IllegalArgumentException if this version does not know the type
+   */
   public static TableField parse(JsonNode node) {
     JsonNode type = node.get("type");
-    String name = type.isTextual() ? type.asText() : type.get("type").asText();
+    String name = type.isTextual() ? type.textValue() : type.get("type").textValue();
     List<TableField> children = new ArrayList<>();
     for (String key : List.of("element", "key", "value")) {
       if (type.has(key)) {
@@ -35,11 +53,41 @@ public record TableField(int id, String name, String type, boolean nullable, Lis
       type.get("fields").forEach(child -> children.add(parse(child)));
     }
     return new TableField(
-        node.get("id").asInt(),
-        node.get("name").asText(),
+        node.get("id").intValue(),
+        node.get("name").textValue(),
         name,
-        node.get("nullable").asBoolean(),
+        kindOf(name),
+        node.get("nullable").booleanValue(),
         name.equals("variant") ? VARIANT : List.copyOf(children));
+  }
+
+  private static Kind kindOf(String text) {
+    String head = text.split("[( ]", 2)[0];
+    return switch (head) {
+      case "boolean" -> Kind.BOOLEAN;
+      case "byte" -> Kind.INT8;
+      case "short" -> Kind.INT16;
+      case "int", "date" -> Kind.INT32;
+      case "long", "timestamp", "timestamp_ntz", "time" -> Kind.INT64;
+      case "interval" -> isYearMonth(text) ? Kind.INT32 : Kind.INT64;
+      case "float" -> Kind.FLOAT32;
+      case "double" -> Kind.FLOAT64;
+      case "decimal" -> Kind.DECIMAL;
+      case "string", "char", "varchar" -> Kind.UTF8;
+      case "binary" -> Kind.BINARY;
+      case "array" -> Kind.LIST;
+      case "map" -> Kind.MAP;
+      case "struct", "variant" -> Kind.STRUCT;
+      default -> throw new IllegalArgumentException("unknown type " + text);
+    };
+  }
+
+  public boolean isVariant() {
+    return type.equals("variant");
+  }
+
+  public boolean isShortDecimal() {
+    return kind == Kind.DECIMAL && precision() <= 18;
   }
 
   /** The type without what only restricts or orders its values; a decimal is just that. */
@@ -54,31 +102,23 @@ public record TableField(int id, String name, String type, boolean nullable, Lis
       return "decimal";
     }
     if (type.startsWith("interval ")) {
-      return isYearMonth() ? "interval year to month" : "interval day to second";
+      return isYearMonth(type) ? "interval year to month" : "interval day to second";
     }
     return type;
   }
 
-  private boolean isYearMonth() {
+  private static boolean isYearMonth(String type) {
     return type.startsWith("interval year") || type.startsWith("interval month");
   }
 
   /** Digits of a decimal. */
   public int precision() {
-    return digits(1);
+    return Integer.parseInt(type.substring("decimal(".length(), type.indexOf(',')));
   }
 
   /** Digits of a decimal behind the point. */
   public int scale() {
-    return digits(2);
-  }
-
-  private int digits(int group) {
-    var match = DECIMAL.matcher(type);
-    if (!match.matches()) {
-      throw new IllegalStateException(type + " is no decimal");
-    }
-    return Integer.parseInt(match.group(group));
+    return Integer.parseInt(type.substring(type.indexOf(',') + 1, type.length() - 1));
   }
 
   /** How long the texts of a char or varchar are; any length for another type. */
@@ -110,12 +150,12 @@ public record TableField(int id, String name, String type, boolean nullable, Lis
 
   /** How the values compare, which decides what their bounds are made of. */
   public Order order() {
-    return switch (base()) {
-      case "array", "map", "struct", "variant" -> Order.NONE;
-      case "string" -> type.contains(" collate ") ? Order.NONE : Order.STRING;
-      case "binary" -> Order.BINARY;
-      case "float", "double" -> Order.FLOAT;
-      case "decimal" -> precision() > 18 ? Order.DECIMAL : Order.INTEGER;
+    return switch (kind) {
+      case LIST, MAP, STRUCT -> Order.NONE;
+      case UTF8 -> type.contains(" collate ") ? Order.NONE : Order.STRING;
+      case BINARY -> Order.BINARY;
+      case FLOAT32, FLOAT64 -> Order.FLOAT;
+      case DECIMAL -> isShortDecimal() ? Order.INTEGER : Order.DECIMAL;
       default -> Order.INTEGER;
     };
   }

@@ -1,7 +1,9 @@
 package colonnade.read;
 
+import colonnade.format.ArrowStream;
+import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
-import colonnade.format.StoredField;
+import colonnade.format.TableField;
 import colonnade.read.ColonnadeVector.Form;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import org.apache.arrow.flatbuf.Buffer;
@@ -35,7 +37,7 @@ final class BatchDecoder {
   }
 
   /** Fills a vector with a field in its storage type; passes over the field for null. */
-  void decode(StoredField field, ColonnadeVector target, int rows) throws Malformed {
+  void decode(TableField field, ColonnadeVector target, int rows) throws Malformed {
     if (target == null) {
       skip(field);
       return;
@@ -134,10 +136,10 @@ final class BatchDecoder {
     return target.offsetBytes.getInt(1);
   }
 
-  private void decodeList(StoredField field, ColonnadeVector target, int rows, boolean hasNulls)
+  private void decodeList(TableField field, ColonnadeVector target, int rows, boolean hasNulls)
       throws Malformed {
     loadOffsets(target, rows);
-    if (field.kind() == StoredField.Kind.MAP) {
+    if (field.kind() == TableField.Kind.MAP) {
       // The struct of the entries, of which none is NULL.
       nextNode++;
       nextBuffer++;
@@ -211,14 +213,14 @@ final class BatchDecoder {
     }
   }
 
-  private void skip(StoredField field) {
+  private void skip(TableField field) {
     nextNode++;
     nextBuffer += switch (field.kind()) {
       case STRUCT -> 1;
       case UTF8, BINARY -> 3;
       default -> 2;
     };
-    if (field.kind() == StoredField.Kind.MAP) {
+    if (field.kind() == TableField.Kind.MAP) {
       nextNode++;
       nextBuffer++;
     }

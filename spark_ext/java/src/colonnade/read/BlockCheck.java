@@ -1,5 +1,6 @@
 package colonnade.read;
 
+import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 

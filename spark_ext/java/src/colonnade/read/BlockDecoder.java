@@ -1,10 +1,12 @@
 package colonnade.read;
 
 import colonnade.format.ArrowSchema;
+import colonnade.format.ArrowStream;
+import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
-import colonnade.format.StoredField.Kind;
-import colonnade.format.StoredField;
+import colonnade.format.TableField.Kind;
+import colonnade.format.TableField;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import org.apache.arrow.flatbuf.Field;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -22,7 +24,7 @@ final class BlockDecoder implements AutoCloseable {
   private final Bytes lengths = new Bytes();
 
   /** Fills a vector with the rows of a block; its bytes are compared with their checksum first. */
-  void decode(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
+  void decode(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
     checkStated(entry);
     target.select(null, 0);
@@ -73,7 +75,7 @@ final class BlockDecoder implements AutoCloseable {
     return stream;
   }
 
-  private void decodeStream(StoredField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
+  private void decodeStream(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector to)
       throws Malformed {
     verify(entry, bytes);
     ArrowStream stream = parse(entry, bytes);
@@ -88,7 +90,7 @@ final class BlockDecoder implements AutoCloseable {
 
   /** False when the stream has not the type that its encoding needs. */
   private boolean decodeField(
-      StoredField column, BlockEntry entry, ArrowStream stream, BatchDecoder batch,
+      TableField column, BlockEntry entry, ArrowStream stream, BatchDecoder batch,
       ColonnadeVector target)
       throws Malformed {
     Field field = stream.schema().fields(0);
@@ -134,7 +136,7 @@ final class BlockDecoder implements AutoCloseable {
   }
 
   private void decodeDictionary(
-      StoredField column, BlockEntry entry, ArrowStream stream, ColonnadeVector target,
+      TableField column, BlockEntry entry, ArrowStream stream, ColonnadeVector target,
       BatchDecoder batch, int width)
       throws Malformed {
     BatchDecoder values = new BatchDecoder(stream.dictionary(), zstd);
@@ -158,7 +160,7 @@ final class BlockDecoder implements AutoCloseable {
 
   /** Gives a vector the values of its dictionary; returns the length of the longest text. */
   private static long fill(
-      StoredField column, ColonnadeVector from, int count, ColonnadeVector target) {
+      TableField column, ColonnadeVector from, int count, ColonnadeVector target) {
     if (column.kind() == Kind.UTF8 || column.kind() == Kind.BINARY) {
       UTF8String[] texts = target.texts(count);
       long largest = 0;

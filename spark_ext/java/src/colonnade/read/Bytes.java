@@ -1,5 +1,6 @@
 package colonnade.read;
 
+import colonnade.format.ArrowStream;
 import colonnade.format.Malformed;
 import com.github.luben.zstd.ZstdDecompressCtx;
 import com.github.luben.zstd.ZstdException;

@@ -1,7 +1,9 @@
 package colonnade.read;
 
+import colonnade.format.Bound;
 import colonnade.format.Malformed;
-import colonnade.format.StoredField;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
 import java.math.BigInteger;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -13,33 +15,41 @@ import org.apache.spark.unsafe.types.UTF8String;
 final class Constant {
   private Constant() {}
 
-  static void decode(StoredField column, Statistics statistics, ColonnadeVector target)
+  static void decode(TableField column, Statistics statistics, ColonnadeVector target)
       throws Malformed {
-    Object value = statistics.low();
-    if (value == null || !statistics.exact() || column.order() == StoredField.Order.NONE) {
+    Bound value = statistics.low();
+    if (value == null || !statistics.exact() || column.order() == TableField.Order.NONE) {
       throw new Malformed("its index does not state the one value that it holds");
     }
-    switch (column.kind()) {
-      case UTF8, BINARY -> target.setConstant((UTF8String) value);
-      case FLOAT32 ->
-          target.setConstant(Float.floatToRawIntBits(((Double) value).floatValue()), 0);
-      case FLOAT64 -> target.setConstant(Double.doubleToRawLongBits((Double) value), 0);
-      case DECIMAL -> {
-        BigInteger unscaled =
-            value instanceof BigInteger large ? large : BigInteger.valueOf((Long) value);
-        boolean fits = unscaled.abs().compareTo(BigInteger.TEN.pow(column.precision())) < 0;
-        require(fits, column);
-        target.setConstant(unscaled.longValue(), unscaled.shiftRight(64).longValue());
-      }
-      default -> {
-        long number = (Long) value;
-        require(number == limited(column, number), column);
-        target.setConstant(number, 0);
-      }
+    if (value instanceof Bound.Text text) {
+      target.setConstant(text.value());
+    } else if (value instanceof Bound.Raw raw) {
+      target.setConstant(UTF8String.fromBytes(raw.value()));
+    } else if (value instanceof Bound.Real real) {
+      boolean isFloat = column.kind() == TableField.Kind.FLOAT32;
+      target.setConstant(
+          isFloat
+              ? Float.floatToRawIntBits((float) real.value())
+              : Double.doubleToRawLongBits(real.value()),
+          0);
+    } else if (value instanceof Bound.Whole whole) {
+      setWhole(column, whole.value(), target);
     }
   }
 
-  private static long limited(StoredField column, long number) {
+  private static void setWhole(TableField column, BigInteger value, ColonnadeVector target)
+      throws Malformed {
+    if (column.kind() == TableField.Kind.DECIMAL) {
+      require(value.abs().compareTo(BigInteger.TEN.pow(column.precision())) < 0, column);
+      target.setConstant(value.longValue(), value.shiftRight(64).longValue());
+    } else {
+      long number = value.longValue();
+      require(number == limited(column, number), column);
+      target.setConstant(number, 0);
+    }
+  }
+
+  private static long limited(TableField column, long number) {
     return switch (column.kind()) {
       case BOOLEAN -> number & 1;
       case INT8 -> (byte) number;
@@ -49,7 +59,7 @@ final class Constant {
     };
   }
 
-  private static void require(boolean fits, StoredField column) throws Malformed {
+  private static void require(boolean fits, TableField column) throws Malformed {
     if (!fits) {
       throw new Malformed("its index states a value that is no " + column.type());
     }

@@ -1,8 +1,9 @@
 package colonnade.read;
 
+import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
-import colonnade.format.StoredField;
+import colonnade.format.TableField;
 import java.io.IOException;
 import java.util.Arrays;
 
@@ -10,15 +11,15 @@ import java.util.Arrays;
 final class DataColumn {
   final ColonnadeVector vector;
 
-  private final StoredField field;
-  private Segment segment;
+  private final TableField field;
+  private OpenSegment segment;
   private Slice bytes;
   /** The block at hand, the one that the vector holds, and where the former begins in bytes. */
   private int block;
   private int decoded;
   private int offset;
 
-  DataColumn(StoredField field, ColonnadeVector vector) {
+  DataColumn(TableField field, ColonnadeVector vector) {
     this.field = field;
     this.vector = vector;
   }
@@ -29,7 +30,7 @@ final class DataColumn {
    * <p>Of several blocks all are compared with their checksums now, so that no row of a stretch is
    * given out whose last block is damaged.
    */
-  void enter(Segment newSegment, int cut, Slice newBytes) throws IOException {
+  void enter(OpenSegment newSegment, int cut, Slice newBytes) throws IOException {
     segment = newSegment;
     bytes = newBytes;
     decoded = -1;

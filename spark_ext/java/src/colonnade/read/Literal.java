@@ -1,7 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.BloomFilter;
-import colonnade.format.StoredField;
+import colonnade.format.Bound;
+import colonnade.format.TableField;
 import java.math.BigDecimal;
 import java.util.Base64;
 import org.apache.spark.unsafe.types.UTF8String;
@@ -49,15 +50,15 @@ record Literal(String kind, Object value) {
   }
 
   /** Whether a column's values and this are compared as one family; NaN is with nothing. */
-  boolean fits(StoredField column) {
+  boolean fits(TableField column) {
     String type = column.type();
     return switch (kind) {
       case "integer", "decimal", "double" ->
           !Double.valueOf(Double.NaN).equals(value)
-              && (column.order() == StoredField.Order.FLOAT
+              && (column.order() == TableField.Order.FLOAT
                   || type.matches("byte|short|int|long|decimal.*"));
       case "boolean" -> type.equals("boolean");
-      case "string" -> column.order() == StoredField.Order.STRING;
+      case "string" -> column.order() == TableField.Order.STRING;
       case "binary" -> type.equals("binary");
       case "date", "timestamp", "timestamp_ntz" -> type.matches("date|timestamp|timestamp_ntz");
       case "time" -> type.startsWith("time(");
@@ -68,13 +69,17 @@ record Literal(String kind, Object value) {
   }
 
   /** The sign of {@code bound - this}. Requires: {@code fits}. */
-  int compareBound(Object bound, StoredField column) {
-    if (bound instanceof UTF8String text) {
-      return text.compareTo((UTF8String) value);
+  int compareBound(Bound bound, TableField column) {
+    if (bound instanceof Bound.Text text) {
+      return text.value().compareTo((UTF8String) value);
     }
-    if (bound instanceof Double || value instanceof Double) {
+    if (bound instanceof Bound.Raw raw) {
+      return UTF8String.fromBytes(raw.value()).compareTo((UTF8String) value);
+    }
+    if (bound instanceof Bound.Real || value instanceof Double) {
       // As Spark does it: the column's value is rounded to a double first, which keeps the order.
-      double left = bound instanceof Double number ? number : number(bound, column).doubleValue();
+      double left =
+          bound instanceof Bound.Real real ? real.value() : number(bound, column).doubleValue();
       double right = ((Number) value).doubleValue();
       return left < right ? -1 : left > right ? 1 : 0;
     }
@@ -86,7 +91,7 @@ record Literal(String kind, Object value) {
    * The hash of the one storage value that equals this; null where there is none, where it may be
    * more than one, and where the column has no filters. Requires: {@code fits}.
    */
-  Long hash(StoredField column) {
+  Long hash(TableField column) {
     return switch (column.order()) {
       case STRING, BINARY -> hash(((UTF8String) value).getBytes());
       case FLOAT -> BloomFilter.hash(((Number) value).doubleValue());
@@ -105,7 +110,7 @@ record Literal(String kind, Object value) {
   }
 
   /** Whether the number of this is the one that the column stores, but for a decimal's scale. */
-  private boolean isStoredAs(StoredField column) {
+  private boolean isStoredAs(TableField column) {
     return switch (kind) {
       // Of several large numbers each may become this double.
       case "double", "boolean" -> false;
@@ -114,15 +119,15 @@ record Literal(String kind, Object value) {
     };
   }
 
-  private BigDecimal stored(StoredField column) {
+  private BigDecimal stored(TableField column) {
     BigDecimal number = (BigDecimal) value;
-    boolean isDecimal = column.kind() == StoredField.Kind.DECIMAL;
+    boolean isDecimal = column.kind() == TableField.Kind.DECIMAL;
     return isDecimal ? number.scaleByPowerOfTen(column.scale()) : number;
   }
 
-  private static BigDecimal number(Object bound, StoredField column) {
-    BigDecimal number = new BigDecimal(bound.toString());
-    if (column.kind() == StoredField.Kind.DECIMAL) {
+  private static BigDecimal number(Bound bound, TableField column) {
+    BigDecimal number = new BigDecimal(((Bound.Whole) bound).value());
+    if (column.kind() == TableField.Kind.DECIMAL) {
       return number.scaleByPowerOfTen(-column.scale());
     }
     return column.type().equals("date") ? number.multiply(DAY_US) : number;

@@ -26,7 +26,7 @@ record MetadataColumn(Kind kind, ColonnadeVector vector) {
   }
 
   /** Shows the kept ones (null: all) of {@code count} rows of a RowSet. */
-  void show(RowSetEntry rowset, long first, int count, int[] kept) {
+  void show(RowSetScan rowset, long first, int count, int[] kept) {
     switch (kind) {
       case ROWSET -> vector.setConstant(rowset.id(), 0);
       case EPOCH -> vector.setConstant(rowset.epoch(), 0);

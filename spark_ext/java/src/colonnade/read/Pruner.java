@@ -1,6 +1,8 @@
 package colonnade.read;
 
-import colonnade.format.StoredField;
+import colonnade.format.Bound;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -38,16 +40,16 @@ final class Pruner {
     int outcomes(long rows, Known known);
   }
 
-  private final Set<StoredField> columns = new LinkedHashSet<>();
-  private final List<StoredField> schema;
+  private final Set<TableField> columns = new LinkedHashSet<>();
+  private final List<TableField> schema;
   private Test test;
 
-  private Pruner(List<StoredField> schema) {
+  private Pruner(List<TableField> schema) {
     this.schema = schema;
   }
 
   /** The pruner of a predicate in JSON; null when there is nothing to prune by. */
-  static Pruner of(JsonNode predicate, List<StoredField> schema) {
+  static Pruner of(JsonNode predicate, List<TableField> schema) {
     if (predicate == null || predicate.isNull()) {
       return null;
     }
@@ -57,7 +59,7 @@ final class Pruner {
   }
 
   /** The columns whose statistics are looked at. */
-  Set<StoredField> columns() {
+  Set<TableField> columns() {
     return columns;
   }
 
@@ -110,11 +112,11 @@ final class Pruner {
   }
 
   /** The column that an operand names; null when no statistics speak about it. */
-  private StoredField column(JsonNode operand) {
+  private TableField column(JsonNode operand) {
     if (!operand.isArray() || operand.size() != 1) {
       return null;
     }
-    StoredField found = ReadPlan.find(operand.get(0).textValue(), schema);
+    TableField found = ReadPlan.find(operand.get(0).textValue(), schema);
     if (found != null) {
       columns.add(found);
     }
@@ -122,7 +124,7 @@ final class Pruner {
   }
 
   private Test isNull(JsonNode operand) {
-    StoredField column = column(operand);
+    TableField column = column(operand);
     return (rows, known) -> {
       Statistics found = column == null ? null : known.statistics(column.id());
       if (found == null) {
@@ -134,11 +136,11 @@ final class Pruner {
 
   /** Outcomes of a test of the values of one column that is NULL for NULL. */
   private interface ValueTest {
-    int outcomes(Object low, Object high);
+    int outcomes(Bound low, Bound high);
   }
 
   private Test byBounds(JsonNode operand, int forNan, ValueTest test) {
-    StoredField column = column(operand);
+    TableField column = column(operand);
     return (rows, known) -> {
       Statistics found = column == null ? null : known.statistics(column.id());
       if (found == null) {
@@ -158,7 +160,7 @@ final class Pruner {
     boolean flipped = node.get("left").isTextual();
     JsonNode operand = node.get(flipped ? "right" : "left");
     JsonNode other = node.get(flipped ? "left" : "right");
-    StoredField column = column(operand);
+    TableField column = column(operand);
     if (column == null || !other.isTextual()) {
       return (rows, known) -> ANY;
     }
@@ -184,7 +186,7 @@ final class Pruner {
   }
 
   /** The same test, which is only TRUE where a filter does not deny all values that it is for. */
-  private static Test byMembers(Test test, StoredField column, List<Literal> literals) {
+  private static Test byMembers(Test test, TableField column, List<Literal> literals) {
     List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
     if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {
       return test;
@@ -230,7 +232,7 @@ final class Pruner {
   }
 
   private Test in(JsonNode node) {
-    StoredField column = column(node.get("column"));
+    TableField column = column(node.get("column"));
     if (column == null) {
       return (rows, known) -> ANY;
     }
@@ -277,8 +279,8 @@ final class Pruner {
 
   /** Whether texts begin with a prefix; unless that is {@code enough}, those may still differ. */
   private Test prefix(JsonNode operand, String prefix, boolean enough) {
-    StoredField column = column(operand);
-    if (column == null || column.order() != StoredField.Order.STRING) {
+    TableField column = column(operand);
+    if (column == null || column.order() != TableField.Order.STRING) {
       return (rows, known) -> ANY;
     }
     UTF8String stem = UTF8String.fromString(prefix);
@@ -286,8 +288,8 @@ final class Pruner {
         operand,
         ANY,
         (low, high) -> {
-          UTF8String first = (UTF8String) low;
-          UTF8String last = (UTF8String) high;
+          UTF8String first = ((Bound.Text) low).value();
+          UTF8String last = ((Bound.Text) high).value();
           boolean below = first.compareTo(stem) <= 0 || first.startsWith(stem);
           if (!below || last.compareTo(stem) < 0) {
             return FALSE;

@@ -1,6 +1,6 @@
 package colonnade.read;
 
-import colonnade.format.StoredField;
+import colonnade.format.TableField;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,19 +11,19 @@ import java.util.List;
  * <p>{@code columns} are those of the table that the reader wants, each once.
  */
 record ReadPlan(
-    String url, String prefix, List<StoredField> schema, List<StoredField> columns,
-    List<RowSetEntry> rowsets, Pruner pruner) {
+    String url, String prefix, List<TableField> schema, List<TableField> columns,
+    List<RowSetScan> rowsets, Pruner pruner) {
 
-  static List<StoredField> schema(JsonNode plan) {
-    List<StoredField> fields = new ArrayList<>();
-    plan.get("table_schema").get("fields").forEach(each -> fields.add(StoredField.parse(each)));
+  static List<TableField> schema(JsonNode plan) {
+    List<TableField> fields = new ArrayList<>();
+    plan.get("table_schema").get("fields").forEach(each -> fields.add(TableField.parse(each)));
     return fields;
   }
 
   /** The column of a name, or of the name without regard to case; null when there is none. */
-  static StoredField find(String name, List<StoredField> schema) {
-    StoredField found = null;
-    for (StoredField field : schema) {
+  static TableField find(String name, List<TableField> schema) {
+    TableField found = null;
+    for (TableField field : schema) {
       if (field.name().equals(name)) {
         return field;
       }
@@ -32,10 +32,10 @@ record ReadPlan(
     return found;
   }
 
-  static ReadPlan of(JsonNode task, List<StoredField> schema, List<StoredField> columns) {
+  static ReadPlan of(JsonNode task, List<TableField> schema, List<TableField> columns) {
     JsonNode plan = task.get("plan");
-    List<RowSetEntry> rowsets = new ArrayList<>();
-    plan.get("rowsets").forEach(each -> rowsets.add(RowSetEntry.parse(each)));
+    List<RowSetScan> rowsets = new ArrayList<>();
+    plan.get("rowsets").forEach(each -> rowsets.add(RowSetScan.parse(each)));
     Pruner pruner = Pruner.of(plan.get("predicate"), schema);
     return new ReadPlan(
         task.get("url").textValue(), plan.get("prefix").textValue(), schema, columns, rowsets,

@@ -2,8 +2,9 @@ package colonnade.read;
 
 import colonnade.format.DeletionVector;
 import colonnade.format.Footer;
+import colonnade.format.RowSetEntry;
 import colonnade.format.Slice;
-import colonnade.format.StoredField;
+import colonnade.format.TableField;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
 import java.io.IOException;
@@ -16,17 +17,18 @@ import java.util.Map;
 
 /** One RowSet, opened: its footer, the indexes of the columns needed, its deletion vector. */
 final class RowSet {
-  final RowSetEntry entry;
+  final RowSetScan scan;
+
   /** The blocks of the columns to read, in their order; null for those that it does not have. */
-  final Segment[] segments;
+  final OpenSegment[] segments;
   final long[] cuts;
   final DeletionVector vector;
   /** The stretches to read, in row order. */
   final int[] chosen;
 
-  /** Where the columns are that were not replaced. */
+  /** Where the columns are that no update has replaced. */
   private final Stored own;
-  /** Where the others are, opened when the first of them is. */
+  /** Where replaced columns are, each opened when its first column is. */
   private final Map<RowSetEntry, Stored> replacements = new IdentityHashMap<>();
   /** Where each of the columns to read is. */
   private final RowSetSource[] sources;
@@ -39,19 +41,20 @@ final class RowSet {
     }
   }
 
-  RowSet(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
-    this.entry = entry;
+  RowSet(ByteSource store, ReadPlan plan, RowSetScan scan) throws IOException {
+    this.scan = scan;
+    RowSetEntry entry = scan.entry();
     own = Stored.open(store, plan, entry);
-    cuts = entry.cutRows();
+    cuts = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
     if (cuts == null) {
       throw StoreException.corruption(
           "RowSet " + entry.object() + " has cuts that are no cuts.", null);
     }
-    List<StoredField> columns = plan.columns();
-    for (StoredField column : columns) {
+    List<TableField> columns = plan.columns();
+    for (TableField column : columns) {
       openReplacement(store, plan, column);
     }
-    segments = new Segment[columns.size()];
+    segments = new OpenSegment[columns.size()];
     sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
     List<Reads.Read> reads = new ArrayList<>();
     for (int i = 0; i < segments.length; i++) {
@@ -61,34 +64,34 @@ final class RowSet {
     Reads.all(isRemote(), reads);
     chosen = choose(store, plan);
     vector =
-        entry.vector() == null
+        scan.vector() == null
             ? null
-            : DeletionVector.read(store, plan.prefix(), entry.vector(), entry.rows());
+            : DeletionVector.read(store, plan.prefix(), scan.vector(), entry.rows());
   }
 
-  private void openReplacement(ByteSource store, ReadPlan plan, StoredField column)
+  private void openReplacement(ByteSource store, ReadPlan plan, TableField column)
       throws IOException {
-    RowSetEntry replaced = entry.replaced().get(column.id());
+    RowSetEntry replaced = scan.replaced().get(column.id());
     if (replaced != null && !replacements.containsKey(replaced)) {
       replacements.put(replaced, Stored.open(store, plan, replaced));
     }
   }
 
-  private Stored stored(StoredField column) {
-    RowSetEntry replaced = entry.replaced().get(column.id());
+  private Stored stored(TableField column) {
+    RowSetEntry replaced = scan.replaced().get(column.id());
     return replaced == null ? own : replacements.get(replaced);
   }
 
-  private Segment open(StoredField column) throws IOException {
+  private OpenSegment open(TableField column) throws IOException {
     Stored stored = stored(column);
     if (stored != own && !stored.footer().columns().containsKey(column.id())) {
-      throw Segment.damaged(
+      throw OpenSegment.damaged(
           column,
           stored.source().locate(stored.source().segmentName(column.id())),
           "what replaces it does not have it",
           null);
     }
-    return Segment.open(column, stored.footer(), stored.source(), cuts);
+    return OpenSegment.open(column, stored.footer(), stored.source(), cuts);
   }
 
   /** Whether a read may cost a round trip. */
@@ -101,11 +104,11 @@ final class RowSet {
     if (plan.pruner() == null || stretches.length == 0) {
       return stretches;
     }
-    Map<Integer, Segment> known = new HashMap<>();
-    for (StoredField column : plan.pruner().columns()) {
+    Map<Integer, OpenSegment> known = new HashMap<>();
+    for (TableField column : plan.pruner().columns()) {
       int at = plan.columns().indexOf(column);
       openReplacement(store, plan, column);
-      Segment found = at >= 0 ? segments[at] : open(column);
+      OpenSegment found = at >= 0 ? segments[at] : open(column);
       if (found != null) {
         known.put(column.id(), found);
       }
@@ -116,12 +119,12 @@ final class RowSet {
   /** The stretches that make up the ranges of the plan. */
   private int[] stretches() {
     List<Integer> found = new ArrayList<>();
-    for (long[] range : entry.ranges()) {
+    for (long[] range : scan.ranges()) {
       int first = Arrays.binarySearch(cuts, range[0]);
       int end = Arrays.binarySearch(cuts, range[1]);
       if (first < 0 || end < 0) {
         throw new IllegalArgumentException(
-            "Row ranges of RowSet " + entry.object() + " do not begin and end at cuts.");
+            "Row ranges of RowSet " + scan.entry().object() + " do not begin and end at cuts.");
       }
       for (int cut = first; cut < end; cut++) {
         found.add(cut);
@@ -133,7 +136,7 @@ final class RowSet {
   /** How many stored bytes a stretch has in the columns to read. */
   long byteCount(int cut) {
     long total = 0;
-    for (Segment segment : segments) {
+    for (OpenSegment segment : segments) {
       total += segment == null ? 0 : segment.extent(cut).length();
     }
     return total;

@@ -1,6 +1,8 @@
 package colonnade.read;
 
 import colonnade.format.Footer;
+import colonnade.format.ObjectNames;
+import colonnade.format.RowSetEntry;
 import colonnade.format.Slice;
 import colonnade.store.ByteSource;
 import colonnade.store.StoreException;
@@ -9,6 +11,7 @@ import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The bytes of one RowSet, wherever they are: (object, offset, length) for everything in it.
@@ -20,13 +23,13 @@ final class RowSetSource {
   private static final long JOINED_LIMIT = 1L << 28;
 
   private final ByteSource store;
-  private final String prefix;
+  private final ObjectNames names;
   private final RowSetEntry entry;
   private byte[] inline;
 
   RowSetSource(ByteSource store, String prefix, RowSetEntry entry) {
     this.store = store;
-    this.prefix = prefix;
+    this.names = new ObjectNames(prefix, entry.object());
     this.entry = entry;
   }
 
@@ -34,53 +37,42 @@ final class RowSetSource {
   record Extent(long offset, long length) {}
 
   String segmentName(int column) {
-    return isDirectory() ? prefix + entry.object() + "/" + column + ".col" : packedName();
+    return entry.isDirectory() ? names.segment(column) : names.packed();
   }
 
   String indexName(int column) {
-    return isDirectory() ? prefix + entry.object() + "/" + column + ".idx" : packedName();
+    return entry.isDirectory() ? names.index(column) : names.packed();
   }
 
   /** Whether a read costs a round trip. */
   boolean isRemote() {
-    return store.isRemote() && !isInline();
-  }
-
-  private boolean isInline() {
-    return entry.place().equals("inline");
-  }
-
-  private boolean isDirectory() {
-    return entry.place().equals("directory");
-  }
-
-  private String packedName() {
-    return prefix + entry.object() + ".rowset";
+    return store.isRemote() && !entry.isInline();
   }
 
   /** Names an object as errors do. */
   String locate(String name) {
-    return isInline()
+    return entry.isInline()
         ? "RowSet " + entry.object() + " in the log of " + store.url()
         : store.locate(name);
   }
 
   /** Reads the footer and compares it with the log. */
   Footer footer() throws IOException {
-    String name = isDirectory() ? prefix + entry.object() + "/rowset.json" : packedName();
-    long offset = isDirectory() ? 0 : entry.bytes() - entry.footerLength();
+    String name = entry.isDirectory() ? names.footer() : names.packed();
+    RowSetEntry.Check check = entry.footer();
+    long offset = entry.isDirectory() ? 0 : entry.bytes() - check.length();
     String location = "The footer of " + locate(name);
-    if (offset < 0 || entry.footerLength() > Footer.LIMIT) {
+    if (offset < 0 || check.length() > Footer.LIMIT) {
       throw StoreException.corruption(
-          location + " cannot have " + entry.footerLength() + " bytes.", null);
+          location + " cannot have " + check.length() + " bytes.", null);
     }
-    Slice data = read(name, List.of(new Extent(offset, entry.footerLength()))).get(0);
-    if (data.crc32c() != entry.footerCrc32c()) {
+    Slice data = read(name, List.of(new Extent(offset, check.length()))).get(0);
+    if (data.crc32c() != check.crc32c()) {
       throw StoreException.corruption(
           location + " is damaged: its bytes do not match their checksum.", null);
     }
     Footer footer = Footer.decode(data, location);
-    if (footer.rows() != entry.rows() || !footer.cuts().equals(entry.cuts())) {
+    if (footer.rows() != entry.rows() || !Objects.equals(footer.cuts(), entry.cuts())) {
       throw StoreException.corruption(
           location + " is that of other rows than the log says.", null);
     }
@@ -110,7 +102,7 @@ final class RowSetSource {
   }
 
   private Slice read(String name, long offset, long length) throws IOException {
-    if (isInline()) {
+    if (entry.isInline()) {
       byte[] data = inline();
       if (offset + length > data.length) {
         throw StoreException.corruption(locate(name) + " is truncated.", null);

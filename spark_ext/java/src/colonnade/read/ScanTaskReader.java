@@ -3,7 +3,7 @@ package colonnade.read;
 import colonnade.format.DeletionVector;
 import colonnade.format.JsonObject;
 import colonnade.format.Slice;
-import colonnade.format.StoredField;
+import colonnade.format.TableField;
 import colonnade.store.ByteSource;
 import colonnade.store.TaskFailure;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -42,11 +42,11 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
       throw new UnsupportedOperationException("Colonnade reads on little-endian machines only.");
     }
     JsonNode task = JsonObject.parse(json);
-    List<StoredField> schema = ReadPlan.schema(task.get("plan"));
-    List<StoredField> fields = new ArrayList<>();
+    List<TableField> schema = ReadPlan.schema(task.get("plan"));
+    List<TableField> fields = new ArrayList<>();
     List<ColumnVector> vectors = new ArrayList<>();
     for (StructField wanted : readSchema.fields()) {
-      StoredField field = ReadPlan.find(wanted.name(), schema);
+      TableField field = ReadPlan.find(wanted.name(), schema);
       if (field == null) {
         MetadataColumn column = MetadataColumn.of(wanted);
         metadata.add(column);
@@ -117,7 +117,7 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
       column.show(decoder, first, count, kept);
     }
     for (MetadataColumn column : metadata) {
-      column.show(window.rowset().entry, first, count, kept);
+      column.show(window.rowset().scan, first, count, kept);
     }
   }
 

@@ -1,6 +1,7 @@
 package colonnade.read;
 
 import colonnade.format.BloomFilter;
+import colonnade.format.Statistics;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,19 +17,19 @@ import java.util.TreeSet;
  *
  * <p>{@code segments} are the columns of the predicate that the RowSet has, by id.
  */
-record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, Segment> segments) {
+record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segments) {
   /** About so many bytes of filters are held at once. */
   private static final long WINDOW_BYTES = 8L << 20;
 
   /** How filters answer. */
   private interface Filters {
-    boolean mayHold(int cut, Segment segment, long[] hashes);
+    boolean mayHold(int cut, OpenSegment segment, long[] hashes);
   }
 
   int[] kept(int[] stretches) throws IOException {
     int[] byBounds =
         Arrays.stream(stretches).filter(cut -> mayMatch(cut, (at, s, h) -> true)).toArray();
-    if (segments.values().stream().noneMatch(Segment::hasFilters)) {
+    if (segments.values().stream().noneMatch(OpenSegment::hasFilters)) {
       return byBounds;
     }
     List<Integer> kept = new ArrayList<>();
@@ -102,7 +103,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, Segment> segments
         new Pruner.Known() {
           @Override
           public Statistics statistics(int column) {
-            Segment segment = segments.get(column);
+            OpenSegment segment = segments.get(column);
             return segment == null
                 ? new Statistics(rows, 0, null, null, true)
                 : segment.statistics(cut);
@@ -110,7 +111,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, Segment> segments
 
           @Override
           public boolean mayHold(int column, long[] hashes) {
-            Segment segment = segments.get(column);
+            OpenSegment segment = segments.get(column);
             return segment == null
                 || segment.filterLength(cut) == 0
                 || filters.mayHold(cut, segment, hashes);

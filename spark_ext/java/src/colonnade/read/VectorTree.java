@@ -1,7 +1,7 @@
 package colonnade.read;
 
-import colonnade.format.StoredField.Kind;
-import colonnade.format.StoredField;
+import colonnade.format.TableField.Kind;
+import colonnade.format.TableField;
 import org.apache.spark.sql.types.ArrayType;
 import org.apache.spark.sql.types.BinaryType$;
 import org.apache.spark.sql.types.BinaryType;
@@ -25,7 +25,7 @@ import org.apache.spark.sql.types.YearMonthIntervalType;
 final class VectorTree {
   private VectorTree() {}
 
-  static ColonnadeVector of(DataType type, StoredField field) {
+  static ColonnadeVector of(DataType type, TableField field) {
     check(type, field);
     int count = field.children().size();
     ColonnadeVector[] stored = new ColonnadeVector[count];
@@ -49,7 +49,7 @@ final class VectorTree {
   }
 
   private static ColonnadeVector struct(
-      StructType type, StoredField field, ColonnadeVector[] stored) {
+      StructType type, TableField field, ColonnadeVector[] stored) {
     StructField[] wanted = type.fields();
     ColonnadeVector[] children = new ColonnadeVector[wanted.length];
     for (int i = 0; i < wanted.length; i++) {
@@ -61,7 +61,7 @@ final class VectorTree {
   }
 
   /** Where a field stands in a struct: by its name, or by its name without regard to case. */
-  private static int find(String name, StoredField struct) {
+  private static int find(String name, TableField struct) {
     int found = -1;
     for (int i = 0; i < struct.children().size(); i++) {
       String each = struct.children().get(i).name();
@@ -77,7 +77,7 @@ final class VectorTree {
     return found;
   }
 
-  private static void check(DataType type, StoredField field) {
+  private static void check(DataType type, TableField field) {
     boolean same = kindOf(type) == field.kind();
     if (type instanceof DecimalType decimal && same) {
       same = decimal.precision() == field.precision() && decimal.scale() == field.scale();

@@ -15,7 +15,7 @@ final class WindowReader implements AutoCloseable {
 
   private final ByteSource store;
   private final ReadPlan plan;
-  private final Iterator<RowSetEntry> rowsets;
+  private final Iterator<RowSetScan> rowsets;
   private RowSet rowset;
   private int position;
   private Future<Window> ahead;

@@ -1,7 +1,6 @@
 package colonnade.write;
 
 import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
 import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.List;
@@ -26,7 +25,7 @@ public final class FoundRows {
   private static String report(Iterator<Row> handlers) {
     RowNumbers found = new RowNumbers();
     handlers.forEachRemaining(row -> found.add(row.getLong(0)));
-    byte[] json = RowSetEntry.report(NOTHING, found, new RowNumbers());
+    byte[] json = TaskReport.of(NOTHING, found, new RowNumbers());
     return new String(json, StandardCharsets.UTF_8);
   }
 }

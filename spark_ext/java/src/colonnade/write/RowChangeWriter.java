@@ -1,7 +1,6 @@
 package colonnade.write;
 
 import colonnade.format.RowNumbers;
-import colonnade.format.RowSetEntry;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -53,7 +52,7 @@ final class RowChangeWriter implements DeltaWriter<InternalRow> {
   @Override
   public WriterCommitMessage commit() throws IOException {
     try {
-      return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish(), deleted, moved));
+      return new PythonWriterCommitMessage(TaskReport.of(writer.finish(), deleted, moved));
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

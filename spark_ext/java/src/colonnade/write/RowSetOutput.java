@@ -1,11 +1,10 @@
 package colonnade.write;
 
 import colonnade.format.BlockEntry;
-import colonnade.format.Cuts;
+import colonnade.format.Footer;
 import colonnade.format.ObjectNames;
 import colonnade.format.RowSetEntry;
 import colonnade.format.Segment;
-import colonnade.format.SparseIndex;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
@@ -16,6 +15,7 @@ import colonnade.write.staged.Staged;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +40,7 @@ final class RowSetOutput {
   private final BlockEncoder encoder;
   private final List<Part> parts = new ArrayList<>();
   private final List<String> written = new ArrayList<>();
-  private final Cuts cuts;
+  private final CutsBuilder cuts;
   private final long packedLimit;
   private boolean inFiles;
   private long byteCount;
@@ -81,7 +81,7 @@ final class RowSetOutput {
     this.options = job.options();
     this.partition = partition;
     this.encoder = encoder;
-    this.cuts = new Cuts(options.blockRows());
+    this.cuts = new CutsBuilder(options.blockRows());
     this.packedLimit = options.packedLimit(job.columns().size());
     for (TableField column : job.columns()) {
       parts.add(new Part(column, options.bloomColumns().contains(column.id())));
@@ -197,7 +197,7 @@ final class RowSetOutput {
   }
 
   private RowSetEntry finishDirectory() throws IOException {
-    List<Segment> segments = new ArrayList<>();
+    Map<Integer, Segment> segments = new LinkedHashMap<>();
     long bytes = byteCount;
     for (int from = 0; from < parts.size(); from += MOST_OPEN_FILES / 2) {
       List<ObjectOutput> files = new ArrayList<>();
@@ -209,61 +209,75 @@ final class RowSetOutput {
           bytes += index.length;
         }
         Stream.of(part.file, part.indexFile).filter(Objects::nonNull).forEach(files::add);
-        segments.add(new Segment(part.column, 0, part.blocks, 0, index, part.filterLength()));
+        segments.put(
+            part.column.id(), Segment.of(part.blocks, 0, 0, index, part.filterLength()));
       }
       sink.closeAll(files);
     }
-    byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
+    byte[] footer = new Footer(rows(), cuts.build(), segments).encode();
     put(names.footer(), footer);
-    return entry("directory", footer, segments, bytes + footer.length, null);
+    return entry("directory", footer, bytes + footer.length, null);
   }
 
   private RowSetEntry finishString() throws IOException {
-    List<Segment> segments = new ArrayList<>();
+    Map<Integer, Segment> segments = new LinkedHashMap<>();
+    List<byte[]> indexes = new ArrayList<>();
     long offset = 0;
     long filterOffset = parts.stream().mapToLong(Part::length).sum();
     long indexOffset = byteCount;
     for (Part part : parts) {
       byte[] index = index(part);
-      segments.add(
-          new Segment(part.column, offset, part.blocks, filterOffset, index, indexOffset));
+      segments.put(
+          part.column.id(),
+          Segment.of(part.blocks, offset, filterOffset, index, indexOffset));
       offset += part.length();
       filterOffset += part.filterLength();
-      indexOffset += index == null ? 0 : index.length;
+      if (index != null) {
+        indexes.add(index);
+        indexOffset += index.length;
+      }
     }
-    byte[] footer = RowSetEntry.footer(rows(), cuts, segments);
+    byte[] footer = new Footer(rows(), cuts.build(), segments).encode();
     List<byte[]> pieces = new ArrayList<>();
     parts.forEach(part -> pieces.addAll(part.waiting));
     parts.forEach(part -> pieces.addAll(part.filters));
-    segments.stream().map(Segment::index).filter(Objects::nonNull).forEach(pieces::add);
+    pieces.addAll(indexes);
     pieces.add(footer);
     long size = indexOffset + footer.length;
     if (size <= options.inlineBytes()) {
       ByteArrayOutputStream whole = new ByteArrayOutputStream((int) size);
       pieces.forEach(whole::writeBytes);
-      return entry("inline", footer, segments, size, whole.toByteArray());
+      String data = Base64.getEncoder().encodeToString(whole.toByteArray());
+      return entry("inline", footer, size, data);
     }
     put(names.packed(), pieces.toArray(byte[][]::new));
-    return entry("packed", footer, segments, size, null);
+    return entry("packed", footer, size, null);
   }
 
   private byte[] index(Part part) {
     return part.blocks.size() == 1
         ? null
-        : SparseIndex.encode(part.blocks, part.column.order(), encoder);
+        : SparseIndexWriter.encode(part.blocks, part.column.order(), encoder);
   }
 
-  private RowSetEntry entry(
-      String place, byte[] footer, List<Segment> segments, long bytes, byte[] data) {
+  private RowSetEntry entry(String place, byte[] footer, long bytes, String data) {
     Map<Integer, Statistics> statistics = new LinkedHashMap<>();
-    for (Segment segment : segments) {
-      if (options.indexedColumns().contains(segment.column().id())) {
-        statistics.put(segment.column().id(), segment.statistics());
+    for (Part part : parts) {
+      if (options.indexedColumns().contains(part.column.id())) {
+        statistics.put(part.column.id(), Statistics.merge(part.blocks));
       }
     }
-    boolean unsynced = !options.sync() && data == null;
     return new RowSetEntry(
-        names.object(), place, rows(), bytes, cuts, footer, statistics, partition, data, unsynced);
+        names.object(),
+        place,
+        rows(),
+        bytes,
+        cuts.build(),
+        RowSetEntry.Check.of(footer),
+        statistics,
+        partition,
+        data,
+        !options.sync() && data == null);
   }
 
   /** Remove what was written. What cannot be removed stays for vacuum to find. */

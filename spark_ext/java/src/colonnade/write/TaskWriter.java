@@ -1,6 +1,5 @@
 package colonnade.write;
 
-import colonnade.format.RowSetEntry;
 import colonnade.store.TaskFailure;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -33,7 +32,7 @@ public final class TaskWriter implements DataWriter<InternalRow> {
   @Override
   public WriterCommitMessage commit() throws IOException {
     try {
-      return new PythonWriterCommitMessage(RowSetEntry.report(writer.finish().entries()));
+      return new PythonWriterCommitMessage(TaskReport.of(writer.finish().entries()));
     } catch (IOException error) {
       throw TaskFailure.of(error);
     }

@@ -2,7 +2,7 @@ package colonnade.write.staged;
 
 import colonnade.format.ArrowBatch;
 import colonnade.format.ArrowField;
-import colonnade.format.ArrowStream;
+import colonnade.format.ArrowStreamWriter;
 import colonnade.format.ArrowType;
 import colonnade.format.Bits;
 import colonnade.format.BlockEntry;
@@ -21,7 +21,7 @@ import java.util.zip.CRC32C;
  * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
  */
 public final class BlockEncoder implements AutoCloseable {
-  private final ArrowStream stream = new ArrowStream();
+  private final ArrowStreamWriter stream = new ArrowStreamWriter();
   private final ArrowBatch batch = new ArrowBatch();
   private final ArrowBatch dictionaryBatch = new ArrowBatch();
   private final LongDictionary longDictionary = new LongDictionary();

@@ -9,7 +9,6 @@ import colonnade.format.Bound;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import colonnade.format.TextLength;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.unsafe.Platform;
@@ -261,7 +260,7 @@ final class StagedTexts extends StagedBlobs {
       return new Bound.Raw(Arrays.copyOfRange(bytes, start, end));
     }
     int end = Utf8.endOf(bytes, start, end(row), Statistics.INDEX_BOUND_LENGTH + 1);
-    return new Bound.Text(new String(bytes, start, end - start, StandardCharsets.UTF_8));
+    return new Bound.Text(UTF8String.fromBytes(Arrays.copyOfRange(bytes, start, end)));
   }
 
   @Override

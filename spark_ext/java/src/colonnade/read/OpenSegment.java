@@ -2,8 +2,11 @@ package colonnade.read;
 
 import colonnade.format.Footer;
 import colonnade.format.Malformed;
+import colonnade.format.Segment;
 import colonnade.format.Slice;
-import colonnade.format.StoredField;
+import colonnade.format.SparseIndex;
+import colonnade.format.Statistics;
+import colonnade.format.TableField;
 import colonnade.read.RowSetSource.Extent;
 import colonnade.store.StoreException;
 import com.github.luben.zstd.ZstdDecompressCtx;
@@ -18,14 +21,14 @@ import java.util.Map;
  * The blocks of one column of a RowSet; those of stretch i, which lies between two cuts, are
  * {@code atCut[i]} up to {@code atCut[i + 1]}.
  */
-public record Segment(StoredField column, RowSetSource source, String name, String location, long offset,
+public record OpenSegment(TableField column, RowSetSource source, String name, String location, long offset,
     long filterOffset, SparseIndex index, int[] atCut) {
 
   /** Loads the index of a column; null when the RowSet does not have it. */
-  static Segment open(
-      StoredField column, Footer footer, RowSetSource source, long[] cuts)
+  static OpenSegment open(
+      TableField column, Footer footer, RowSetSource source, long[] cuts)
       throws IOException {
-    Footer.Segment found = footer.columns().get(column.id());
+    Segment found = footer.columns().get(column.id());
     if (found == null) {
       return null;
     }
@@ -51,14 +54,14 @@ public record Segment(StoredField column, RowSetSource source, String name, Stri
         throw damaged(column, location, "a block lies across a cut", null);
       }
     }
-    return new Segment(
+    return new OpenSegment(
         column, source, name, location, found.offset(), found.filters().offset(), index, atCut);
   }
 
   private static SparseIndex index(
-      StoredField column, Footer.Segment found, Footer footer, RowSetSource source)
+      TableField column, Segment found, Footer footer, RowSetSource source)
       throws IOException, Malformed {
-    Footer.Extent extent = found.index();
+    Segment.Extent extent = found.index();
     if ((extent == null) == (found.block() == null)) {
       throw new Malformed("the footer must name either an index or a block");
     }
@@ -71,15 +74,14 @@ public record Segment(StoredField column, RowSetSource source, String name, Stri
       throw new Malformed("the index in " + source.locate(name) + " is damaged");
     }
     try (ZstdDecompressCtx zstd = new ZstdDecompressCtx()) {
-      boolean filters = found.filters() != Footer.Filters.NONE;
-      return SparseIndex.decode(data, column.order(), filters, zstd);
+      return SparseIndexReader.decode(data, column.order(), found.hasFilters(), zstd);
     } catch (Malformed error) {
       throw new Malformed("the index in " + source.locate(name) + ": " + error.getMessage(), error);
     }
   }
 
   static IOException damaged(
-      StoredField column, String location, String problem, Malformed cause) {
+      TableField column, String location, String problem, Malformed cause) {
     return StoreException.corruption(
         "Column '" + column.name() + "' (id " + column.id() + ") in " + location + " is damaged: "
             + problem + ".",

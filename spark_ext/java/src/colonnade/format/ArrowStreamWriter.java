@@ -1,0 +1,181 @@
+package colonnade.format;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.google.flatbuffers.FlatBufferBuilder;
+import java.util.List;
+import org.apache.arrow.flatbuf.BodyCompression;
+import org.apache.arrow.flatbuf.BodyCompressionMethod;
+import org.apache.arrow.flatbuf.Buffer;
+import org.apache.arrow.flatbuf.CompressionType;
+import org.apache.arrow.flatbuf.DictionaryBatch;
+import org.apache.arrow.flatbuf.Endianness;
+import org.apache.arrow.flatbuf.FieldNode;
+import org.apache.arrow.flatbuf.Message;
+import org.apache.arrow.flatbuf.MessageHeader;
+import org.apache.arrow.flatbuf.MetadataVersion;
+import org.apache.arrow.flatbuf.RecordBatch;
+import org.apache.arrow.flatbuf.Schema;
+
+/**
+ * Writes arrays as Arrow IPC streams.
+ *
+ * <pre>
+ *   schema message | dictionary message, if any | record batch message | end of stream
+ *   message = ffffffff | length of metadata | metadata, padded to 8 bytes | body
+ * </pre>
+ *
+ * Bodies are compressed by zstd where that helps. Spec: docs/spec/rowset.md#block
+ */
+public final class ArrowStreamWriter implements AutoCloseable {
+  private static final int LEVEL = 1;
+  private static final int COMPRESS_FROM_BYTES = 2048;
+  private static final double WORTH_IT = 0.95;
+
+  private final ZstdCompressCtx zstd = new ZstdCompressCtx();
+  private final FlatBufferBuilder builder = new FlatBufferBuilder(1024);
+  private final ByteOutput body = new ByteOutput();
+  private long[] extents = new long[16];
+
+  public ArrowStreamWriter() {
+    zstd.setLevel(LEVEL);
+  }
+
+  /** The schema message of a stream, the same for all blocks of a kind. */
+  public byte[] schema(List<ArrowField> fields) {
+    builder.clear();
+    int[] each = fields.stream().mapToInt(field -> field.write(builder)).toArray();
+    int vector = Schema.createFieldsVector(builder, each);
+    int schema = Schema.createSchema(builder, Endianness.Little, vector, 0, 0);
+    return message(MessageHeader.Schema, schema, 0);
+  }
+
+  /**
+   * Write a stream: a schema message, a dictionary unless it is null, one record batch.
+   *
+   * @param sizeBytes about what the buffers take
+   */
+  public byte[] encode(byte[] schema, ArrowBatch dictionary, ArrowBatch batch, long sizeBytes) {
+    if (sizeBytes > COMPRESS_FROM_BYTES) {
+      Messages messages = messages(schema, dictionary, batch, true);
+      if (messages.length() + body.size < WORTH_IT * sizeBytes) {
+        return join(messages);
+      }
+    }
+    return join(messages(schema, dictionary, batch, false));
+  }
+
+  @Override
+  public void close() {
+    zstd.close();
+  }
+
+  /** The messages of a stream without their bodies, and how long the dictionary's body is. */
+  private record Messages(byte[] schema, byte[] dictionary, int dictionaryBody, byte[] batch) {
+    long length() {
+      return schema.length + dictionary.length + batch.length + 8L;
+    }
+  }
+
+  /** Fill {@code body} with both bodies. */
+  private Messages messages(
+      byte[] schema, ArrowBatch dictionary, ArrowBatch batch, boolean compressed) {
+    body.size = 0;
+    byte[] first = new byte[0];
+    if (dictionary != null) {
+      first = batchMessage(MessageHeader.DictionaryBatch, dictionary, compressed);
+    }
+    int firstBody = body.size;
+    byte[] second = batchMessage(MessageHeader.RecordBatch, batch, compressed);
+    return new Messages(schema, first, firstBody, second);
+  }
+
+  private byte[] join(Messages messages) {
+    byte[] stream = new byte[Math.toIntExact(messages.length() + body.size)];
+    int split = messages.dictionaryBody;
+    int at = append(stream, 0, messages.schema, 0, messages.schema.length);
+    at = append(stream, at, messages.dictionary, 0, messages.dictionary.length);
+    at = append(stream, at, body.bytes, 0, split);
+    at = append(stream, at, messages.batch, 0, messages.batch.length);
+    at = append(stream, at, body.bytes, split, body.size - split);
+    Bits.putInt(stream, at, -1);
+    return stream;
+  }
+
+  private static int append(byte[] stream, int at, byte[] source, int offset, int length) {
+    System.arraycopy(source, offset, stream, at, length);
+    return at + length;
+  }
+
+  /** Append the buffers of a batch to the body; the message that stands before them. */
+  private byte[] batchMessage(byte kind, ArrowBatch batch, boolean compressed) {
+    int start = body.size;
+    if (extents.length < 2 * batch.bufferCount()) {
+      extents = new long[4 * batch.bufferCount()];
+    }
+    for (int i = 0; i < batch.bufferCount(); i++) {
+      int offset = body.size;
+      appendBuffer(batch.bytes(i), batch.start(i), batch.length(i), compressed);
+      extents[2 * i] = offset - start;
+      extents[2 * i + 1] = body.size - offset;
+      body.pad();
+    }
+    builder.clear();
+    int header = recordBatch(batch, compressed);
+    if (kind == MessageHeader.DictionaryBatch) {
+      header = DictionaryBatch.createDictionaryBatch(builder, 0, header, false);
+    }
+    return message(kind, header, body.size - start);
+  }
+
+  private void appendBuffer(byte[] source, int from, int length, boolean compressed) {
+    if (!compressed || length == 0) {
+      body.write(source, from, length);
+      return;
+    }
+    // Arrow puts the decoded size first, or -1 before a buffer that is kept as it is.
+    body.reserve(8 + Zstd.compressBound(length));
+    int start = body.size + 8;
+    int size =
+        zstd.compressByteArray(
+            body.bytes, start, body.bytes.length - start, source, from, length);
+    boolean shorter = size < length;
+    Bits.putLong(body.bytes, body.size, shorter ? length : -1);
+    if (!shorter) {
+      System.arraycopy(source, from, body.bytes, start, length);
+    }
+    body.size = start + (shorter ? size : length);
+  }
+
+  private int recordBatch(ArrowBatch batch, boolean compressed) {
+    RecordBatch.startNodesVector(builder, batch.nodeCount());
+    for (int i = batch.nodeCount() - 1; i >= 0; i--) {
+      FieldNode.createFieldNode(builder, batch.rows(i), batch.nullCount(i));
+    }
+    int nodes = builder.endVector();
+    RecordBatch.startBuffersVector(builder, batch.bufferCount());
+    for (int i = batch.bufferCount() - 1; i >= 0; i--) {
+      Buffer.createBuffer(builder, extents[2 * i], extents[2 * i + 1]);
+    }
+    int buffers = builder.endVector();
+    int codec =
+        compressed
+            ? BodyCompression.createBodyCompression(
+                builder, CompressionType.ZSTD, BodyCompressionMethod.BUFFER)
+            : 0;
+    return RecordBatch.createRecordBatch(builder, batch.rows(0), nodes, buffers, codec, 0);
+  }
+
+  private byte[] message(byte kind, int header, long bodyLength) {
+    builder.finish(
+        Message.createMessage(
+            builder, MetadataVersion.V5, kind, header, bodyLength, 0));
+    byte[] metadata = builder.sizedByteArray();
+    int padded = metadata.length + 7 & ~7;
+    byte[] message = new byte[8 + padded];
+    Bits.putInt(message, 0, -1);
+    Bits.putInt(message, 4, padded);
+    System.arraycopy(metadata, 0, message, 8, metadata.length);
+    return message;
+  }
+}

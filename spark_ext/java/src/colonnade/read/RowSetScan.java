@@ -1,0 +1,45 @@
+package colonnade.read;
+
+import colonnade.format.RowSetEntry;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * What a plan says about one RowSet. The driver has validated what stands in the log.
+ *
+ * @param vector the deletion vector's entry, null where no row is deleted
+ * @param ranges the rows to read: pairs of the first row and the one behind the last
+ * @param replaced by column id, which RowSet with the same rows and cuts has a replaced column
+ */
+record RowSetScan(
+    long id,
+    long epoch,
+    RowSetEntry entry,
+    JsonNode vector,
+    long[][] ranges,
+    Map<Integer, RowSetEntry> replaced) {
+
+  static RowSetScan parse(JsonNode scan) {
+    JsonNode entry = scan.get("entry");
+    JsonNode ranges = scan.get("ranges");
+    long[][] rows = new long[ranges.size()][];
+    for (int i = 0; i < rows.length; i++) {
+      rows[i] = new long[] {ranges.get(i).get(0).longValue(), ranges.get(i).get(1).longValue()};
+    }
+    Map<Integer, RowSetEntry> replaced = new HashMap<>();
+    if (entry.hasNonNull("replacements")) {
+      for (JsonNode each : entry.get("replacements")) {
+        RowSetEntry stored = RowSetEntry.parse(entry, each);
+        each.get("columns").forEach(column -> replaced.put(column.intValue(), stored));
+      }
+    }
+    return new RowSetScan(
+        scan.get("id").longValue(),
+        scan.get("epoch").longValue(),
+        RowSetEntry.parse(entry),
+        scan.hasNonNull("vector") ? scan.get("vector") : null,
+        rows,
+        replaced);
+  }
+}

@@ -1,0 +1,204 @@
+package colonnade.read;
+
+import colonnade.format.ArrowSchema;
+import colonnade.format.ArrowStream;
+import colonnade.format.BlockEntry;
+import colonnade.format.Bound;
+import colonnade.format.Malformed;
+import colonnade.format.Slice;
+import colonnade.format.SparseIndex.Column;
+import colonnade.format.SparseIndex;
+import colonnade.format.Statistics;
+import colonnade.format.TableField.Kind;
+import colonnade.format.TableField.Order;
+import colonnade.format.TableField;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.arrow.flatbuf.Field;
+import org.apache.arrow.flatbuf.Int;
+import org.apache.arrow.flatbuf.Schema;
+import org.apache.arrow.flatbuf.Type;
+import org.apache.spark.sql.types.BinaryType$;
+import org.apache.spark.sql.types.BooleanType$;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DecimalType;
+import org.apache.spark.sql.types.DoubleType$;
+import org.apache.spark.sql.types.LongType$;
+import org.apache.spark.sql.types.StringType$;
+
+/** Decodes sparse indexes. Spec: docs/spec/rowset.md#sparse-index */
+final class SparseIndexReader {
+  private static final long LIMIT = 1L << 30;
+
+  private SparseIndexReader() {}
+
+  /**
+   * Decodes an index whose checksum was compared.
+   *
+   * @param order of the values of the column
+   * @param filters whether some of the blocks have Bloom filters
+   * @throws Malformed if it is not an index of such a column
+   */
+  static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
+      throws Malformed {
+    ArrowStream stream = ArrowStream.parse(data, LIMIT, LIMIT);
+    List<Column> columns = SparseIndex.columns(order, filters);
+    try {
+      checkSchema(stream.schema(), order, columns);
+      return decode(stream, order, columns, zstd);
+    } catch (RuntimeException error) {
+      throw new Malformed("it cannot be read", error);
+    }
+  }
+
+  private static SparseIndex decode(
+      ArrowStream stream, Order order, List<Column> columns, ZstdDecompressCtx zstd)
+      throws Malformed {
+    BatchDecoder batch = new BatchDecoder(stream.batch(), zstd);
+    int rows = batch.rows();
+    Map<Column, ColonnadeVector> vectors = new EnumMap<>(Column.class);
+    for (Column column : columns) {
+      TableField field = field(column, order);
+      ColonnadeVector vector = new ColonnadeVector(sparkType(field));
+      if (column.isChecksum()) {
+        batch.decodeNarrowed(vector, 4, rows, 0);
+      } else {
+        batch.decode(field, vector, rows);
+      }
+      if (vector.hasNull() && !column.isNullable()) {
+        throw new Malformed("it has NULL where a value must be");
+      }
+      vectors.put(column, vector);
+    }
+    List<BlockEntry> entries = new ArrayList<>();
+    for (int row = 0; row < rows; row++) {
+      entries.add(entry(vectors, row, order));
+    }
+    SparseIndex index = SparseIndex.of(entries);
+    check(index, vectors.get(Column.FIRST_ROW), vectors.get(Column.OFFSET));
+    return index;
+  }
+
+  private static void check(SparseIndex index, ColonnadeVector firstRows, ColonnadeVector offsets)
+      throws Malformed {
+    int blocks = index.entries().size();
+    for (int i = 0; i < blocks; i++) {
+      BlockEntry entry = index.entries().get(i);
+      if (entry.rows() < 1
+          || entry.length() < 0
+          || !SparseIndex.ENCODINGS.contains(entry.encoding())
+          || !SparseIndex.isFilterLength(entry.filterLength())) {
+        throw new Malformed("it describes a block that cannot be");
+      }
+      if (index.firstRows()[i] != firstRows.getLong(i)
+          || index.offsets()[i] != offsets.getLong(i)) {
+        throw new Malformed("its blocks do not lie back to back");
+      }
+    }
+    if (blocks == 0) {
+      throw new Malformed("it describes no block");
+    }
+  }
+
+  private static BlockEntry entry(Map<Column, ColonnadeVector> columns, int row, Order order) {
+    Bound low = null;
+    Bound high = null;
+    boolean exact = false;
+    if (order != Order.NONE) {
+      ColonnadeVector lows = columns.get(Column.MIN);
+      ColonnadeVector highs = columns.get(Column.MAX);
+      boolean known = !lows.isNullAt(row) && !highs.isNullAt(row);
+      low = known ? bound(lows, row, order) : null;
+      high = known ? bound(highs, row, order) : null;
+      exact = columns.get(Column.EXACT).getBoolean(row);
+    }
+    long nulls = columns.get(Column.NULLS).getLong(row);
+    long nans = columns.get(Column.NANS).getLong(row);
+    ColonnadeVector bases = columns.get(Column.BASE);
+    boolean filters = columns.containsKey(Column.FILTER_LENGTH);
+    return new BlockEntry(
+        columns.get(Column.ROWS).getLong(row),
+        columns.get(Column.LENGTH).getLong(row),
+        columns.get(Column.DECODED).getLong(row),
+        columns.get(Column.CRC32C).getLong(row),
+        columns.get(Column.ENCODING).getUTF8String(row).toString(),
+        bases.isNullAt(row) ? null : (Long) bases.getLong(row),
+        new Statistics(nulls, nans, low, high, exact),
+        filters ? columns.get(Column.FILTER_LENGTH).getLong(row) : 0,
+        filters ? columns.get(Column.FILTER_CRC32C).getLong(row) : 0);
+  }
+
+  private static Bound bound(ColonnadeVector column, int row, Order order) {
+    return switch (order) {
+      case FLOAT -> new Bound.Real(column.getDouble(row));
+      case DECIMAL ->
+          new Bound.Whole(column.getDecimal(row, 38, 0).toJavaBigDecimal().unscaledValue());
+      // A copy: the bytes of the vector are those of all blocks.
+      case STRING -> new Bound.Text(column.getUTF8String(row).clone());
+      case BINARY -> new Bound.Raw(column.getBinary(row));
+      default -> Bound.Whole.of(column.getLong(row));
+    };
+  }
+
+  private static void checkSchema(Schema schema, Order order, List<Column> columns)
+      throws Malformed {
+    boolean same = schema.fieldsLength() == columns.size();
+    for (int i = 0; same && i < columns.size(); i++) {
+      Column column = columns.get(i);
+      Field field = schema.fields(i);
+      same =
+          column.label().equals(field.name())
+              && field.nullable() == column.isNullable()
+              && field.dictionary() == null
+              && (column.isChecksum()
+                  ? isChecksum(field)
+                  : ArrowSchema.hasType(field, field(column, order)));
+    }
+    if (!same) {
+      throw new Malformed("its columns are not those of an index of this column type");
+    }
+  }
+
+  private static boolean isChecksum(Field field) {
+    if (field.typeType() != Type.Int) {
+      return false;
+    }
+    Int type = (Int) field.type(new Int());
+    return type.bitWidth() == 32 && !type.isSigned();
+  }
+
+  private static TableField field(Column column, Order order) {
+    if (column.isBound()) {
+      return switch (order) {
+        case FLOAT -> primitive("double", Kind.FLOAT64);
+        case DECIMAL -> primitive("decimal(38,0)", Kind.DECIMAL);
+        case STRING -> primitive("string", Kind.UTF8);
+        case BINARY -> primitive("binary", Kind.BINARY);
+        default -> primitive("long", Kind.INT64);
+      };
+    }
+    return switch (column) {
+      case ENCODING -> primitive("string", Kind.UTF8);
+      case EXACT -> primitive("boolean", Kind.BOOLEAN);
+      default -> primitive("long", Kind.INT64);
+    };
+  }
+
+  private static TableField primitive(String type, Kind kind) {
+    return new TableField(0, "", type, kind, true, List.of());
+  }
+
+  private static DataType sparkType(TableField field) {
+    return switch (field.kind()) {
+      case UTF8 -> StringType$.MODULE$;
+      case BINARY -> BinaryType$.MODULE$;
+      case BOOLEAN -> BooleanType$.MODULE$;
+      case FLOAT64 -> DoubleType$.MODULE$;
+      case DECIMAL -> new DecimalType(38, 0);
+      default -> LongType$.MODULE$;
+    };
+  }
+}

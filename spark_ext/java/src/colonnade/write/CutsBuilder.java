@@ -1,0 +1,44 @@
+package colonnade.write;
+
+import colonnade.format.Cuts;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The cuts of a RowSet that is being written. */
+final class CutsBuilder {
+  private final int regular;
+  private final List<Long> ends = new ArrayList<>();
+
+  /** {@code regular} is the distance that cuts have unless rows are wide. */
+  CutsBuilder(int regular) {
+    this.regular = regular;
+  }
+
+  /** Adds a cut behind the next {@code rows} rows. */
+  void add(int rows) {
+    ends.add(rows() + rows);
+  }
+
+  /** Rows before the last cut. */
+  long rows() {
+    return ends.isEmpty() ? 0 : ends.get(ends.size() - 1);
+  }
+
+  /** The cuts so far: their distance, where they all have one. Requires: at least one cut. */
+  Cuts build() {
+    if (!isRegular()) {
+      return new Cuts(0, List.copyOf(ends));
+    }
+    return Cuts.every(ends.size() == 1 ? regular : ends.get(0));
+  }
+
+  private boolean isRegular() {
+    long distance = ends.get(0);
+    for (int i = 1; i < ends.size() - 1; i++) {
+      if (ends.get(i) != distance * (i + 1)) {
+        return false;
+      }
+    }
+    return rows() <= distance * ends.size();
+  }
+}

@@ -1,0 +1,220 @@
+package colonnade.write;
+
+import colonnade.format.ArrowBatch;
+import colonnade.format.ArrowField;
+import colonnade.format.ArrowType;
+import colonnade.format.Bits;
+import colonnade.format.BlockEntry;
+import colonnade.format.Bound;
+import colonnade.format.NullMask;
+import colonnade.format.SparseIndex.Column;
+import colonnade.format.SparseIndex;
+import colonnade.format.Statistics;
+import colonnade.format.TableField.Order;
+import colonnade.write.staged.BlockEncoder;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+
+/** Encodes sparse indexes. Spec: docs/spec/rowset.md#sparse-index */
+final class SparseIndexWriter {
+  private final ArrowBatch batch = new ArrowBatch();
+  private final List<ArrowField> fields = new ArrayList<>();
+  private final List<BlockEntry> blocks;
+
+  private SparseIndexWriter(List<BlockEntry> blocks) {
+    this.blocks = blocks;
+  }
+
+  /** Returns the bytes of the index of blocks that lie back to back. */
+  static byte[] encode(List<BlockEntry> blocks, Order order, BlockEncoder encoder) {
+    boolean filters = blocks.stream().anyMatch(block -> block.filterLength() > 0);
+    SparseIndexWriter index = new SparseIndexWriter(blocks);
+    for (Column column : SparseIndex.columns(order, filters)) {
+      index.add(column, order);
+    }
+    return encoder.index(index.fields, index.batch);
+  }
+
+  private void add(Column column, Order order) {
+    String name = column.label();
+    switch (column) {
+      case FIRST_ROW -> addSums(name, BlockEntry::rows);
+      case ROWS -> addLongs(name, BlockEntry::rows);
+      case OFFSET -> addSums(name, BlockEntry::length);
+      case LENGTH -> addLongs(name, BlockEntry::length);
+      case DECODED -> addLongs(name, BlockEntry::decoded);
+      case CRC32C -> addChecksums(name, BlockEntry::crc32c);
+      case ENCODING -> {
+        addField(ArrowField.of(name, ArrowType.utf8()).notNull());
+        addBlobs(
+            blocks.stream()
+                .map(block -> block.encoding().getBytes(StandardCharsets.UTF_8))
+                .toList());
+      }
+      case BASE -> {
+        addField(ArrowField.of(name, ArrowType.signed(64)));
+        addNullable(block -> block.base() == null ? null : words(block.base()), 8);
+      }
+      case NULLS -> addLongs(name, block -> block.statistics().nulls());
+      case NANS -> addLongs(name, block -> block.statistics().nans());
+      case MIN -> addBounds(name, order, Statistics::low);
+      case MAX -> addBounds(name, order, Statistics::high);
+      case EXACT -> addExact(name);
+      case FILTER_LENGTH -> addLongs(name, BlockEntry::filterLength);
+      case FILTER_CRC32C -> addChecksums(name, BlockEntry::filterCrc32c);
+    }
+  }
+
+  private void addBounds(
+      String name, Order order, Function<Statistics, Bound> side) {
+    Function<BlockEntry, Bound> bound = block -> side.apply(block.statistics());
+    switch (order) {
+      case STRING, BINARY -> {
+        boolean isText = order == Order.STRING;
+        addField(ArrowField.of(name, isText ? ArrowType.utf8() : ArrowType.binary()));
+        addBlobs(blocks.stream().map(block -> blob(bound.apply(block))).toList());
+      }
+      case FLOAT -> {
+        addField(ArrowField.of(name, ArrowType.floating(64)));
+        addNullable(block -> number(bound.apply(block), 8), 8);
+      }
+      case DECIMAL -> {
+        addField(ArrowField.of(name, ArrowType.decimal(38, 0)));
+        addNullable(block -> number(bound.apply(block), 16), 16);
+      }
+      default -> {
+        addField(ArrowField.of(name, ArrowType.signed(64)));
+        addNullable(block -> number(bound.apply(block), 8), 8);
+      }
+    }
+  }
+
+  private static byte[] blob(Bound bound) {
+    if (bound instanceof Bound.Text text) {
+      return text.value().getBytes();
+    }
+    return bound instanceof Bound.Raw raw ? raw.value() : null;
+  }
+
+  private static byte[] number(Bound bound, int width) {
+    if (bound instanceof Bound.Real real) {
+      return words(Double.doubleToRawLongBits(real.value()));
+    }
+    if (bound instanceof Bound.Whole whole) {
+      BigInteger value = whole.value();
+      byte[] number = new byte[width];
+      Bits.putLong(number, 0, value.longValue());
+      if (width == 16) {
+        Bits.putLong(number, 8, value.shiftRight(64).longValue());
+      }
+      return number;
+    }
+    return null;
+  }
+
+  private static byte[] words(long value) {
+    byte[] word = new byte[8];
+    Bits.putLong(word, 0, value);
+    return word;
+  }
+
+  private void addField(ArrowField field) {
+    fields.add(field);
+  }
+
+  private void addLongs(String name, ToLongFunction<BlockEntry> value) {
+    addField(ArrowField.of(name, ArrowType.signed(64)).notNull());
+    byte[] target = fixed(8);
+    for (int i = 0; i < blocks.size(); i++) {
+      Bits.putLong(target, 8 * i, value.applyAsLong(blocks.get(i)));
+    }
+  }
+
+  private void addSums(String name, ToLongFunction<BlockEntry> value) {
+    addField(ArrowField.of(name, ArrowType.signed(64)).notNull());
+    byte[] target = fixed(8);
+    long sum = 0;
+    for (int i = 0; i < blocks.size(); i++) {
+      Bits.putLong(target, 8 * i, sum);
+      sum += value.applyAsLong(blocks.get(i));
+    }
+  }
+
+  private void addChecksums(String name, ToLongFunction<BlockEntry> value) {
+    addField(ArrowField.of(name, ArrowType.unsigned(32)).notNull());
+    byte[] target = fixed(4);
+    for (int i = 0; i < blocks.size(); i++) {
+      Bits.putInt(target, 4 * i, (int) value.applyAsLong(blocks.get(i)));
+    }
+  }
+
+  /** Begin an array without NULL. */
+  private byte[] fixed(int width) {
+    batch.node(blocks.size(), 0);
+    batch.emptyBuffer();
+    return batch.buffer(width * blocks.size());
+  }
+
+  private void addNullable(Function<BlockEntry, byte[]> value, int width) {
+    List<byte[]> values = blocks.stream().map(value).toList();
+    begin(values);
+    byte[] target = batch.buffer(width * values.size());
+    for (int i = 0; i < values.size(); i++) {
+      byte[] each = values.get(i) == null ? new byte[width] : values.get(i);
+      System.arraycopy(each, 0, target, width * i, width);
+    }
+  }
+
+  private void addBlobs(List<byte[]> values) {
+    begin(values);
+    byte[] ends = batch.buffer(4 * (values.size() + 1));
+    int end = 0;
+    Bits.putInt(ends, 0, 0);
+    for (int i = 0; i < values.size(); i++) {
+      end += values.get(i) == null ? 0 : values.get(i).length;
+      Bits.putInt(ends, 4 * (i + 1), end);
+    }
+    byte[] target = batch.buffer(end);
+    int at = 0;
+    for (byte[] value : values) {
+      if (value != null) {
+        System.arraycopy(value, 0, target, at, value.length);
+        at += value.length;
+      }
+    }
+  }
+
+  /** Begin an array with a validity bitmap, if some of the values are null. */
+  private void begin(List<byte[]> values) {
+    NullMask nulls = new NullMask();
+    for (int i = 0; i < values.size(); i++) {
+      if (values.get(i) == null) {
+        nulls.set(i);
+      }
+    }
+    batch.node(values.size(), nulls.count());
+    if (nulls.count() == 0) {
+      batch.emptyBuffer();
+    } else {
+      nulls.writeValidity(0, values.size(), batch.buffer(values.size() + 7 >> 3));
+    }
+  }
+
+  private void addExact(String name) {
+    addField(ArrowField.of(name, ArrowType.bool()).notNull());
+    batch.node(blocks.size(), 0);
+    batch.emptyBuffer();
+    NullMask inexact = new NullMask();
+    for (int i = 0; i < blocks.size(); i++) {
+      if (!blocks.get(i).statistics().exact()) {
+        inexact.set(i);
+      }
+    }
+    // A validity bitmap has a bit where the mask has none, which is what is wanted here.
+    inexact.writeValidity(0, blocks.size(), batch.buffer(blocks.size() + 7 >> 3));
+  }
+}
