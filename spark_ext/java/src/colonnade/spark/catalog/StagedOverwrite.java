@@ -10,7 +10,6 @@ import colonnade.spark.sink.WriteRequest;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
 import org.apache.spark.sql.connector.catalog.StagedTable;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
@@ -20,13 +19,11 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.sql.util.CaseInsensitiveStringMap;
-import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A table whose rows {@code df.write.mode("overwrite").saveAsTable(name)} replaces. For Spark that
- * is CREATE OR REPLACE TABLE; who says so of a DataFrame keeps what the table is, as with {@code
- * save(path)}.
+ * A table whose rows {@code df.write.mode("overwrite").saveAsTable(name)} replaces. Spark asks for
+ * CREATE OR REPLACE TABLE, but the table keeps its columns, layout and properties, as it does with
+ * {@code save(path)}.
  */
 final class StagedOverwrite implements StagedTable, SupportsWrite {
   private final ColonnadeTable table;
@@ -39,7 +36,7 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
     this.columns = columns;
   }
 
-  /** What takes the place of the table at {@code path}, which may be there. */
+  /** The table to stage for CREATE OR REPLACE TABLE at {@code path}, where one may exist. */
   static StagedTable orReplacement(String path, TableInfo info) {
     TableDesign design = TableDesign.of(info);
     if (!Caller.isFrameWriter() || !Tables.exists(path)) {
@@ -53,11 +50,9 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
     return new StagedOverwrite(table, takesAnyColumns() ? rows : columns(table, rows));
   }
 
-  /** Whether the options of the write say so, which Spark does not pass on before it is planned. */
+  /** Whether the write may replace the columns. Spark does not pass on its options this early. */
   private static boolean takesAnyColumns() {
-    return RunningStatement.find(ReplaceTableAsSelect.class)
-        .map(statement -> CollectionConverters.asJava(statement.writeOptions()))
-        .map(CaseInsensitiveStringMap::new)
+    return RunningStatement.replacementOptions()
         .map(options -> options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false))
         .orElse(false);
   }

@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import org.apache.spark.sql.catalyst.plans.logical.V2CreateTableAsSelectPlan;
 import org.apache.spark.sql.connector.catalog.Column;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableInfo;
@@ -139,11 +138,14 @@ record TableDesign(
     }
   }
 
-  /** Spark's own catalog lets DEFAULT pass; selected columns bring that of their table along. */
+  /**
+   * Refuses DEFAULT, which Spark's own catalog lets pass. Columns of a query may have one, because
+   * they bring along that of their own table.
+   */
   private static void refuseDefaults(Column[] columns) {
     for (Column column : columns) {
       if (column.defaultValue() != null
-          && RunningStatement.find(V2CreateTableAsSelectPlan.class).isEmpty()) {
+          && !RunningStatement.createsFromQuery()) {
         throw refusal("Column '" + column.name() + "' cannot have a default value.");
       }
     }

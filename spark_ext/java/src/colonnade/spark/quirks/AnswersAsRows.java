@@ -16,8 +16,11 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Makes what the log answered rows of the plan, so that Spark computes what little remains while
- * it plans. As a scan it would be a job, which takes longer than everything else about it.
+ * An optimizer rule that replaces a scan whose rows the log has answered by those rows. Spark then
+ * computes the rest while it plans; a scan would start a job, which takes longer than the answer.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code ConvertToLocalRelation}, {@code LocalRelation} and {@code
+ * DataSourceV2ScanRelation}.
  */
 final class AnswersAsRows extends Rule<LogicalPlan> {
   static final Rule<LogicalPlan> RULE = new AnswersAsRows();

@@ -15,21 +15,25 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * What Spark has cached of tables. After a write Spark itself refreshes what was cached under the
- * very name that was written; a table has other names, such as its path.
+ * The cached queries of Spark that read Colonnade tables. After a write Spark refreshes the queries
+ * that name the table as the write did; a table has other names, such as its path.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: the private field {@code cachedData} of {@code CacheManager}, {@code
+ * recacheByPlan} and {@code uncacheQuery}.
  */
 public final class CachedReads {
   private CachedReads() {}
 
   /**
-   * Lets Spark read the table at {@code path} anew, where it has cached its newest state. Within a
-   * transaction it forgets that: all sessions share what is cached, and only this one may see it.
+   * Makes Spark read the newest state of the table at {@code path} again where it has cached it.
+   * Within a transaction Spark drops the cached rows instead, because all sessions share the cache
+   * and only this one may see the new rows.
    */
   public static void refresh(String path) {
     refresh(table -> table.path().equals(path));
   }
 
-  /** The same of all tables. */
+  /** Refreshes the cached reads of all Colonnade tables, as {@link #refresh(String)} does of one. */
   public static void refreshAll() {
     refresh(table -> true);
   }
@@ -67,7 +71,7 @@ public final class CachedReads {
     }
   }
 
-  /** The relations of tables at their newest state which a plan reads, without its subqueries. */
+  /** The relations of changed tables at their newest state in a plan, without its subqueries. */
   private static Set<LogicalPlan> reads(LogicalPlan plan, Predicate<TableAtEpoch> changed) {
     Set<LogicalPlan> found = new HashSet<>();
     for (LogicalPlan leaf : CollectionConverters.asJava(plan.collectLeaves())) {
@@ -81,7 +85,7 @@ public final class CachedReads {
     return found;
   }
 
-  /** Spark gives nobody the list of what it has cached, nor refreshes by a condition. */
+  /** The list of cached queries, which no method of Spark returns. */
   @SuppressWarnings("unchecked")
   private static List<CachedData> entries(CacheManager manager) {
     try {

@@ -5,11 +5,17 @@ import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connect.service.SparkConnectService$;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The call of a client of Spark Connect that runs in this thread. Loaded where its server is. */
+/**
+ * The call of a Spark Connect client that runs in this thread. The class is loaded only where the
+ * server of Spark Connect is.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code SparkConnectService.executionManager}, and job tags that name
+ * the call.
+ */
 final class ConnectCall {
   private ConnectCall() {}
 
-  /** Whether it is {@code df.write}, of which the plan that runs looks like {@code df.writeTo}. */
+  /** Whether the client called {@code df.write}. Its plan looks like that of {@code df.writeTo}. */
   static boolean isFrameWriter() {
     String tags = SparkSession.active().sparkContext().getLocalProperty(StatementTag.TAGS);
     List<String> running = tags == null ? List.of() : List.of(tags.split(","));

@@ -23,18 +23,21 @@ import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * The join by which a MERGE finds the rows of its table. Spark tells a source nothing of it, so it
- * is looked up in the analyzed plan of the statement that runs in this thread.
+ * The join by which a MERGE finds matching rows of its table. Spark does not pass it to a source, so
+ * it is read from the analyzed plan of the statement that runs in this thread.
  *
- * <p>A MERGE that only inserts is an append to Spark, of the rows that an anti join with the table
+ * <p>Spark runs a MERGE that only inserts as an append of the rows that an anti join with the table
  * leaves.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code Join} over a {@code DataSourceV2Relation} of a {@code
+ * RowLevelOperationTable}, or {@code LeftAnti} over one of the table.
  */
 public final class MergeJoin {
   private MergeJoin() {}
 
   /**
-   * The columns of {@code table} that the running MERGE, or insertion by an anti join, compares
-   * with {@code =}; nothing where the statement is another one, or no row of the table can match.
+   * Returns the columns of {@code table} that the running MERGE, or append after an anti join,
+   * compares with {@code =}. Returns nothing for another statement, and where no row can match.
    */
   public static Optional<List<String>> running(Table table) {
     return RunningStatement.plan().flatMap(plan -> find(plan, table));
@@ -61,7 +64,7 @@ public final class MergeJoin {
     return Optional.empty();
   }
 
-  /** The relation of the table on its side of a join, or null. */
+  /** The relation of the table on one side of a join, or null. */
   private static LogicalPlan target(Join join, Table table) {
     if (join.joinType() == LeftAnti$.MODULE$) {
       return relation(join.right(), table);
@@ -70,7 +73,7 @@ public final class MergeJoin {
     return left == null ? relation(join.right(), null) : left;
   }
 
-  /** The relation of a table below a plan; without one, that of an operation that changes rows. */
+  /** The relation of {@code table} below a plan; if it is null, that of a row-level operation. */
   private static LogicalPlan relation(LogicalPlan plan, Table table) {
     if (plan instanceof DataSourceV2Relation relation) {
       Table found = relation.table();
@@ -111,7 +114,7 @@ public final class MergeJoin {
     }
   }
 
-  /** What is compared, without casts after which different integers are still different. */
+  /** Strips casts that keep different integers different. */
   private static Expression exact(Expression side) {
     return side instanceof Cast cast
             && cast.child().dataType() instanceof IntegralType

@@ -3,15 +3,23 @@ package colonnade.spark.quirks;
 import java.util.Optional;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.catalyst.plans.logical.ReplaceTableAsSelect;
+import org.apache.spark.sql.catalyst.plans.logical.V2CreateTableAsSelectPlan;
 import org.apache.spark.sql.execution.QueryExecution;
 import org.apache.spark.sql.execution.SQLExecution;
+import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The statement that runs in this thread, of which Spark tells a source only a part. */
+/**
+ * The statement that runs in this thread. Spark passes a source only a part of it.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code SQLExecution.getQueryExecution}, which knows the plan by the
+ * execution id of the thread.
+ */
 public final class RunningStatement {
   private RunningStatement() {}
 
-  /** Its analyzed plan; nothing where none runs. */
+  /** Returns the analyzed plan; nothing where no statement runs. */
   static Optional<LogicalPlan> plan() {
     String execution =
         SparkSession.active().sparkContext().getLocalProperty(SQLExecution.EXECUTION_ID_KEY());
@@ -22,8 +30,20 @@ public final class RunningStatement {
     return Optional.ofNullable(query).map(QueryExecution::analyzed);
   }
 
-  /** The node of a kind that it has, from the root on. */
-  public static <T> Optional<T> find(Class<T> kind) {
+  /** Whether the statement creates or replaces a table with the rows of a query. */
+  public static boolean createsFromQuery() {
+    return find(V2CreateTableAsSelectPlan.class).isPresent();
+  }
+
+  /** Returns the write options of a statement that replaces a table with the rows of a query. */
+  public static Optional<CaseInsensitiveStringMap> replacementOptions() {
+    return find(ReplaceTableAsSelect.class)
+        .map(statement -> CollectionConverters.asJava(statement.writeOptions()))
+        .map(CaseInsensitiveStringMap::new);
+  }
+
+  /** Returns the first node of a kind in the plan, from the root on. */
+  static <T> Optional<T> find(Class<T> kind) {
     return plan().flatMap(plan -> find(plan, kind));
   }
 

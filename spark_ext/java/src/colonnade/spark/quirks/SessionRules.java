@@ -12,13 +12,16 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Gives the session that plans in this thread rules and strategies of ours, from its next query on.
- * Extensions would do the same, but only for sessions that were started with the jar.
+ * Adds rules and strategies to the session of this thread, from its next query on. Extensions would
+ * do the same, but only for sessions that were started with the jar.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code ExperimentalMethods.extraOptimizations} and {@code
+ * extraStrategies}.
  */
 public final class SessionRules {
   private SessionRules() {}
 
-  /** Those that concern tables, wherever a session has them from. */
+  /** Adds the rules that every session needs which loads a Colonnade table. */
   public static void use() {
     withMethods(
         methods ->
@@ -29,7 +32,7 @@ public final class SessionRules {
     addStrategy(ViewChanges.STRATEGY);
   }
 
-  /** A strategy that is asked before Spark's own; one that is there already stays alone. */
+  /** Adds a strategy that Spark asks before its own, unless the session has it already. */
   public static void addStrategy(SparkStrategy strategy) {
     withMethods(
         methods -> add(strategy, methods::extraStrategies, methods::extraStrategies_$eq));

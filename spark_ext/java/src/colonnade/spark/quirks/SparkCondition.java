@@ -22,8 +22,11 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The condition whose rows an overwrite replaces, where only Spark can evaluate it: Spark finds the
- * rows at the epoch that the statement is based on, and checks the new ones.
+ * The condition of an overwrite that only Spark can evaluate. Spark finds the rows to replace at the
+ * epoch that the statement is based on, and checks each new row.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code OverwriteByExpression}, {@code FinishAnalysis} and {@code
+ * DataSourceV2Relation}.
  */
 public final class SparkCondition {
   private final TableAtEpoch table;
@@ -34,20 +37,20 @@ public final class SparkCondition {
     this.condition = condition;
   }
 
-  /** That of the overwrite of a table which runs; nothing where none does. */
+  /** Returns the condition of the overwrite that runs in this thread; nothing without one. */
   public static Optional<SparkCondition> running(TableAtEpoch table) {
     return RunningStatement.find(OverwriteByExpression.class)
         .map(overwrite -> new SparkCondition(table, evaluable(overwrite)));
   }
 
-  /** As it is evaluated wherever, the current time and user being those of now. */
+  /** Returns the condition with the current time and user put in, so that all tasks agree. */
   private static Expression evaluable(OverwriteByExpression overwrite) {
     LogicalPlan filter = new Filter(overwrite.deleteExpr(), (LogicalPlan) overwrite.table());
     var finish = SparkSession.active().sessionState().optimizer().FinishAnalysis();
     return ((Filter) finish.apply(filter)).condition();
   }
 
-  /** What each new row must meet. */
+  /** Returns the check that each new row must pass. */
   public RowCheck check(StructType rows) {
     Expression bound =
         condition.transform(
@@ -61,7 +64,7 @@ public final class SparkCondition {
     return new RowCheck(bound, condition.sql());
   }
 
-  /** The rows of the table that meet it, as tasks report them. */
+  /** Runs a query for the rows that meet the condition, and returns the reports of its tasks. */
   public List<String> rows() {
     LogicalPlan relation = DataSourceV2Relation.create(table, Option.empty(), Option.empty());
     List<Attribute> columns = CollectionConverters.asJava(relation.output());
@@ -81,7 +84,7 @@ public final class SparkCondition {
             .select(TableAtEpoch.ROW_HANDLER));
   }
 
-  /** Puts something else in the place of each column. */
+  /** Replaces each column of an expression by another expression. */
   private abstract static class Columns extends AbstractPartialFunction<Expression, Expression> {
     abstract Expression column(AttributeReference column);
 

@@ -16,8 +16,12 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Refuses to change a table through a view. Spark looks through views, so that one that only
- * selects, even as of an epoch, would be the table itself, and others would be internal errors.
+ * A strategy that refuses to change a table through a view. Spark replaces a view by its query. So a
+ * view that only selects, even as of an epoch, would be the table itself; a change through any other
+ * view would be an internal error.
+ *
+ * <p>Seen on Spark 4.1 and 4.3: {@code DeleteFromTable}, {@code UpdateTable} and {@code
+ * MergeIntoTable}.
  */
 final class ViewChanges extends SparkStrategy {
   static final SparkStrategy STRATEGY = new ViewChanges();
