@@ -1,4 +1,4 @@
-"""What opening one table costs in a database that has grown for years, beside a small one.
+"""What opening a table and a vacuum cost in a database that has grown, beside a small one.
 
 docs/growth.md derives the bounds that are measured here.
 """
@@ -9,38 +9,65 @@ import shutil
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from benchmarks.measure import Figure, interleave
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.model.operations import CreateTable, Operation, SetComment
+from colonnade.manifests.model.operations import CreateTable, Operation, SetComment, Tag, Txn
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import open_store
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 
 SMALL_TABLES = 10
 TABLES = 10_000
 COLUMNS = 50
 EPOCH_TABLES = 500
+APPS = 1_000_000
+EPOCH_APPS = 50_000
+EPOCHS = 5_000
+TAGS = 400
 TARGET = 2.0
+
+Build: TypeAlias = Callable[[Path], None]
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Open one table by its name, in turn with one of a small database."""
-    grown: dict[str, Callable[[Path], None]] = {
-        f"one of {TABLES:,} tables of {COLUMNS} columns": partial(
-            build_tables, count=max(SMALL_TABLES, round(TABLES * min(1.0, scale)))
-        ),
+    """Open one table by its name, and vacuum after a small change, each beside a small database."""
+    count = partial(_scaled, min(1.0, scale))
+    grown: dict[str, Build] = {
+        f"of {TABLES:,} of {COLUMNS} columns": partial(build_tables, count=count(TABLES)),
+        f"with batches of {APPS:,} applications": partial(build_batches, apps=count(APPS)),
+        f"of a log of {EPOCHS:,} epochs": partial(build_epochs, epochs=count(EPOCHS)),
+        f"of a database with {TAGS} tags": partial(build_tags, tags=count(TAGS)),
     }
     small = built(folder / "growth-small", partial(build_tables, count=SMALL_TABLES))
+    paths = {
+        name: built(folder / f"growth-{number}-{scale:g}", build)
+        for number, (name, build) in enumerate(grown.items())
+    }
     figures = []
-    for number, (name, build) in enumerate(grown.items()):
-        path = built(folder / f"growth-{number}-{scale:g}", build)
+    for name, path in paths.items():
         ours, theirs, ratio = interleave(
             partial(open_one, path), partial(open_one, small), runs * 5
         )
-        figures.append(Figure(f"open {name}", "ms", ours * 1e3, theirs * 1e3, ratio, target=TARGET))
+        figures.append(
+            Figure(f"open a table {name}", "ms", ours * 1e3, theirs * 1e3, ratio, target=TARGET)
+        )
+    for name, path in paths.items():
+        ours, theirs, ratio = interleave(
+            partial(vacuum_one, path), partial(vacuum_one, small), runs
+        )
+        figures.append(
+            Figure(f"change and vacuum a table {name}", "ms", ours * 1e3, theirs * 1e3, ratio)
+        )
     return figures
+
+
+def _scaled(scale: float, count: int) -> int:
+    return max(SMALL_TABLES, round(count * scale))
 
 
 def open_one(path: Path) -> int:
@@ -48,6 +75,15 @@ def open_one(path: Path) -> int:
     log = Log(open_store(path))
     table = log.read_head().table("table_1")
     return len(log.read_entries(table))
+
+
+def vacuum_one(path: Path) -> int:
+    """Change one table, and let the epoch before go."""
+    log = Log(open_store(path))
+    state = log.read_head()
+    comment = SetComment(table=state.table("table_1").id, comment=str(state.epoch))
+    log.commit(Change(new_transaction_id(), "comment", (comment,)), state)
+    return vacuum(log, VacuumRequest(hours=0, epochs=1)).epochs_removed
 
 
 def built(path: Path, build: Callable[[Path], None]) -> Path:
@@ -62,27 +98,73 @@ def built(path: Path, build: Callable[[Path], None]) -> Path:
 
 def build_tables(path: Path, count: int) -> None:
     """Make a database of `count` tables that ends with a checkpoint."""
+    log, state = _created(path)
+    for start in range(0, count, EPOCH_TABLES):
+        numbers = range(start, min(start + EPOCH_TABLES, count))
+        state = _commit(log, state, *map(_table, numbers))
+    _finish(log, state)
+
+
+def build_batches(path: Path, apps: int) -> None:
+    """Make a table in which a batch of each of `apps` applications has landed."""
+    log, state = _created(path)
+    state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
+    table = state.table("table_1").id
+    for start in range(0, apps, EPOCH_APPS):
+        numbers = range(start, min(start + EPOCH_APPS, apps))
+        landed = (Txn(table=table, app=f"stream-{number:032x}", version=7) for number in numbers)
+        state = _commit(log, state, *landed)
+    _finish(log, state)
+
+
+def build_epochs(path: Path, epochs: int) -> None:
+    """Make a log of `epochs` epochs, all but the last of which retention has removed."""
+    log, state = _created(path)
+    state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
+    table = state.table("table_1").id
+    for number in range(epochs):
+        state = _commit(log, state, SetComment(table=table, comment=str(number)))
+    _finish(log, state)
+    vacuum(log, VacuumRequest(hours=0, epochs=1))
+
+
+def build_tags(path: Path, tags: int) -> None:
+    """Make a log in which every second epoch has a tag, once the floor has passed all of them."""
+    log, state = _created(path)
+    state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
+    table, first = state.table("table_1").id, state.epoch
+    for number in range(2 * tags):
+        state = _commit(log, state, SetComment(table=table, comment=str(number)))
+    tagged = (Tag(name=f"tag {number}", epoch=first + 2 * number) for number in range(tags))
+    _finish(log, _commit(log, state, *tagged))
+    vacuum(log, VacuumRequest(hours=0, epochs=1))
+
+
+def _created(path: Path) -> tuple[Log, Snapshot]:
     store = open_store(path, create=True)
     create_database(store, lone_table=False)
     log = Log(store, checkpoint_interval=2**40)
-    state = log.read_head()
-    schema = TableSchema(
-        fields=tuple(
-            SchemaField(id=number, name=f"column_{number}", type="long", nullable=True)
-            for number in range(1, COLUMNS + 1)
-        )
+    return log, log.read_head()
+
+
+def _table(number: int) -> CreateTable:
+    fields = tuple(
+        SchemaField(id=column, name=f"column_{column}", type="long", nullable=True)
+        for column in range(1, COLUMNS + 1)
     )
-    for start in range(0, count, EPOCH_TABLES):
-        made: tuple[Operation, ...] = tuple(
-            CreateTable(
-                table=new_table_id(),
-                name=f"table_{number}",
-                table_schema=schema,
-                next_column_id=COLUMNS + 1,
-            )
-            for number in range(start, min(start + EPOCH_TABLES, count))
-        )
-        state = log.commit(Change(new_transaction_id(), "create_tables", made), state)
-    # A reader also reads the epoch of the checkpoint, which is to be one of an ordinary size.
+    return CreateTable(
+        table=new_table_id(),
+        name=f"table_{number}",
+        table_schema=TableSchema(fields=fields),
+        next_column_id=COLUMNS + 1,
+    )
+
+
+def _commit(log: Log, state: Snapshot, *operations: Operation) -> Snapshot:
+    return log.commit(Change(new_transaction_id(), "grow", operations), state)
+
+
+def _finish(log: Log, state: Snapshot) -> None:
+    """Store a checkpoint of an epoch of an ordinary size, since a reader also reads that epoch."""
     comment = SetComment(table=state.table("table_1").id, comment="the one that is opened")
-    log.try_checkpoint(log.commit(Change(new_transaction_id(), "comment", (comment,)), state))
+    log.try_checkpoint(_commit(log, state, comment))
