@@ -16,7 +16,7 @@ from colonnade.cli import look
 from colonnade.cli.compact import compact
 from colonnade.cli.create import create
 from colonnade.cli.doctor import doctor
-from colonnade.cli.epochs import restore, tag
+from colonnade.cli.epochs import renumber, restore, tag
 from colonnade.cli.erase import erase
 from colonnade.cli.exit_codes import ExitCode, explain
 from colonnade.cli.export_rows import export
@@ -38,7 +38,7 @@ _UsageError: Any = typer.BadParameter.__base__
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
     "Rows": (create, head, count, import_, export),
-    "Epochs": (tag, restore),
+    "Epochs": (tag, restore, renumber),
     "Care": (
         compact,
         erase,

@@ -40,6 +40,15 @@ class RestoreFacts:
     epoch: int
 
 
+@dataclass(frozen=True, slots=True)
+class RenumberFacts:
+    """A table whose RowSets have new ids since `epoch`: it had `used` so many before."""
+
+    path: str
+    used: int
+    epoch: int
+
+
 def tag(
     database: DatabaseArgument,
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The name to give.")] = None,
@@ -88,3 +97,18 @@ def restore(
         facts,
         facts_table((("path", facts.path), ("as at epoch", then), ("by epoch", facts.epoch))),
     )
+
+
+def renumber(path: PathArgument, yes: YesOption = False, json: JsonOption = False) -> None:
+    """Give a table's RowSets new ids, once it has used up most of them; moves no file.
+
+    Streams that follow the table begin again, and writers that are at work on it meet a conflict.
+    """
+    place, output = open_place(path), Output(json)
+    if not place.is_table:
+        raise InvalidInputError(f"{place.location.url} is a database; name one of its tables.")
+    require_yes(f"Give the RowSets of {place.location.url} new ids?", yes)
+    used = place.table.state.next_rowset_id
+    facts = RenumberFacts(place.location.url, used, place.table.renumber())
+    view = (("path", facts.path), ("ids used before", facts.used), ("by epoch", facts.epoch))
+    output.show(facts, facts_table(view))

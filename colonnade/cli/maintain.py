@@ -152,4 +152,5 @@ def _view(done: Round) -> list[RenderableType]:
     if done.checkpoint is not None:
         said.append(f"checkpoint of epoch {done.checkpoint}")
     errors = [Text(f"{each.step}: {each.message}", style="bold red") for each in done.errors]
-    return [tables, Text("; ".join(said) + "."), *errors]
+    warnings = [Text(each, style="bold yellow") for each in done.warnings]
+    return [tables, Text("; ".join(said) + "."), *warnings, *errors]

@@ -18,6 +18,7 @@ from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
@@ -70,7 +71,8 @@ class Round:
     """One round: what it did, how long it took, and how far the tables are from their policy.
 
     `checkpoint` is the epoch of the one that it wrote besides those of compactions; `vacuum` is
-    None where that failed, and `epoch` where an error has ended the round.
+    None where that failed, and `epoch` where an error has ended the round. `warnings` are sentences
+    about what maintenance does not do by itself.
     """
 
     time: datetime
@@ -81,6 +83,7 @@ class Round:
     vacuum: VacuumRound | None = None
     checkpoint: int | None = None
     errors: list[StepError] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
 
 def read_plans(log: Log, head: Snapshot) -> list[CompactionPlan]:
@@ -147,6 +150,7 @@ def _table_round(report: CompactionReport) -> TableRound:
 def _look_again(done: Round, log: Log, head: Snapshot) -> None:
     """Note how far each table is from its policy now, also those that nothing was done to."""
     done.epoch = head.epoch
+    done.warnings = [said for each in head.tables.values() if (said := warn_of_end(each))]
     rounds = {each.table: each for each in done.tables}
     for state in sorted(head.tables.values(), key=lambda state: state.name):
         each = rounds.get(state.name)

@@ -23,9 +23,9 @@ from colonnade.manifests.state.replacement import (
     unsuperseded,
     with_replacement,
 )
+from colonnade.manifests.state.rowset_ids import RENUMBER, ROWSET_IDS
 from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
 
-_ID_LIMIT = 2**32
 _by_id = attrgetter("id")
 
 
@@ -236,8 +236,8 @@ class RowSetsFold:
     def _take_ids(self, count: int) -> int:
         first = self._next_id
         self._next_id += count
-        if self._next_id > _ID_LIMIT:
-            self._refuse(f"gives the table more than {_ID_LIMIT} RowSet ids")
+        if self._next_id > ROWSET_IDS:
+            self._refuse(f"needs {count} RowSet ids of {ROWSET_IDS - first} left; {RENUMBER}")
         return first
 
     def _count(self, rowsets: int, rows: int | None, stored_bytes: int | None) -> None:
@@ -258,7 +258,7 @@ def _within(ids: Iterable[int], segment: SegmentRef) -> bool:
 
 
 def _covered(ranges: Sequence[tuple[int, int]], segment: SegmentRef) -> bool:
-    index = bisect_right(ranges, (segment.first_id, _ID_LIMIT)) - 1
+    index = bisect_right(ranges, (segment.first_id, ROWSET_IDS)) - 1
     return (
         index >= 0 and ranges[index][0] <= segment.first_id <= segment.last_id <= ranges[index][1]
     )

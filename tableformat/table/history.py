@@ -43,6 +43,7 @@ class HistoryEntry:
 
 
 RESTORE = "restore"
+RENUMBER = "renumber"
 """The operation of epochs that make tables again what they were."""
 
 

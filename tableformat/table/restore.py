@@ -32,7 +32,7 @@ from colonnade.manifests.model.operations import (
     Txn,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.tableformat.table.history import RESTORE
+from colonnade.tableformat.table.history import RENUMBER, RESTORE
 from colonnade.tableformat.write.settings import CommitSettings
 
 
@@ -79,6 +79,21 @@ def restore_database(
     for key, table in lost.items():
         ops += _made_again(log, last[key], table, commit)
     return _commit(log, base, then, commit, kept, ops)
+
+
+def renumber_table(
+    log: Log, base: Snapshot, table: TableState, commit: CommitSettings | None
+) -> Snapshot:
+    """Make a table again as it is, so that its RowSets get new ids, from 0 on.
+
+    No file is touched. Raises ConflictError when another writer changed the table since the base,
+    InvalidInputError where the batches of its applications do not fit into one epoch.
+    """
+    commit = commit or CommitSettings()
+    if _has_landed(commit, base, (table.id,)):
+        return base
+    ops = (*_drop(table), *_made_again(log, table, table, commit))
+    return _commit(log, base, base, commit, ops=ops, operation=RENUMBER)
 
 
 def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
@@ -179,6 +194,7 @@ def _commit(
     commit: CommitSettings,
     tables: Iterable[TableState] = (),
     ops: Iterable[Operation] = (),
+    operation: str = RESTORE,
 ) -> Snapshot:
     """Commit the restore of `tables` that were there all the time, and other operations."""
     kept = tuple(tables)
@@ -195,7 +211,7 @@ def _commit(
     batches = [op for op in operations if isinstance(op, Txn)]
     change = Change(
         new_transaction_id(),
-        RESTORE,
+        operation,
         tuple(operations),
         {"epoch": str(then.epoch), **commit.parameters()},
         reads=tuple(TableRead(table.id, replaces=True) for table in changed),

@@ -46,7 +46,7 @@ from colonnade.tableformat.statements.statement import RowCounts, Statement, is_
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.history import HistoryEntry, moment, table_history
-from colonnade.tableformat.table.restore import restore_table
+from colonnade.tableformat.table.restore import renumber_table, restore_table
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
@@ -326,6 +326,19 @@ class ArrowTable(RowMethods):
         if table.id not in after.tables:
             self._location = replace(self._location, id=None)
         return self._see(after).epoch
+
+    def renumber(self, *, commit: CommitSettings | None = None) -> int:
+        """Give the table's RowSets new ids, from 0 on, and return the new epoch.
+
+        For a table that has used up its 2³² RowSet ids, as `verify` and maintenance say from half
+        of them on. No file is touched; costs a read of all entries in the log. The table counts as
+        made in this epoch: streams that follow it begin again, and what other writers have planned
+        on it is a conflict. Raises ConflictError when another writer changed the table meanwhile.
+        """
+        check_settings(None, commit)
+        base = self.refresh()
+        table = self._location.require(base)
+        return self._see(renumber_table(self._log, base, table, commit)).epoch
 
     @property
     def store_path(self) -> str:

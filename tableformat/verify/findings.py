@@ -62,6 +62,7 @@ class VerifyReport:
     `epoch` is the one whose RowSets were read: the newest that can be reached where the log is
     damaged, None where none can. `bytes` and `rows` count what was read of data, `leftovers` the
     files that vacuum would remove, with their sizes; None where the log is too damaged to tell.
+    `warnings` are sentences about what is sound and will need somebody.
     """
 
     depth: int
@@ -73,6 +74,7 @@ class VerifyReport:
     bytes: int
     seconds: float
     leftovers: Mapping[str, int] | None = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_sound(self) -> bool:
@@ -114,7 +116,7 @@ class VerifyReport:
             f" {self.rowsets} RowSets, {self.rows} rows, {self.bytes} bytes in"
             f" {self.seconds:.1f} s."
         ]
-        said += [f"  {each}" for each in self.findings]
+        said += [f"  {each}" for each in (*self.findings, *self.warnings)]
         if self.leftovers:
             size = sum(self.leftovers.values())
             said.append(f"Vacuum would remove {len(self.leftovers)} files of {size} bytes.")

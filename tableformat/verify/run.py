@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
@@ -83,6 +84,7 @@ def verify(
         bytes=read,
         seconds=time.monotonic() - start,
         leftovers=_leftovers(log),
+        warnings=tuple(said for each in seen.tables if (said := warn_of_end(each))),
     )
 
 

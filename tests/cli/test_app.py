@@ -303,7 +303,7 @@ def test_shells_are_told_how_to_complete_commands_and_choices() -> None:
         result = CliRunner().invoke(app, prog_name="colonnade", env=environment)
         return result.stdout.split()
 
-    assert completed("colonnade re") == ["restore", "repair", "report"]
+    assert completed("colonnade re") == ["restore", "renumber", "repair", "report"]
     assert completed("colonnade rowsets x --by ") == ["id", "bytes", "rows", "deleted"]
 
 
