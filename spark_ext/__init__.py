@@ -8,5 +8,5 @@ No rule of the format lives here; `tableformat` holds those.
     schemas of Spark              types pyspark_types
     what users call               table database transaction answer_rows
     how rows are changed          row_methods statements column_sql merge update
-    work of ours as Spark jobs    tasks optimize verify
+    work of ours as Spark jobs    executors optimize
 """

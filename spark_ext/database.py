@@ -7,11 +7,11 @@ from datetime import datetime
 from pyspark.sql import SparkSession
 
 from colonnade.manifests.errors import AlreadyExistsError
+from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table import Table, TableBuilder
 from colonnade.spark_ext.transaction import Transaction
-from colonnade.spark_ext.verify import on_executors
 from colonnade.tableformat.table.database import Database as ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.verify.findings import VerifyReport
@@ -85,7 +85,7 @@ class Database:
 
         As `Table.verify`; changes nothing.
         """
-        return self._database.verify(depth, elsewhere=on_executors(self._spark))
+        return self._database.verify(depth, elsewhere=verify_on_executors(self._spark))
 
     def tags(self) -> dict[str, int]:
         """Epochs by the names that they were given."""

@@ -1,24 +1,17 @@
 """`Table.optimize()`: groups of RowSets rewritten by Spark's executors.
 
-Each group is a Spark job of one task, several beside each other; the log is read and each group
-committed where this code runs, as soon as its job is done. One small group at a time runs here,
-too: starting a task, and a Python worker for it, would take longer.
+Each group is a job on an executor (`executors.py`). The log is read where this code runs. This code
+also commits each group as soon as its job is done.
 """
 
 from __future__ import annotations
 
-from threading import Lock
-
 from pyspark.sql import DataFrame, SparkSession
 
-from colonnade.spark_ext.tasks import parallel_jobs, run_in_task
-from colonnade.tableformat.compaction.execute import CompactionReport, Run
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.spark_ext.executors import compact_on_executors
+from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Optimize
-from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.predicate import Where
-from colonnade.tableformat.rowset.write_options import MIB
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.table.table import ArrowTable
 
 REPORT_SCHEMA = (
@@ -27,9 +20,6 @@ REPORT_SCHEMA = (
     " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long>"
 )
 """What `execute…` returns: one row, by the names that Delta's OPTIMIZE has where it has one."""
-
-DRIVER_BYTES = 32 * MIB
-"""A group with at most so many stored bytes is small."""
 
 
 class OptimizeBuilder:
@@ -43,9 +33,7 @@ class OptimizeBuilder:
     @classmethod
     def begin(cls, spark: SparkSession, table: ArrowTable) -> OptimizeBuilder:
         """Describe a compaction of a table, as its properties ask for it."""
-        return cls(
-            spark, table.path, table.optimize().elsewhere(job_runner(spark), parallel_jobs(spark))
-        )
+        return cls(spark, table.path, table.optimize().elsewhere(compact_on_executors(spark)))
 
     def where(self, partitionFilter: Where) -> OptimizeBuilder:
         """Only RowSets that may hold rows for which a condition is true; several add up.
@@ -88,24 +76,3 @@ class OptimizeBuilder:
             report.epoch,
         )
         return self._spark.createDataFrame([(self._path, metrics)], REPORT_SCHEMA)
-
-
-def job_runner(spark: SparkSession) -> Run:
-    """Runs a group as a Spark job of one task, or here."""
-    here = Lock()
-
-    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
-        if job.group.bytes_in <= DRIVER_BYTES and here.acquire(blocking=False):
-            try:
-                return run_job(job, stop=stop)
-            finally:
-                here.release()
-        outcome = run_in_task(spark, _run_job, job.to_json(), stop)
-        return CompactionOutcome.model_validate_json(outcome)
-
-    return run
-
-
-def _run_job(job: str) -> str:
-    """In a task; one that Spark repeats writes RowSets of its own."""
-    return run_job(CompactionJob.model_validate_json(job)).model_dump_json()

@@ -22,13 +22,13 @@ from colonnade.spark_ext.answer_rows import (
     history_row,
     vacuum_row,
 )
+from colonnade.spark_ext.executors import verify_on_executors
 from colonnade.spark_ext.optimize import OptimizeBuilder
 from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import refresh_cached, refuse_within, table_name
-from colonnade.spark_ext.verify import on_executors
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
@@ -124,7 +124,7 @@ class Table(RowMethods):
         Changes nothing. Depths and errors are those of `ArrowDatabase.verify`. Damage is no error:
         the report tells it by file, column, block and rows.
         """
-        return self._table.verify(depth, elsewhere=on_executors(self._spark))
+        return self._table.verify(depth, elsewhere=verify_on_executors(self._spark))
 
     def history(self, limit: int | None = None) -> DataFrame:
         """The epochs that changed the table, newest first."""

@@ -23,9 +23,9 @@ from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
 from colonnade.manifests.state.replacement import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.errors import one_sentence
+from colonnade.spark_ext.executors import parallel_jobs
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.statements import conflict_of, refresh_cached
-from colonnade.spark_ext.tasks import parallel_jobs
 from colonnade.tableformat.statements.reported import decode_rows
 from colonnade.tableformat.statements.statement import (
     RowCounts,

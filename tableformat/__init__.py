@@ -3,7 +3,7 @@
 Imports `manifests` and Arrow, never Spark. Each folder imports only folders above it in this list,
 which `tests/test_layers.py` checks:
 
-    where a table is, and when to stop        location stop
+    where a table is, and where jobs run       location jobs
     columns of Arrow as columns of a table    types/
     which rows                                predicate/
     one RowSet: blocks, indexes, footer       rowset/

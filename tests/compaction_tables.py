@@ -19,9 +19,8 @@ from colonnade.manifests.model.operations import AddRowSet
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.tableformat.compaction.execute import Run
-from colonnade.tableformat.compaction.job import CompactionJob, plan_job
-from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionPlace, plan_job
+from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.statements.commit import commit_written
@@ -64,9 +63,9 @@ def filled(
     return table
 
 
-def here(table: ArrowTable) -> Run:
-    """Does the jobs of a table in this process."""
-    return lambda job, stop: run_job(job, table._location.store, stop)
+def here(table: ArrowTable) -> CompactionPlace:
+    """One thread of this process."""
+    return compact_here(table._location.store, 1)
 
 
 def content(table: ArrowTable) -> dict[int, int]:

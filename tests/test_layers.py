@@ -26,7 +26,7 @@ ROOMS = {
         *(("log.reader",), ("commit",), ("log",), ("compaction",), ("vacuum",)),
     ),
     "tableformat": (
-        *(("location", "stop"), ("types",), ("predicate",), ("rowset",), ("partition",)),
+        *(("location", "jobs"), ("types",), ("predicate",), ("rowset",), ("partition",)),
         *(("scan",), ("write",), ("statements",), ("compaction",), ("verify",), ("repair",)),
         ("table",),
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -28,11 +27,10 @@ from colonnade.cli.progress import Advance, progress
 from colonnade.maintain.round import Compact
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.errors import InvalidInputError
-from colonnade.tableformat.compaction.execute import CompactionReport, Run
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.execute import CompactionReport
+from colonnade.tableformat.compaction.job import CompactionPlace
 from colonnade.tableformat.compaction.optimize import Optimize
-from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import Database
 
 
@@ -70,9 +68,9 @@ def compact(
         output.show(plan.model_dump(), Text(str(plan)))
         return
     to_read = plan.bytes_in if names is None else table_facts(place, place.state, table).bytes
-    runner = _runner(place, choose_engine(to_read, spark, spark_above), output)
+    engine = choose_engine(to_read, spark, spark_above)
     with progress(output, f"compact {plan.name}", "bytes", to_read) as advance:
-        begun = runner.given_to(begun, advance)
+        begun = begun.elsewhere(_workplace(place, engine, output, advance))
         report = begun.executeCompaction() if names is None else begun.executeZOrderBy(names)
     output.show(report.model_dump(), Text(str(report)))
 
@@ -84,10 +82,11 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
     """
 
     def compact_table(database: Database, plan: CompactionPlan) -> CompactionReport:
-        runner = _runner(place, choose_engine(plan.bytes_in, spark, above), output)
+        engine = choose_engine(plan.bytes_in, spark, above)
         with progress(output, f"compact {plan.name}", "bytes", plan.bytes_in) as advance:
             begun = database.table(plan.name).optimize()
-            return runner.given_to(begun, advance).executeCompaction()
+            where = _workplace(place, engine, output, advance)
+            return begun.elsewhere(where).executeCompaction()
 
     def explained(database: Database, plan: CompactionPlan) -> CompactionReport:
         try:
@@ -100,32 +99,15 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
     return explained
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """Where the groups of a compaction run, and how many at once (None: as it sees fit)."""
-
-    run: Run
-    workers: int | None = None
-
-    def given_to(self, begun: Optimize, advance: Advance) -> Optimize:
-        """The same compaction, run here; `advance` is told the stored bytes of each group."""
-
-        def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
-            outcome = self.run(job, stop)
-            advance(job.group.bytes_in)
-            return outcome
-
-        return begun.elsewhere(run, self.workers)
-
-
-def _runner(place: Place, engine: Engine, output: Output) -> _Runner:
+def _workplace(place: Place, engine: Engine, output: Output, advance: Advance) -> CompactionPlace:
+    """Where the groups of a compaction run; `advance` is told the stored bytes of each."""
     if engine.name == "spark":
         session = start_spark(engine, output)
-        run = importlib.import_module("colonnade.spark_ext.optimize").job_runner(session)
-        return _Runner(
-            run, importlib.import_module("colonnade.spark_ext.tasks").parallel_jobs(session)
-        )
-    return _Runner(lambda job, stop: run_job(job, place.location.store, stop))
+        executors = importlib.import_module("colonnade.spark_ext.executors")
+        chosen: CompactionPlace = executors.compact_on_executors(session)
+    else:
+        chosen = compact_here(place.location.store)
+    return chosen.telling(lambda job: advance(job.group.bytes_in))
 
 
 def _described(place: Place, where: str | None, options: Sequence[str]) -> Optimize:

@@ -45,7 +45,9 @@ def verify(
     elsewhere: Any = None
     if engine.name == "spark":
         session = start_spark(engine, output)
-        elsewhere = importlib.import_module("colonnade.spark_ext.verify").on_executors(session)
+        elsewhere = importlib.import_module("colonnade.spark_ext.executors").verify_on_executors(
+            session
+        )
     with progress(output, "verify", "bytes", None) as meter:
         report = verify_path(
             path,

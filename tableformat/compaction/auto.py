@@ -14,7 +14,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import execute_plan
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
-from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.compaction.run import compact_here
 
 AUTO_BYTES = 32 * MIB
 """A group that a writer compacts has at most so many stored bytes, so that it waits a second."""
@@ -49,7 +49,5 @@ def _compact(log: Log, head: Snapshot, table: TableState) -> Snapshot:
     if not small:
         return head
     first = plan.model_copy(update={"groups": tuple(small[:1])})
-    after, _ = execute_plan(
-        log, head, first, run=lambda job, stop: run_job(job, log.store, stop), workers=1
-    )
+    after, _ = execute_plan(log, head, first, place=compact_here(log.store, 1))
     return after

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -19,15 +19,17 @@ from colonnade.manifests.model.schema import Model
 from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.tableformat.compaction.commit import commit_job
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome, plan_job
+from colonnade.tableformat.compaction.job import (
+    CompactionJob,
+    CompactionOutcome,
+    CompactionPlace,
+    plan_job,
+)
 from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, take_lease
-from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.jobs import Stop
 
 TRIES = 3
 """How often a group is run of which others take RowSets while it is."""
-
-Run = Callable[[CompactionJob, Stop], CompactionOutcome]
-"""Runs a job, and ends soon by an error once a stop is requested; called by several threads."""
 
 
 class CompactionReport(Model):
@@ -70,10 +72,9 @@ def execute_plan(
     plan: CompactionPlan,
     order_by: Sequence[int] = (),
     *,
-    run: Run,
-    workers: int,
+    place: CompactionPlace,
 ) -> tuple[Snapshot, CompactionReport]:
-    """Run the groups of a plan that was made on `base` or before, at most `workers` at once.
+    """Run the groups of a plan that was made on `base` or before, as many at once as `place` says.
 
     Each is planned on the state as it is when its turn comes, and committed when it is done, so
     that a run that is killed keeps what it has finished. One of whose RowSets others rewrote or
@@ -84,7 +85,7 @@ def execute_plan(
     """
     begin = time.monotonic()
     queue = _Queue(log, base, plan, order_by)
-    execution = _Execution(log, queue, run, workers, base, plan)
+    execution = _Execution(log, queue, place, base, plan)
     execution.run()
     seconds = round(time.monotonic() - begin, 3)
     conflicts = tuple(map(str, queue.dropped))
@@ -152,8 +153,7 @@ class _Execution:
         self,
         log: Log,
         queue: _Queue,
-        run: Run,
-        workers: int,
+        place: CompactionPlace,
         base: Snapshot,
         plan: CompactionPlan,
     ) -> None:
@@ -161,7 +161,7 @@ class _Execution:
         self.report = CompactionReport(
             table=plan.name, epoch=base.epoch, groups_waiting=len(plan.waiting)
         )
-        self._log, self._queue, self._run, self._workers = log, queue, run, workers
+        self._log, self._queue, self._place = log, queue, place
         self._group_count = len(plan.groups)
         self._begun = 0
         self._ended: deque[tuple[_Turn, CompactionOutcome | BaseException]] = deque()
@@ -171,7 +171,7 @@ class _Execution:
 
     def run(self) -> None:
         """Run and commit all groups, or those that were begun before one failed."""
-        with ThreadPoolExecutor(self._workers, thread_name_prefix="compaction") as pool:
+        with ThreadPoolExecutor(self._place.workers, thread_name_prefix="compaction") as pool:
             try:
                 self._go_on(pool)
             except KeyboardInterrupt as interrupt:
@@ -196,14 +196,14 @@ class _Execution:
             self._settle()
 
     def _may_begin(self) -> bool:
-        return self._failure is None and self._begun < self._workers
+        return self._failure is None and self._begun < self._place.workers
 
     def _do(self, turn: _Turn) -> None:
         # Kept by the thread that did it: an interruption may come before the other one, which
         # begins the groups, has noted anything.
         result: CompactionOutcome | BaseException
         try:
-            result = self._run(turn.job, self._stop)
+            result = self._place.run(turn.job, self._stop)
         except BaseException as error:  # raised again by the thread that waits for it
             result = error
         self._ended.append((turn, result))

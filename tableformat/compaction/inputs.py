@@ -14,12 +14,12 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.compaction.job import CompactionJob
+from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.read_back import Contents
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.stored_block import Stretch
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.scan.plan import cut_rows
-from colonnade.tableformat.stop import Stop
 
 Rows = NDArray[np.int64]
 

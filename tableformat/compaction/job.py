@@ -18,6 +18,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.operations import TransactionIdText
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.write.job import Target, target_of
 
 
@@ -58,6 +59,10 @@ class CompactionOutcome(Model):
         """Stored bytes of all that was written."""
         origin = 0 if self.origin is None else self.origin.check.length
         return origin + sum(entry.bytes for entry in self.outputs)
+
+
+CompactionPlace = Workplace[CompactionJob, CompactionOutcome]
+"""Where the jobs of a compaction run, and how many at once."""
 
 
 def plan_job(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -14,16 +13,14 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import type_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.tableformat.compaction.execute import CompactionReport, Run, execute_plan
-from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.compaction.execute import CompactionReport, execute_plan
+from colonnade.tableformat.compaction.job import CompactionPlace
+from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.partition.text import key_text
 from colonnade.tableformat.predicate import Predicate, Where, parse_predicate
 from colonnade.tableformat.predicate.expressions import conjunction
 from colonnade.tableformat.rowset.column import Order, check_names, column_of
 from colonnade.tableformat.scan.plan import rowset_filter
-
-_THREADS = 4
-"""At most so many jobs at once in one process, since each takes memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +96,17 @@ class Optimize:
         newest: Callable[[], tuple[Snapshot, TableState]],
         see: Callable[[Snapshot], object],
         *,
-        run: Run | None = None,
-        workers: int | None = None,
+        place: CompactionPlace | None = None,
         chosen: Chosen | None = None,
     ) -> None:
         """`newest` reads the state to plan on, and `see` is told of the state after it.
 
-        `run` runs a job, here unless another place is given, and at most `workers` at once.
+        Jobs run at `place`; None: on threads of this process.
         """
         self._log = log
         self._newest = newest
         self._see = see
-        self._run = run or (lambda job, stop: run_job(job, log.store, stop))
-        self._workers = workers or min(_THREADS, os.cpu_count() or 1)
+        self._place = place or compact_here(log.store)
         self._chosen = chosen or Chosen()
 
     def where(self, condition: Where) -> Optimize:
@@ -127,9 +122,9 @@ class Optimize:
         parse_policy({}, dict(options))
         return self._with(replace(self._chosen, options=options))
 
-    def elsewhere(self, run: Run, workers: int | None = None) -> Optimize:
-        """Have jobs run by `run`, at most `workers` (None: as here) at once."""
-        return self._with(self._chosen, run, workers)
+    def elsewhere(self, place: CompactionPlace) -> Optimize:
+        """Have jobs run at another place than on threads of this process."""
+        return self._with(self._chosen, place)
 
     def plan(self) -> CompactionPlan:
         """What `executeCompaction` would do now, and why. Reads the log alone."""
@@ -162,19 +157,12 @@ class Optimize:
         self._log.store.require_writable()
         base, table = self._newest()
         plan, ids = plan_table(self._log, base, table, self._chosen, order_by)
-        head, report = execute_plan(
-            self._log, base, plan, ids, run=self._run, workers=self._workers
-        )
+        head, report = execute_plan(self._log, base, plan, ids, place=self._place)
         # The RowSets that are gone would cost the next readers a replay.
         self._see(self._log.try_checkpoint(head) if report.groups else head)
         return report
 
-    def _with(self, chosen: Chosen, run: Run | None = None, workers: int | None = None) -> Optimize:
+    def _with(self, chosen: Chosen, place: CompactionPlace | None = None) -> Optimize:
         return Optimize(
-            self._log,
-            self._newest,
-            self._see,
-            run=run or self._run,
-            workers=workers or self._workers,
-            chosen=chosen,
+            self._log, self._newest, self._see, place=place or self._place, chosen=chosen
         )

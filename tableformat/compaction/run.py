@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from colonnade.manifests.commit.rebase.origin import write_origin
@@ -9,16 +10,25 @@ from colonnade.manifests.model.entries import OriginEntry, PartitionValues, RowS
 from colonnade.manifests.store import ObjectStore, open_store
 from colonnade.tableformat.compaction.concatenate import concatenate
 from colonnade.tableformat.compaction.inputs import Inputs, Rows
-from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
+from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome, CompactionPlace
 from colonnade.tableformat.compaction.merge import merge
 from colonnade.tableformat.compaction.zorder import zorder
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.rowset.read_back import check_kept, read_back
 from colonnade.tableformat.rowset.task_writer import TaskWriter
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.write.job import write_options
 from colonnade.tableformat.write.settings import WriteSettings
+
+_THREADS = 4
+"""At most so many jobs run side by side in one process, since each takes memory."""
+
+
+def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionPlace:
+    """Threads of this process as the place of a compaction; None: one a processor, at most 4."""
+    threads = workers or min(_THREADS, os.cpu_count() or 1)
+    return Workplace(lambda job, stop: run_job(job, store, stop), threads)
 
 
 def run_job(

@@ -42,7 +42,8 @@ from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.table.transaction import Transaction
 from colonnade.tableformat.types.arrow_types import as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
+from colonnade.tableformat.verify.job import VerifyPlace
+from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -238,7 +239,7 @@ class Database:
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: VerifyPlace | None = None,
     ) -> VerifyReport:
         """Look for damage, and say which file, column, block and rows it touches; changes nothing.
 

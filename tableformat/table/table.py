@@ -50,7 +50,8 @@ from colonnade.tableformat.table.restore import renumber_table, restore_table
 from colonnade.tableformat.table.time_travel import epoch_number, snapshot_at
 from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schema
 from colonnade.tableformat.verify.findings import VerifyReport
-from colonnade.tableformat.verify.run import Elsewhere, Progress, verify
+from colonnade.tableformat.verify.job import VerifyPlace
+from colonnade.tableformat.verify.run import Progress, verify
 from colonnade.tableformat.write.job import plan_write, take_lease, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
@@ -352,7 +353,7 @@ class ArrowTable(RowMethods):
         epoch: int | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
-        elsewhere: Elsewhere | None = None,
+        elsewhere: VerifyPlace | None = None,
     ) -> VerifyReport:
         """Look for damage in the table, and in the log; see `ArrowDatabase.verify`.
 

@@ -9,6 +9,7 @@ from colonnade.manifests.model.entries import Count, PartitionField, SortField
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.verify.findings import Finding
 
 
@@ -48,6 +49,10 @@ class VerifyOutcome(Model):
 
     findings: tuple[Finding, ...]
     bytes: Count
+
+
+VerifyPlace = Workplace[VerifyJob, VerifyOutcome]
+"""Where the jobs of a verification run, and how many at once."""
 
 
 def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:

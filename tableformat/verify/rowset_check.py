@@ -28,6 +28,7 @@ from colonnade.manifests.object_names import deletion_vector_name, footer_name
 from colonnade.manifests.state.replacement import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.block import BlockEntry, understated
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
 from colonnade.tableformat.rowset.column import Column, Order, column_of
@@ -35,7 +36,6 @@ from colonnade.tableformat.rowset.footer import Footer, Segment, entry_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.verify.block_check import check_block, check_bytes
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome

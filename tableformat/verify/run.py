@@ -19,10 +19,10 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.location import StorageOptions, find_store
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.verify.findings import DEPTHS, Finding, VerifyReport
-from colonnade.tableformat.verify.job import Unit, VerifyJob, VerifyOutcome, plan_jobs
+from colonnade.tableformat.verify.job import Unit, VerifyPlace, plan_jobs
 from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
 
@@ -36,17 +36,6 @@ _TRIES = 5
 """How often the log is looked at again because vacuum let epochs go meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
-    """Another place than this process to look at RowSets: `run` does a job, `workers` at once.
-
-    Once a stop is requested it ends soon, by an error.
-    """
-
-    run: Callable[[VerifyJob, Stop], VerifyOutcome]
-    workers: int
-
-
 def verify(
     log: Log,
     depth: int = 3,
@@ -55,7 +44,7 @@ def verify(
     epoch: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: VerifyPlace | None = None,
 ) -> VerifyReport:
     """Look for damage; see `ArrowDatabase.verify`."""
     if depth not in DEPTHS:
@@ -96,7 +85,7 @@ def verify_path(
     threads: int | None = None,
     progress: Progress | None = None,
     storage_options: StorageOptions | None = None,
-    elsewhere: Elsewhere | None = None,
+    elsewhere: VerifyPlace | None = None,
 ) -> VerifyReport:
     """Look for damage in the database at `path`, also where it cannot be opened any more.
 
@@ -239,7 +228,7 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _check_rowsets(
-    url: str, units: Sequence[Unit], depth: int, place: Elsewhere, progress: Progress | None
+    url: str, units: Sequence[Unit], depth: int, place: VerifyPlace, progress: Progress | None
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
@@ -263,8 +252,8 @@ def _check_rowsets(
     return findings, read
 
 
-def _here(log: Log, workers: int) -> Elsewhere:
-    return Elsewhere(lambda job, stop: check_job(job, log.store, stop), workers)
+def _here(log: Log, workers: int) -> VerifyPlace:
+    return Workplace(lambda job, stop: check_job(job, log.store, stop), workers)
 
 
 def _leftovers(log: Log) -> dict[str, int] | None:

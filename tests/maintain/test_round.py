@@ -28,10 +28,10 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.operations import SetProperties
 from colonnade.manifests.object_names import JOURNAL, OLDER_JOURNAL
-from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
-from colonnade.tableformat.compaction import run
+from colonnade.manifests.store import LocalStore, MemoryStore
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
-from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.table.alteration import AlterProperties
 from tests.cli.runner import run_command
 from tests.manifests.store.test_local import file_size_limit
@@ -301,12 +301,12 @@ def test_where_spark_fails_at_one_table_a_round_goes_on_with_the_others(
         zones.append(pa.table({"id": [number]}))
     from_spark = type("Py4JError", (Exception,), {"__module__": "py4j.protocol"})
 
-    def run_job(job: CompactionJob, store: ObjectStore, stop: Stop) -> CompactionOutcome:
+    def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
         if job.target.name == "trips":
             raise from_spark("[COLONNADE_CORRUPTION] Block 3 is damaged.")
-        return run.run_job(job, store, stop)
+        return run_job(job, stop=stop)
 
-    monkeypatch.setattr(compact, "run_job", run_job)
+    monkeypatch.setattr(compact, "compact_here", lambda store: Workplace(run, 1))
     done = one_round(lake)
     assert [(e.step, e.kind, e.message) for e in done.errors] == [
         ("compact trips", "CORRUPTION", "Block 3 is damaged.")

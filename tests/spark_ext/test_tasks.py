@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from colonnade.spark_ext.tasks import run_in_task
-from colonnade.tableformat.stop import Stop
+from colonnade.spark_ext.executors import run_in_task
+from colonnade.tableformat.jobs import Stop
 
 pytestmark = pytest.mark.spark
 

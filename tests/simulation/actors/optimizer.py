@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.compaction.run import compact_here
 from colonnade.tableformat.table.database import Database
 from tests.simulation.world import World
 
@@ -20,7 +20,7 @@ class Optimizer:
         """Compact one table of the newest state."""
         table = database.table(order.choice(database.tables()))
         optimize = table.optimize().option("min-rowsets", 2).option("deleted-share", 0.1)
-        optimize = optimize.elsewhere(lambda job, stop: run_job(job, database._log.store, stop), 1)
+        optimize = optimize.elsewhere(compact_here(database._log.store, 1))
         if order.random() < 0.5:
             optimize.executeCompaction()
         else:

@@ -27,7 +27,7 @@ from colonnade.tableformat.compaction import auto, execute, lease
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
-from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import (
@@ -173,7 +173,7 @@ def run_beside(
             what(another(table))
         return outcome
 
-    return execute.execute_plan(table._log, table.refresh(), plan, run=run, workers=1)[1]
+    return execute.execute_plan(table._log, table.refresh(), plan, place=Workplace(run, 1))[1]
 
 
 def test_a_group_that_others_rewrote_is_dropped_and_the_others_stay() -> None:
@@ -246,7 +246,7 @@ def test_a_group_whose_rowsets_are_gone_before_its_turn_is_dropped() -> None:
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
     other.overwrite(rows(0, 3))
-    head, report = execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
+    head, report = execute.execute_plan(table._log, base, plan, place=here(table))
     assert (head.epoch, report.groups) == (base.epoch, 0)
     assert "that were to be compacted are gone at epoch" in str(report)
 
@@ -256,7 +256,7 @@ def test_a_group_is_planned_on_what_others_left_when_its_turn_comes() -> None:
     base, plan = table.refresh(), table.optimize().plan()
     other = another(table)
     other.delete("id < 5")
-    execute.execute_plan(table._log, base, plan, run=here(table), workers=1)
+    execute.execute_plan(table._log, base, plan, place=here(table))
     [rowset] = live(table)
     assert (rowset.entry.rows, rowset.vector) == (85, None)
 
@@ -367,7 +367,7 @@ def test_a_compaction_after_a_commit_that_fails_is_a_warning(
     def failing(*_: Any, **__: Any) -> None:
         raise CorruptionError("one block is damaged")
 
-    monkeypatch.setattr(auto, "run_job", failing)
+    monkeypatch.setattr(auto, "compact_here", lambda *_: Workplace(failing, 1))
     epoch = table.append(rows(100, 5))
     assert (table.epoch, len(live(table))) == (epoch, 8)
     assert f"No compaction after epoch {epoch}: one block is damaged" in caplog.text

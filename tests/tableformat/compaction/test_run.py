@@ -25,6 +25,7 @@ from colonnade.tableformat.compaction import concatenate, inputs, zorder
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.job import CompactionOutcome
 from colonnade.tableformat.compaction.run import run_job
+from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset import reader as rowset_reader
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
@@ -32,7 +33,6 @@ from colonnade.tableformat.rowset.column import Column, Order, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.writer import RowSetWriter
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import write_options

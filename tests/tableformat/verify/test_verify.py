@@ -22,6 +22,7 @@ from colonnade.manifests.model.codec import seal, unseal
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.object_names import HINT, checkpoint_name, copy_name, epoch_name
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore
+from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.partition import writer
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset import output as rowset_output
@@ -31,14 +32,13 @@ from colonnade.tableformat.rowset.block_statistics import Statistics
 from colonnade.tableformat.rowset.column import Column
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
-from colonnade.tableformat.stop import Stop
 from colonnade.tableformat.table.alteration import DropColumn
 from colonnade.tableformat.table.database import Database
 from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
 from colonnade.tableformat.verify.rowset_check import check_job
-from colonnade.tableformat.verify.run import Elsewhere, verify
+from colonnade.tableformat.verify.run import verify
 from colonnade.tableformat.write import job as write_job
 from tests.strategies import PRIMITIVES, make_batch
 
@@ -434,7 +434,7 @@ def test_an_interruption_ends_what_is_looked_at_on_other_threads() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make(MemoryStore()).verify(progress=interrupt, elsewhere=Elsewhere(look, 1))
+        make(MemoryStore()).verify(progress=interrupt, elsewhere=Workplace(look, 1))
 
 
 def test_a_stopped_check_ends_before_the_next_column() -> None:
@@ -444,7 +444,7 @@ def test_a_stopped_check_ends_before_the_next_column() -> None:
 
     db = make(MemoryStore())
     with pytest.raises(CancelledError):
-        db.verify(elsewhere=Elsewhere(look, 1))
+        db.verify(elsewhere=Workplace(look, 1))
 
 
 @pytest.mark.parametrize("keep", ["tag", "pin"])

@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from colonnade.tableformat.stop import Stop
+from colonnade.tableformat.jobs import Stop
 
 
 def test_work_is_told_while_it_runs_and_does_not_begin_afterwards() -> None:

@@ -1,4 +1,8 @@
-"""Asking work that runs on other threads, or elsewhere, to end before it is done."""
+"""Where the jobs of long work run: on threads of this process, or on other machines.
+
+A job is a plain value; running it again does no harm. A `Workplace` runs jobs side by side, and a
+`Stop` asks the jobs that are running to end before they are done.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,19 @@ import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
+from typing import Generic, TypeVar
 
 _log = logging.getLogger(__name__)
 
 
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
+
 class Stop:
-    """Has work end soon; made for one run of it, and safe to use by several threads."""
+    """Asks one run of some work to end soon. Several threads may use it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -50,3 +60,25 @@ class Stop:
         finally:
             with self._lock:
                 self._told = [each for each in self._told if each is not tell]
+
+
+@dataclass(frozen=True, slots=True)
+class Workplace(Generic[Job, Outcome]):
+    """A place that runs jobs of one kind, at most `workers` at once.
+
+    `run` does one job and returns its outcome. Several threads call it. Once a stop is requested
+    it ends soon, by an error.
+    """
+
+    run: Callable[[Job, Stop], Outcome]
+    workers: int
+
+    def telling(self, done: Callable[[Job], object]) -> Workplace[Job, Outcome]:
+        """The same place, which calls `done` with each job that has ended well."""
+
+        def run(job: Job, stop: Stop) -> Outcome:
+            outcome = self.run(job, stop)
+            done(job)
+            return outcome
+
+        return Workplace(run, self.workers)
