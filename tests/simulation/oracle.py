@@ -58,7 +58,7 @@ class Oracle:
     batches: dict[str, int] = field(default_factory=dict)
     floor: int = 0
     anchors: tuple[Anchor, ...] = ()
-    told: dict[str, tuple[Intent, str, int | None]] = field(default_factory=dict)
+    told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
 
     @property
@@ -138,7 +138,7 @@ class Oracle:
     def tell(self, intent: Intent, error: ColonnadeError | None, epoch: int | None) -> None:
         """What the writer of an intent was told; nobody asks where it was killed."""
         outcome = "done" if error is None else error.kind
-        self.told[intent.name] = (intent, outcome, epoch)
+        self.told.append((intent, outcome, epoch))
 
     def check_read(
         self, epoch: int, table: str, where: Condition, found: pa.Table, least: int = 0
@@ -157,7 +157,8 @@ class Oracle:
 
     def check_told(self) -> None:
         """Compare what writers were told with what happened, once nothing is in flight."""
-        for name, (intent, outcome, epoch) in self.told.items():
+        for intent, outcome, epoch in self.told:
+            name = intent.name
             if outcome == "done" and name not in self.landed:
                 self._check_nothing_to_do(intent, epoch)
             elif outcome == "done":

@@ -132,11 +132,8 @@ def check(folder: Path) -> Oracle:
             if "read" in note:
                 oracle.check_rows(note["read"], note["table"], dict(note["rows"]))
             else:
-                oracle.told[parse_intent(note["intent"]).name] = (
-                    parse_intent(note["intent"]),
-                    note["told"],
-                    note["epoch"],
-                )
+                intent = parse_intent(note["intent"])
+                oracle.told.append((intent, note["told"], note["epoch"]))
     oracle.check_told()
     for name in TABLES:
         table = colonnade.open(folder / "db" / name)
@@ -154,7 +151,7 @@ def main() -> int:
     chosen = parser.parse_args()
     kills = run(chosen.folder, chosen.seconds, chosen.processes, chosen.seed)
     oracle = check(chosen.folder)
-    done = sum(outcome == "done" for _, outcome, _ in oracle.told.values())
+    done = sum(outcome == "done" for _, outcome, _ in oracle.told)
     print(
         f"{kills} kills, {oracle.head} epochs, {done} acknowledged, {oracle.reads} verified reads"
     )

@@ -15,16 +15,26 @@ from itertools import count
 from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
-from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.vacuum.copies import damaged_places
+from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.database import Database
 from colonnade.tableformat.write import job as write_job
-from colonnade.tableformat.write.job import write_options
+from colonnade.tableformat.write.job import WriteJob, write_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step
@@ -128,6 +138,8 @@ class World:
         self._tries = self.order.choice((1, 5))
         self._jumps = self.order.random() < 0.4
         self.disk.clock = self.order.choice((self._clock, lambda: None))
+        self.damaged = set[str]()
+        self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
         self._rows = count()
         self._names = count()
         self.work = 0
@@ -191,11 +203,25 @@ class World:
         wide = tuple(replace(step, copies=self.copies) for step in steps)
         return Intent(f"i{next(self._names)}", wide, batch, expect_epoch)
 
-    def ask(self, database: Database, intent: Intent) -> None:
-        """Ask for what an intent says, and remember the answer."""
+    def ask_of(self, database: Database, intent: Intent) -> None:
+        """Ask a database for what an intent says, and remember the answer."""
+        self.ask(intent, lambda: intent.ask(database))
+
+    def ask(
+        self, intent: Intent, act: Callable[[], int | None], *, sent_before: bool = False
+    ) -> None:
+        """Do what an intent says, and remember the answer.
+
+        Of what was sent before, an error of the store says nothing.
+        """
         try:
-            epoch = intent.ask(database)
+            epoch = act()
         except ColonnadeError as error:
+            if isinstance(error, CommitUnknownError) or (
+                sent_before and isinstance(error, StoreError)
+            ):
+                return
+            self.jobs.pop(intent.name, None)
             self.oracle.tell(intent, error, None)
         else:
             self.oracle.tell(intent, None, epoch)
@@ -259,9 +285,27 @@ class World:
                 with suppress(NotFoundError):
                     database.table("plain", epoch=epoch)
                     raise AssertionError(f"epoch {epoch} is gone and can be read")
+        self._check_repair(database)
         report = database.verify(4, threads=1)
         assert report.is_sound, str(report)
         self._check_retention()
+
+    def _check_repair(self, database: Database) -> None:
+        """All damage is named, it is of what was damaged, and one repair mends it."""
+        if not self.damaged:
+            return
+        report = database.verify(1, threads=1)
+        found = {each.file for each in report.findings if each.kind == "damage"}
+        assert found <= self.damaged, str(report)
+        objects = StateObjects(self.disk)
+        for anchor in self.oracle.anchors:
+            objects.add_root(anchor)
+            objects.add(read_state(self.disk, anchor))
+        broken = {name for part in objects.parts for name in damaged_places(self.disk, part)}
+        assert broken <= {each.file for each in report.findings}, f"{broken} are not named"
+        database.repair()
+        report = database.verify(1, threads=1)
+        assert not report.findings, str(report)
 
     def _check_retention(self) -> None:
         """Whatever clocks said, a machine with a right one lets all go that is old."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 
 import pytest
 
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import Hint
+from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -122,6 +124,22 @@ def test_tables_that_cannot_be_read_in_a_checkpoint_are_read_from_the_log(damage
         assert found is not None
         assert found[0].epoch == later.epoch
         assert contents(log, log.read_head()) == contents(log, replay(store))
+
+
+def test_a_checkpoint_after_a_damaged_one_has_the_rowsets_of_tables_that_did_not_change() -> None:
+    store, log, state = with_tables(30)
+    for name in ("t3", "t4"):
+        state = log.commit(append(entry(), to=state.table(name).id), state)
+    state = log.try_checkpoint(state)
+    found = read_hint(store)
+    assert found is not None
+    for name in log.read_head().stored_objects():
+        store.delete(checkpoint_name(name))
+    read = log.read_head()
+    later = log.commit(append(entry(), to=read.table("t3").id), read)
+    write_checkpoint(store, later, SMALL, partial(log.replay, later.database))
+    assert contents(log, log.read_head()) == contents(log, replay(store))
+    assert read_hint(store) != found
 
 
 def test_a_commit_that_wrote_a_checkpoint_goes_on_without_reading_it() -> None:

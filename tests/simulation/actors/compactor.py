@@ -26,12 +26,18 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.simulation.world import World
 
+MANY = 1000
+
 
 @dataclass(frozen=True)
 class Compactor:
-    """Rewrites some RowSets of one table. Where they are gone meanwhile it is refused."""
+    """Rewrites at most so many RowSets of one table. Where they are gone it is refused.
+
+    One that rewrites many takes long, and others change most of them meanwhile.
+    """
 
     weight: float = 3.0
+    most: int = 3
 
     def act(self, database: Database, world: World, order: random.Random) -> None:
         """Plan on the newest state, read and write, then commit on what was planned."""
@@ -43,9 +49,8 @@ class Compactor:
             return
         partition = partition_of(order.choice(rowsets).entry)
         alike = [rowset for rowset in rowsets if partition_of(rowset.entry) == partition]
-        chosen = sorted(
-            order.sample(alike, min(len(alike), order.randint(1, 3))), key=lambda r: r.id
-        )
+        wanted = self.most if self.most == MANY else order.randint(1, self.most)
+        chosen = sorted(order.sample(alike, min(len(alike), wanted)), key=lambda r: r.id)
         change = rewrite(
             log, base, table, chosen, order if order.random() < 0.5 else None, world.copies
         )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from tests.simulation.actors.compactor import Compactor
+from tests.simulation.actors.compactor import MANY, Compactor
+from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.repairer import Repairer
 from tests.simulation.actors.streamer import Streamer
+from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
@@ -18,9 +21,13 @@ ACTORS: tuple[Actor, ...] = (
     Reader(),
     Keeper(),
     Compactor(),
+    Compactor(0.7, most=MANY),
+    Driver(),
+    Undropper(),
     Optimizer(),
     Partitioner(),
     Streamer(),
     Vandal(),
+    Repairer(),
     Vacuumer(),
 )

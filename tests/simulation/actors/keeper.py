@@ -30,4 +30,4 @@ class Keeper:
                 database.unpin(f"p{order.randint(0, 1)}")
             case "restore":
                 name = order.choice(sorted(world.oracle.states[epoch]))
-                world.ask(database, world.intend(Step("restore", name, epoch=epoch)))
+                world.ask_of(database, world.intend(Step("restore", name, epoch=epoch)))

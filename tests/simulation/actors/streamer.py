@@ -23,4 +23,4 @@ class Streamer:
         number = world.oracle.batches.get("stream", -1) + order.choice((0, 1, 1))
         rows = ((FIRST_ROW + number, 1), (FIRST_ROW + 100_000 + number, None))
         batch = ("stream", max(number, 0))
-        world.ask(database, world.intend(Step("append", "plain", rows), batch=batch))
+        world.ask_of(database, world.intend(Step("append", "plain", rows), batch=batch))

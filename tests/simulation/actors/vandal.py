@@ -1,29 +1,36 @@
-"""Damages what is only a cache: the hint and checkpoints."""
+"""Damages caches, and one of the two copies of what anchors are made of."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 
+from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import AddRowSets
 from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
+from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.table.database import Database
 from tests.simulation.world import World
 
 
 @dataclass(frozen=True)
 class Vandal:
-    """Cuts, flips or removes one cached object. Nobody may notice but by being slower."""
+    """Cuts, flips or removes one object. Nobody may notice but by being slower."""
 
-    weight: float = 0.5
+    weight: float = 0.8
 
     def act(self, database: Database, world: World, order: random.Random) -> None:
         """Damage one of them on the disk itself."""
         disk = world.disk
-        name = order.choice([*_cached(world), HINT])
+        if order.random() < 0.4:
+            name = _of_an_anchor(world, order)
+            world.damaged.add(name)
+        else:
+            name = order.choice([*_cached(world), HINT])
         try:
             data = bytearray(disk.get(name))
         except Exception:
@@ -41,6 +48,19 @@ class Vandal:
                 disk.put(name, bytes(data[: order.randrange(1, len(data))]), sync=False)
             case _:
                 disk.delete(name)
+
+
+def _of_an_anchor(world: World, order: random.Random) -> str:
+    """One place of an object that an anchor is made of and that is whole at both; else the hint.
+
+    A vacuum may be about to write the other one.
+    """
+    objects = StateObjects(world.disk)
+    for anchor in world.oracle.anchors:
+        objects.add_root(anchor)
+        objects.add(read_state(world.disk, anchor))
+    whole = [part for part in objects.parts if not damaged_places(world.disk, part)]
+    return order.choice(order.choice(whole).places) if whole else HINT
 
 
 def _cached(world: World) -> list[str]:

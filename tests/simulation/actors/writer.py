@@ -29,12 +29,12 @@ class Writer:
                 random_step(order, table, rows, world.new_ids, self.mix[:WITHIN])
                 for table, rows in state.items()
             ]
-            world.ask(database, world.intend(*steps, self._other_table(world, order, state)))
+            world.ask_of(database, world.intend(*steps, self._other_table(world, order, state)))
             return
         table = order.choice(sorted(state))
         step = random_step(order, table, state[table], world.new_ids, self.mix)
         expected = database.snapshot.epoch if order.random() < 0.05 else None
-        world.ask(database, world.intend(step, expect_epoch=expected))
+        world.ask_of(database, world.intend(step, expect_epoch=expected))
 
     def _other_table(self, world: World, order: random.Random, state: State) -> Step:
         others = sorted(name for name in state if name.startswith("t"))

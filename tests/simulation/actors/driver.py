@@ -1,0 +1,54 @@
+"""Commits what tasks wrote, as Spark's driver does, and sends a commit again after it was lost."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.write.job import WriteJob, target_of, write_rows
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
+from tests.simulation.chance import random_rows
+from tests.simulation.statements import Step
+from tests.simulation.world import TABLES, World
+
+
+@dataclass(frozen=True)
+class Driver:
+    """Sends a new append, or an earlier one again, perhaps after its base was vacuumed."""
+
+    weight: float = 1.0
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Send one job. Only one that is known to have failed is never sent again."""
+        again = bool(world.jobs) and order.random() < 0.6
+        name = order.choice(sorted(world.jobs)) if again else self._plan(database, world, order)
+        intent, job, entries = world.jobs[name]
+        world.ask(
+            intent, lambda: commit_written(job, entries, database._log).epoch, sent_before=again
+        )
+
+    def _plan(self, database: Database, world: World, order: random.Random) -> str:
+        """Write the rows of a new job; returns the name of its intent."""
+        log, base = database._log, database.refresh()
+        name = order.choice(TABLES)
+        intent = world.intend(Step("append", name, random_rows(order, world.new_ids(2))))
+        job = WriteJob(
+            url=log.store.url,
+            target=target_of(base.table(name)),
+            mode="append",
+            create=None,
+            create_database=False,
+            base=base.epoch,
+            transaction=new_transaction_id(),
+            job=new_job_id(),
+            settings=WriteSettings(),
+            commit=CommitSettings(metadata=intent.note()),
+            parameters={},
+        )
+        world.jobs[intent.name] = (
+            intent, job, write_rows(job, intent.steps[0].batch.to_batches(), log.store)
+        )  # fmt: skip
+        return intent.name

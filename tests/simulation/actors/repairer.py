@@ -1,0 +1,20 @@
+"""Repairs what was damaged: anchors from their second copies, caches from the log."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from colonnade.tableformat.table.database import Database
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Repairer:
+    """Repairs the database beside all others."""
+
+    weight: float = 0.3
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Run one repair."""
+        database.repair()
