@@ -8,6 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.conform import conform_batches
@@ -22,7 +23,7 @@ def evaluate_append(
     settings: WriteSettings | None = None,
 ) -> Statement:
     """Write rows. Raises InvalidInputError naming the column that does not fit, StoreError."""
-    rows = conform_batches(batches, table.schema)
+    rows = conform_batches(batches, table.schema, text_policy(table.properties))
     added = write_batches(log.store, table, job, rows, settings)
     inserted = sum(entry.rows for entry in added)
     return row_statement("append", table, (), added, inserted=inserted)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, evaluate, from_json
 from colonnade.tableformat.scan.selection import select_rows
@@ -36,7 +36,7 @@ def evaluate_replace(
     condition; CorruptionError, StoreError.
     """
     bound = bind(where, table.schema)
-    rows = _checked(batches, table.schema, bound, text)
+    rows = _checked(batches, table, bound, text)
     added = write_batches(log.store, table, job, rows, settings)
     return _statement(log, table, where, added, {} if text is None else {"where": text})
 
@@ -75,9 +75,9 @@ def _statement(
 
 
 def _checked(
-    batches: Iterable[pa.RecordBatch], schema: TableSchema, where: BoundPredicate, text: str | None
+    batches: Iterable[pa.RecordBatch], table: TableState, where: BoundPredicate, text: str | None
 ) -> Iterator[pa.RecordBatch]:
-    for rows in conform_batches(batches, schema):
+    for rows in conform_batches(batches, table.schema, text_policy(table.properties)):
         outside = rows.num_rows - evaluate(where, rows).true_count
         if outside:
             raise _outside_error(outside, text)

@@ -18,6 +18,7 @@ from colonnade.manifests.commit.change import RowsGone, TableRead
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import PartitionValues, RowSetEntry
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
@@ -43,7 +44,7 @@ def evaluate_replace_partitions(
 
     Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
     """
-    rows = conform_batches(batches, table.schema)
+    rows = conform_batches(batches, table.schema, text_policy(table.properties))
     return written_partitions(log, table, write_batches(log.store, table, job, rows, settings), {})
 
 

@@ -190,7 +190,8 @@ class _Task:
         targets = self._job.targets
         table = pa.Table.from_batches(rows)
         names = table.column_names[2:]
-        return conform(table.select(names).rename_columns(list(targets.names)), targets)
+        given = table.select(names).rename_columns(list(targets.names))
+        return conform(given, targets, self._job.write.target.invalid_text)
 
     def _move(self, rowset: ChangedRowSet) -> Iterator[pa.RecordBatch]:
         numbers, rows = self._feed.take(rowset.id, rowset.entry.rows)

@@ -11,6 +11,7 @@ from pyroaring import BitMap
 
 from colonnade.manifests.commit.change import RowsGone, TableRead
 from colonnade.manifests.log.log import Log
+from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.scan.selection import gone_rows
@@ -66,7 +67,8 @@ def evaluate_upsert(
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
     # A column left out would become NULL in rows that are there.
-    parts = list(conform_batches(record_batches(data), table.schema, complete=True))
+    policy = text_policy(table.properties)
+    parts = list(conform_batches(record_batches(data), table.schema, policy, complete=True))
     return pa.Table.from_batches(parts, arrow_schema(table.schema))
 
 

@@ -15,6 +15,7 @@ from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import TableSchema, assign_ids, check_schema, type_text
+from colonnade.manifests.model.text_policy import check_text_policy
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.vacuum.retention import check_retention
 from colonnade.tableformat.rowset.column import check_names
@@ -70,6 +71,7 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
         )
     check_policy(properties)
     check_retention(properties)
+    check_text_policy(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
         raise InvalidInputError(
             f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"

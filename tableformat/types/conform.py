@@ -14,10 +14,16 @@ import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.types.conversion import convert, given_fields, match_fields
 from colonnade.tableformat.types.plain_size import largest_part
 from colonnade.tableformat.types.text_form import has_lengths
+from colonnade.tableformat.types.valid_text import (
+    holds_text,
+    refuse_invalid_text,
+    replace_invalid_text,
+)
 from colonnade.tableformat.types.value_checks import check_values, is_constrained
 
 CONFORMED_ROWS = 65_536
@@ -35,17 +41,25 @@ _MOST = 2**31 - 1
 
 
 def conform(
-    data: pa.RecordBatch | pa.Table, schema: TableSchema, *, complete: bool = False
+    data: pa.RecordBatch | pa.Table,
+    schema: TableSchema,
+    text: TextPolicy = "refuse",
+    *,
+    complete: bool = False,
+    first_row: int = 0,
 ) -> pa.RecordBatch:
     """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
 
     Columns are found by name, exactly or but for case, in any order, in any physical form. A char
     is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
     is copied into one. A missing column that may be NULL is NULL, unless rows must be `complete`.
+    `text` says what becomes of text that is not valid UTF-8. `first_row` is the row of the input
+    that the data begins with; errors name it.
 
     Requires: at most 2 GiB of text in each column; `conform_batches` divides larger data.
     Raises: InvalidInputError that names the column for one missing, extra or given twice, for
-    another type, a value that the type cannot hold exactly, and NULL where it is not allowed.
+    another type, a value that the type cannot hold exactly, and NULL where it is not allowed; that
+    names the row, too, for text that is not valid UTF-8.
     """
     target = arrow_schema(schema)
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
@@ -60,6 +74,11 @@ def conform(
             given = pa.nulls(batch.num_rows) if place is None else batch.column(place)
             columns.append(convert(given, field, field.name))
         batch = pa.RecordBatch.from_arrays(columns, schema=target)
+    if text == "replace":
+        batch = _with_valid_text(batch, schema)
+    else:
+        for index, field in _texts(schema):
+            refuse_invalid_text(batch.column(index), field, first_row)
     for index, field in _constrained(schema):
         check_values(batch.column(index), field, field.name)
     return batch
@@ -68,19 +87,22 @@ def conform(
 def conform_batches(
     batches: Iterable[pa.RecordBatch],
     schema: TableSchema,
-    part_limit: int = PART_LIMIT,
+    text: TextPolicy = "refuse",
     *,
+    part_limit: int = PART_LIMIT,
     complete: bool = False,
 ) -> Iterator[pa.RecordBatch]:
     """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`.
 
     No column of a piece of more than one row has over `part_limit` bytes of text, or elements.
     """
+    first_row = 0
     for batch in batches:
         # An empty batch is checked like any other.
         for start in range(0, max(1, batch.num_rows), CONFORMED_ROWS):
             for piece in _divided(batch.slice(start, CONFORMED_ROWS), part_limit):
-                yield conform(piece, schema, complete=complete)
+                yield conform(piece, schema, text, complete=complete, first_row=first_row)
+                first_row += piece.num_rows
 
 
 def _part(name: str, column: pa.Array) -> int:
@@ -119,6 +141,22 @@ def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]
 @lru_cache(maxsize=256)
 def _constrained(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
     return tuple((i, field) for i, field in enumerate(schema.fields) if is_constrained(field))
+
+
+@lru_cache(maxsize=256)
+def _texts(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
+    return tuple((i, field) for i, field in enumerate(schema.fields) if holds_text(field))
+
+
+def _with_valid_text(batch: pa.RecordBatch, schema: TableSchema) -> pa.RecordBatch:
+    """The rows with U+FFFD for bytes that are not valid UTF-8, and then with the spaces of char."""
+    for index, field in _texts(schema):
+        old = batch.column(index)
+        new = replace_invalid_text(old, field, field.name)
+        if new is not old:
+            fitted = convert(new, field, field.name) if has_lengths(field) else new
+            batch = batch.set_column(index, batch.schema.field(index), fitted)
+    return batch
 
 
 @lru_cache(maxsize=256)

@@ -41,7 +41,7 @@ def fit_lengths(array: pa.Array, type_text: str, path: str) -> pa.Array:
     """Text with the spaces that its type asks for; other types stay as they are.
 
     Of a value that is too long only spaces at its end are left out, so it may still be too long.
-    Text that is no UTF-8 stays for the checks of values. `path` names the column in errors.
+    Text that is not valid UTF-8 stays as it is. `path` names the column in errors.
     Raises InvalidInputError where the spaces of a char make one batch too large.
     """
     length = declared_length(type_text)

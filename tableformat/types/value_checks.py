@@ -1,7 +1,7 @@
 """What a table promises about values beyond their Arrow type, checked before they are written.
 
-NOT NULL at any depth, the length of char and varchar, valid UTF-8, digits of decimals, and the
-precision of times and intervals.
+NOT NULL at any depth, the length of char and varchar, digits of decimals, and the precision of
+times and intervals. `valid_text` looks at the text before.
 Spec: docs/spec/types.md#what-values-must-satisfy
 """
 
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType
-from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS, base_type, map_entries
+from colonnade.tableformat.types.arrow_types import VARIANT_FIELDS, map_entries
 from colonnade.tableformat.types.text_form import declared_length
 
 _DAY_NS = 86_400 * 10**9
@@ -38,7 +38,7 @@ def is_constrained(field: SchemaField) -> bool:
     return isinstance(field.type, str) and (
         field.type in _UNITS
         or field.type.startswith("decimal")
-        or base_type(field.type) == "string"
+        or declared_length(field.type) is not None
     )
 
 
@@ -49,8 +49,8 @@ def _children(field: SchemaField) -> tuple[SchemaField, ...]:
 def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
     """Refuse values that break a promise of `field`.
 
-    Requires: an array of the field's Arrow type in which everything under a NULL parent is NULL;
-    `hidden` says how many these are. `path` names the column in errors.
+    Requires: an array of the field's Arrow type in which everything under a NULL parent is NULL,
+    and all text is valid; `hidden` says how many these are. `path` names the column in errors.
     Raises InvalidInputError.
     """
     if not field.nullable and array.null_count > hidden:
@@ -77,7 +77,7 @@ def _check_below(array: pa.Array, field: SchemaField, path: str, hidden: int = 0
 
 
 def _check_primitive(array: pa.Array, text: str, path: str) -> None:
-    if base_type(text) == "string" or text.startswith("decimal"):
+    if text.startswith("decimal"):
         try:
             array.validate(full=True)
         except pa.ArrowInvalid as error:

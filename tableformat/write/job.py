@@ -42,6 +42,7 @@ from colonnade.manifests.model.operations import (
     TransactionIdText,
 )
 from colonnade.manifests.model.schema import Model, TableSchema
+from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, open_store
@@ -66,6 +67,7 @@ class Target(Model):
     schema_id: Count = 0
     sort_key: tuple[SortField, ...]
     bloom_columns: tuple[ColumnNumber, ...] = ()
+    invalid_text: TextPolicy = "refuse"
     partition_layout_id: Count = 0
     partition_fields: tuple[PartitionField, ...] = ()
 
@@ -198,7 +200,7 @@ def write_rows(
     """
     store = store or open_store(job.url)
     with open_writer(store, job.target, job.job, job.settings) as writer:
-        for batch in conform_batches(batches, job.target.table_schema):
+        for batch in conform_batches(batches, job.target.table_schema, job.target.invalid_text):
             writer.write(batch)
         return writer.close()
 
@@ -264,6 +266,7 @@ def target_of(table: TableState) -> Target:
         schema_id=table.schema_id,
         sort_key=table.sort_key,
         bloom_columns=bloom_columns(table.properties, table.schema),
+        invalid_text=text_policy(table.properties),
         partition_layout_id=table.partition_layout_id,
         partition_fields=table.partition_fields,
     )
@@ -277,6 +280,7 @@ def _new_target(create: CreateTable, location: Location) -> Target:
         table_schema=create.table_schema,
         sort_key=create.sort_key,
         bloom_columns=bloom_columns(create.properties, create.table_schema),
+        invalid_text=text_policy(create.properties),
         partition_layout_id=1 if create.partition_fields else 0,
         partition_fields=create.partition_fields or (),
     )

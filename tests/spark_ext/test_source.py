@@ -200,3 +200,15 @@ def test_each_task_sorts_its_rows_by_the_sort_key(spark: SparkSession, tmp_path:
     save(spark.range(1000).coalesce(1), table.path)
     table.refresh()
     assert table.scan().to_arrow()["id"].to_pylist() == list(range(999, -1, -1))
+
+
+@pytest.mark.spark_compat
+def test_text_that_is_not_valid_utf8_is_replaced_where_the_table_says_so(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    schema = pa.schema([("s", pa.string()), ("a", pa.list_(pa.string()))])
+    table = colonnade.create(tmp_path / "t", schema, properties={"invalid-text": "replace"})
+    bad = "CAST(unhex('61f09f9861') AS STRING)"
+    save(spark.sql(f"SELECT {bad} s, array({bad}, 'ok') a"), table.path, mode="append")
+    wanted = {"s": "a\ufffda", "a": ["a\ufffda", "ok"]}
+    assert colonnade.open(table.path).scan().to_arrow().to_pylist() == [wanted]

@@ -112,6 +112,7 @@ public final class WriteRows {
             job.columns(),
             job.sortKey(),
             job.partitionedBy(),
+            job.replacesText(),
             options);
     return new TaskWriter(RowWriter.of(other, schema));
   }

@@ -59,7 +59,8 @@ def test_values_are_refused_with_the_sentence_of_python(
         conform(pa.RecordBatch.from_arrays([array], schema=kind), schema)
     url = next(folders)
     sentence = writer.error(url, schema, loose, unsafe=unsafe)
-    assert sentence == f"[{refused.value.code}] {refused.value}"
+    expected = str(refused.value).replace("of the input", "of the task's input")
+    assert sentence == f"[{refused.value.code}] {expected}"
     assert not list(url.rglob("*"))
 
 

@@ -59,6 +59,6 @@ def test_every_rowset_is_in_the_order_of_the_sort_key(folder: Path, turn: int) -
 def test_what_is_refused_in_a_task_reaches_the_user_as_the_same_sentence(
     folder: Path, seen: dict[str, Any]
 ) -> None:
-    sentence = "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string: "
+    sentence = "[COLONNADE_INVALID_INPUT] Column 's' holds no valid string in row "
     assert sentence in seen["broken text"]
     assert colonnade.open(folder / "texts").scan().to_arrow().to_pylist() == [{"s": "a"}]

@@ -14,6 +14,7 @@ import pyarrow as pa
 from colonnade.manifests.model.bloom_columns import bloom_columns
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
+from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -61,6 +62,7 @@ class WriteTool(JsonProcess):
         partitioned_by: Sequence[PartitionField] = (),
         settings: WriteSettings | None = None,
         row_schema: str | None = None,
+        invalid_text: TextPolicy = "refuse",
         **request: Any,
     ) -> dict[str, Any]:
         """What the writer makes of some rows: its report, or an error."""
@@ -71,7 +73,9 @@ class WriteTool(JsonProcess):
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
         request |= {
-            "job": job_of(url, schema, key, settings, partitioned_by).model_dump_json(),
+            "job": job_of(
+                url, schema, key, settings, partitioned_by, invalid_text
+            ).model_dump_json(),
             "schema": row_schema or to_spark(schema).json(),
             "arrow": str(self._rows),
         }
@@ -108,6 +112,7 @@ def job_of(
     key: Sequence[SortField] = (),
     settings: WriteSettings | None = None,
     partitioned_by: Sequence[PartitionField] = (),
+    invalid_text: TextPolicy = "refuse",
 ) -> WriteJob:
     """A planned append to a table of that schema."""
     return WriteJob(
@@ -121,6 +126,7 @@ def job_of(
             partition_layout_id=1 if partitioned_by else 0,
             partition_fields=tuple(partitioned_by),
             bloom_columns=filtered(schema),
+            invalid_text=invalid_text,
         ),
         mode="append",
         create=None,

@@ -69,7 +69,7 @@ def test_rows_are_divided_until_each_piece_is_small_or_a_row(form: str, start: i
     batch = pa.record_batch([array], ["a"])
     schema = schema_from_arrow(batch.schema)
     whole = conform(batch, schema)
-    pieces = list(conform_batches([batch], schema, LIMIT))
+    pieces = list(conform_batches([batch], schema, part_limit=LIMIT))
     assert len(pieces) > 1
     for piece in pieces:
         assert piece.num_rows == 1 or largest_part(piece.column(0)) <= LIMIT
@@ -84,7 +84,7 @@ def test_random_rows_are_the_same_in_pieces(seed: int) -> None:
     table = maker.rows(schema, 300)
     [whole] = table.combine_chunks().to_batches()
     batches = maker.other_form(table).to_batches()
-    pieces = list(conform_batches(batches, schema, 200))
+    pieces = list(conform_batches(batches, schema, part_limit=200))
     assert len(pieces) >= len(batches)
     joined = pa.Table.from_batches(pieces, arrow_schema(schema)).combine_chunks().to_batches()
     assert identical(joined[0], whole)

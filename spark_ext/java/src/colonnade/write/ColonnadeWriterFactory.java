@@ -27,7 +27,6 @@ public final class ColonnadeWriterFactory implements DataWriterFactory {
 
   @Override
   public DataWriter<InternalRow> createWriter(int partitionId, long taskId) {
-    TaskWriter writer = new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema));
-    return check == null ? writer : check.before(writer);
+    return new TaskWriter(RowWriter.of(WriteJob.parse(jobJson), rowSchema, check));
   }
 }

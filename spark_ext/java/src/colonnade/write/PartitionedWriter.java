@@ -38,6 +38,7 @@ final class PartitionedWriter implements RowWriter {
   private final List<RowSetOutput> outputs = new ArrayList<>();
   private final RowNumbers inserted = new RowNumbers();
   private long finishedRows;
+  private long taken;
   private Object[] partition;
   private RowSetWriter writer;
 
@@ -55,7 +56,7 @@ final class PartitionedWriter implements RowWriter {
     if (!Arrays.equals(values, partition)) {
       turnTo(PartitionValues.kept(values));
     }
-    writer.write(row);
+    writer.write(row, taken++);
   }
 
   private void turnTo(List<Object> values) throws IOException {

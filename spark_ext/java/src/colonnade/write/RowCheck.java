@@ -7,8 +7,6 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.BasePredicate;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Predicate;
-import org.apache.spark.sql.connector.write.DataWriter;
-import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
  * A condition that every row of a write must meet.
@@ -19,12 +17,11 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 public record RowCheck(Expression condition, String text) implements Serializable {
 
   /** A writer that refuses rows that do not meet the condition. */
-  DataWriter<InternalRow> before(DataWriter<InternalRow> writer) {
+  RowWriter before(RowWriter writer) {
     return new Checked(writer, Predicate.create(condition), text);
   }
 
-  private record Checked(DataWriter<InternalRow> writer, BasePredicate met, String text)
-      implements DataWriter<InternalRow> {
+  private record Checked(RowWriter writer, BasePredicate met, String text) implements RowWriter {
 
     @Override
     public void write(InternalRow row) throws IOException {
@@ -37,17 +34,22 @@ public record RowCheck(Expression condition, String text) implements Serializabl
     }
 
     @Override
-    public WriterCommitMessage commit() throws IOException {
-      return writer.commit();
+    public void markInserted() {
+      writer.markInserted();
     }
 
     @Override
-    public void abort() throws IOException {
+    public Written finish() throws IOException {
+      return writer.finish();
+    }
+
+    @Override
+    public void abort() {
       writer.abort();
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
       writer.close();
     }
   }

@@ -6,6 +6,7 @@ import colonnade.format.RowSetEntry;
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
+import colonnade.write.staged.InvalidText;
 import colonnade.write.staged.Names;
 import colonnade.write.staged.RowBuffer;
 import colonnade.write.staged.Staged;
@@ -41,9 +42,14 @@ final class RowSetWriter implements RowWriter {
   private final List<RowSetEntry> entries = new ArrayList<>();
   private final RowNumbers inserted = new RowNumbers();
   private final RowBuffer buffer;
+  private final InputRows inputs = new InputRows();
   private RowSetOutput output;
   private int rows;
   private long taken;
+
+  /** How many rows were taken before those that are staged. */
+  private long cutFrom;
+
   private long mostStaged;
 
   /** How many rows the next cut can still take. */
@@ -87,6 +93,12 @@ final class RowSetWriter implements RowWriter {
 
   @Override
   public void write(InternalRow row) throws IOException {
+    write(row, taken);
+  }
+
+  /** Append a row that is number {@code input} of those that the task gets, from 0. */
+  void write(InternalRow row, long input) throws IOException {
+    inputs.add(taken, input);
     taken++;
     if (row instanceof UnsafeRow unsafe) {
       if (!buffer.add(unsafe)) {
@@ -189,6 +201,10 @@ final class RowSetWriter implements RowWriter {
       return;
     }
     for (Staged column : columns) {
+      InvalidText invalid = column.invalidText();
+      if (invalid != null) {
+        throw invalid.refusal(inputs.at(cutFrom + invalid.row()));
+      }
       column.check(0);
     }
     sortCheck.check(rows);
@@ -200,6 +216,8 @@ final class RowSetWriter implements RowWriter {
     output.addCut(columns, rows);
     columns.forEach(Staged::clear);
     staged.total = 0;
+    cutFrom += rows;
+    inputs.forget(cutFrom);
     rows = 0;
     if (output.byteCount() >= options.targetBytes() || output.rows() == options.maxRecords()) {
       endRowSet();

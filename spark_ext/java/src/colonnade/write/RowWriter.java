@@ -6,6 +6,7 @@ import colonnade.store.ByteSink;
 import colonnade.write.staged.BlockEncoder;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
@@ -27,6 +28,17 @@ public interface RowWriter extends AutoCloseable {
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   static RowWriter of(WriteJob job, StructType rowSchema) {
+    return of(job, rowSchema, null);
+  }
+
+  /** The same for rows that must meet a condition as they are stored; null where there is none. */
+  static RowWriter of(WriteJob job, StructType rowSchema, RowCheck check) {
+    Supplier<RowWriter> writers =
+        () -> check == null ? plain(job, rowSchema) : check.before(plain(job, rowSchema));
+    return job.replacesText() ? new ReplacingWriter(job, rowSchema, writers) : writers.get();
+  }
+
+  private static RowWriter plain(WriteJob job, StructType rowSchema) {
     return job.partitionedBy().isEmpty()
         ? new RowSetWriter(job, rowSchema, null, ByteSink.of(job.url()), new BlockEncoder())
         : new PartitionedWriter(job, rowSchema);

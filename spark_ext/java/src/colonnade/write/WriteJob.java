@@ -14,7 +14,8 @@ import java.util.Set;
  * What a task must know of a planned write: the parts of the job's JSON that concern files.
  *
  * <p>{@code prefix} stands before the names of all objects of the table; object ids begin with
- * {@code job}.
+ * {@code job}. With {@code replacesText} U+FFFD stands for bytes of texts that are not valid UTF-8; else
+ * such texts are refused.
  */
 record WriteJob(
     String url,
@@ -23,6 +24,7 @@ record WriteJob(
     List<TableField> columns,
     List<SortField> sortKey,
     List<PartitionField> partitionedBy,
+    boolean replacesText,
     WriteOptions options) {
   private static final int INDEXED_COLUMNS = 32;
   private static final long MOST_ROWS = (1L << 32) - 1;
@@ -59,6 +61,7 @@ record WriteJob(
         columns,
         sortKey,
         partitionedBy,
+        target.path("invalid_text").asText().equals("replace"),
         options(
             job.get("settings"),
             columns,

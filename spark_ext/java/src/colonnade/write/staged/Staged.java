@@ -65,7 +65,7 @@ public abstract class Staged {
   }
 
   /**
-   * Refuse values that break a promise of the field.
+   * Refuse values that break a promise of the field. Requires: no {@link #invalidText}.
    *
    * @param hidden how many of the NULLs stand under a NULL struct, and so do not count
    * @throws org.apache.spark.sql.AnalysisException that names the column
@@ -78,6 +78,11 @@ public abstract class Staged {
               + " NULL.");
     }
     checkValues();
+  }
+
+  /** The first value, here or in a nested field, that should be text and is not valid UTF-8; or null. */
+  public InvalidText invalidText() {
+    return null;
   }
 
   /** Refuse values other than NULL; nested fields are checked here too. */

@@ -38,6 +38,18 @@ abstract class StagedLists extends Staged {
     endAt((long) offsets[rows] + elements);
   }
 
+  /** The same where an element has it. */
+  final InvalidText inRow(InvalidText element) {
+    if (element == null) {
+      return null;
+    }
+    int row = 0;
+    while (offsets[row + 1] <= element.row()) {
+      row++;
+    }
+    return element.inRow(row);
+  }
+
   @Override
   final void appendSlot() {
     endAt(offsets[rows]);
@@ -108,6 +120,11 @@ abstract class StagedLists extends Staged {
     }
 
     @Override
+    public InvalidText invalidText() {
+      return inRow(element.invalidText());
+    }
+
+    @Override
     void checkValues() {
       element.check(0);
     }
@@ -167,6 +184,12 @@ abstract class StagedLists extends Staged {
           ArrowField.of(
               "entries", ArrowType.struct(), key.arrow().notNull(), value.arrow());
       return ArrowField.of(storageName(), ArrowType.map(), entry.notNull());
+    }
+
+    @Override
+    public InvalidText invalidText() {
+      InvalidText inKeys = inRow(key.invalidText());
+      return inKeys != null ? inKeys : inRow(value.invalidText());
     }
 
     @Override

@@ -5,6 +5,7 @@ import colonnade.format.ArrowField;
 import colonnade.format.ArrowType;
 import colonnade.format.TableField;
 import java.util.List;
+import java.util.Objects;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.unsafe.types.VariantVal;
@@ -31,6 +32,15 @@ abstract class StagedStructs extends Staged {
   @Override
   final void addValues(ArrowBatch batch, int from, int to) {
     children.forEach(child -> child.addPlain(batch, from, to));
+  }
+
+  @Override
+  public final InvalidText invalidText() {
+    return children.stream()
+        .map(Staged::invalidText)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(null);
   }
 
   @Override

@@ -123,23 +123,20 @@ final class StagedTexts extends StagedBlobs {
   }
 
   @Override
-  void checkValues() {
-    if (!isText) {
-      return;
+  public InvalidText invalidText() {
+    if (!isText || Utf8.isAscii(bytes, 0, offsets[rows])) {
+      return null;
     }
-    if (!Utf8.isAscii(bytes, 0, offsets[rows])) {
-      for (int row = 0; row < rows; row++) {
-        if (!Utf8.isValid(bytes, offsets[row], offsets[row + 1])) {
-          throw Refusal.invalid(
-              "Column " + Names.quote(path) + " holds no valid " + field.type()
-                  + ": Invalid UTF8 sequence at string index " + row + ".");
-        }
+    for (int row = 0; row < rows; row++) {
+      if (!Utf8.isValid(bytes, offsets[row], offsets[row + 1])) {
+        return new InvalidText(path, field.type(), row);
       }
     }
-    checkLengths();
+    return null;
   }
 
-  private void checkLengths() {
+  @Override
+  void checkValues() {
     int limit = declared.most();
     int longest = 0;
     for (int row = 0; row < rows && limit < Integer.MAX_VALUE; row++) {

@@ -1,0 +1,149 @@
+package colonnade.write;
+
+import colonnade.format.RowNumbers;
+import colonnade.format.RowSetEntry;
+import colonnade.format.TableField;
+import colonnade.write.staged.Names;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.Ascending$;
+import org.apache.spark.sql.catalyst.expressions.BoundReference;
+import org.apache.spark.sql.catalyst.expressions.Descending$;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.InterpretedOrdering;
+import org.apache.spark.sql.catalyst.expressions.SortDirection;
+import org.apache.spark.sql.catalyst.expressions.SortOrder;
+import org.apache.spark.sql.catalyst.expressions.UnsafeProjection;
+import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import scala.collection.immutable.Seq;
+import scala.jdk.javaapi.CollectionConverters;
+
+/**
+ * Replaces invalid text before anything else looks at a row, so that its partition, its place in
+ * the order and the condition of an overwrite are those of the stored values.
+ *
+ * <p>Rows arrive in the order of the values that Spark has. A row whose sort key changes by the
+ * replacement is held, and sorted among its like: these have RowSets of their own.
+ */
+final class ReplacingWriter implements RowWriter {
+  private static final int MOST_HELD_ROWS = 65_536;
+
+  private final Supplier<RowWriter> writers;
+  private final long mostHeldBytes;
+  private final UnaryOperator<InternalRow> replacement;
+  private final UnsafeProjection layout;
+  private final Comparator<InternalRow> order;
+
+  /** The writer of rows in the order of their arrival, then those of held rows. */
+  private final List<RowWriter> open = new ArrayList<>();
+
+  private List<Held> held = new ArrayList<>();
+  private long heldBytes;
+  private boolean lastIsHeld;
+
+  /** A row that is out of order; {@code inserted}: it is new to the table. */
+  private record Held(UnsafeRow row, boolean inserted) {}
+
+  /** {@code writers} makes writers for rows whose text is valid. */
+  ReplacingWriter(WriteJob job, StructType rowSchema, Supplier<RowWriter> writers) {
+    this.writers = writers;
+    mostHeldBytes = job.options().heldBytes();
+    replacement = TextReplacement.inRows(rowSchema);
+    layout = UnsafeProjection.create(rowSchema);
+    order = order(job, rowSchema);
+    open.add(writers.get());
+  }
+
+  private static Comparator<InternalRow> order(WriteJob job, StructType rowSchema) {
+    List<String> names = job.columns().stream().map(TableField::name).toList();
+    int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
+    List<Integer> ids = job.columns().stream().map(TableField::id).toList();
+    Seq<Expression> none = CollectionConverters.asScala(List.<Expression>of()).toSeq();
+    List<SortOrder> keys = new ArrayList<>();
+    for (WriteJob.SortField each : job.sortKey()) {
+      int ordinal = ordinals[ids.indexOf(each.column())];
+      StructField field = rowSchema.fields()[ordinal];
+      BoundReference column = new BoundReference(ordinal, field.dataType(), true);
+      SortDirection way = each.descending() ? Descending$.MODULE$ : Ascending$.MODULE$;
+      keys.add(new SortOrder(column, way, way.defaultNullOrdering(), none));
+    }
+    return new InterpretedOrdering(CollectionConverters.asScala(keys).toSeq());
+  }
+
+  @Override
+  public void write(InternalRow row) throws IOException {
+    InternalRow valid = replacement.apply(row);
+    lastIsHeld = valid != row && order.compare(row, valid) != 0;
+    if (lastIsHeld) {
+      UnsafeRow kept = layout.apply(valid).copy();
+      if (!held.isEmpty() && heldBytes + kept.getSizeInBytes() > mostHeldBytes
+          || held.size() == MOST_HELD_ROWS) {
+        writeHeld();
+      }
+      held.add(new Held(kept, false));
+      heldBytes += kept.getSizeInBytes();
+    } else {
+      open.get(0).write(valid == row ? row : layout.apply(valid));
+    }
+  }
+
+  @Override
+  public void markInserted() {
+    if (lastIsHeld) {
+      Held last = held.remove(held.size() - 1);
+      held.add(new Held(last.row(), true));
+    } else {
+      open.get(0).markInserted();
+    }
+  }
+
+  private void writeHeld() throws IOException {
+    RowWriter writer = writers.get();
+    open.add(writer);
+    held.sort(Comparator.comparing(Held::row, order::compare));
+    for (Held each : held) {
+      writer.write(each.row());
+      if (each.inserted()) {
+        writer.markInserted();
+      }
+    }
+    held = new ArrayList<>();
+    heldBytes = 0;
+  }
+
+  @Override
+  public Written finish() throws IOException {
+    if (!held.isEmpty()) {
+      writeHeld();
+    }
+    List<RowSetEntry> entries = new ArrayList<>();
+    List<RowSetOutput> outputs = new ArrayList<>();
+    RowNumbers inserted = new RowNumbers();
+    long rows = 0;
+    for (RowWriter writer : open) {
+      Written written = writer.finish();
+      inserted.addAll(written.inserted(), rows);
+      entries.addAll(written.entries());
+      outputs.addAll(written.outputs());
+      rows += written.entries().stream().mapToLong(RowSetEntry::rows).sum();
+    }
+    return new Written(entries, inserted, outputs);
+  }
+
+  @Override
+  public void abort() {
+    open.forEach(RowWriter::abort);
+  }
+
+  @Override
+  public void close() {
+    open.forEach(RowWriter::close);
+  }
+}

@@ -1,0 +1,146 @@
+package colonnade.write;
+
+import colonnade.write.staged.Names;
+import colonnade.write.staged.Refusal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.util.ArrayBasedMapData;
+import org.apache.spark.sql.catalyst.util.ArrayData;
+import org.apache.spark.sql.catalyst.util.GenericArrayData;
+import org.apache.spark.sql.catalyst.util.MapData;
+import org.apache.spark.sql.catalyst.util.TypeUtils;
+import org.apache.spark.sql.types.ArrayType;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.MapType;
+import org.apache.spark.sql.types.StringType;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.unsafe.types.UTF8String;
+
+/**
+ * Puts U+FFFD in the place of bytes that are not valid UTF-8, in the texts of a row at any depth.
+ *
+ * <p>One U+FFFD stands for each maximal subpart, as Python's decoder has it. Every function returns
+ * its very argument where all text is valid. Spec: docs/spec/types.md#invalid-text
+ */
+final class TextReplacement {
+  private TextReplacement() {}
+
+  /**
+   * The replacement in rows of a schema. What it returns may lie in the memory of its argument.
+   *
+   * <p>It throws an {@link org.apache.spark.sql.AnalysisException} that names the column where two
+   * keys of a map become one.
+   */
+  static UnaryOperator<InternalRow> inRows(StructType schema) {
+    UnaryOperator<Object> replace = inStruct(schema, "");
+    return replace == null ? row -> row : row -> (InternalRow) replace.apply(row);
+  }
+
+  /** The replacement in values of a type that are not NULL; null where the type has no text. */
+  private static UnaryOperator<Object> in(DataType type, String path) {
+    if (type instanceof StringType) {
+      return value -> ((UTF8String) value).isValid() ? value : ((UTF8String) value).makeValid();
+    }
+    if (type instanceof ArrayType array) {
+      DataType element = array.elementType();
+      UnaryOperator<Object> replace = in(element, path + ".element");
+      return replace == null ? null : value -> elements((ArrayData) value, element, replace);
+    }
+    if (type instanceof MapType map) {
+      return inMap(map, path);
+    }
+    return type instanceof StructType struct ? inStruct(struct, path + ".") : null;
+  }
+
+  private static UnaryOperator<Object> inStruct(StructType type, String prefix) {
+    StructField[] fields = type.fields();
+    List<UnaryOperator<Object>> replace = new ArrayList<>();
+    for (StructField field : fields) {
+      replace.add(in(field.dataType(), prefix + field.name()));
+    }
+    return replace.stream().allMatch(each -> each == null)
+        ? null
+        : value -> struct((InternalRow) value, fields, replace);
+  }
+
+  private static Object struct(
+      InternalRow row, StructField[] fields, List<UnaryOperator<Object>> replace) {
+    Object[] values = null;
+    for (int i = 0; i < fields.length; i++) {
+      if (replace.get(i) == null || row.isNullAt(i)) {
+        continue;
+      }
+      Object old = row.get(i, fields[i].dataType());
+      Object valid = replace.get(i).apply(old);
+      if (valid != old) {
+        values = values == null ? values(row, fields) : values;
+        values[i] = valid;
+      }
+    }
+    return values == null ? row : new GenericInternalRow(values);
+  }
+
+  private static Object[] values(InternalRow row, StructField[] fields) {
+    Object[] values = new Object[fields.length];
+    for (int i = 0; i < fields.length; i++) {
+      values[i] = row.isNullAt(i) ? null : row.get(i, fields[i].dataType());
+    }
+    return values;
+  }
+
+  private static ArrayData elements(
+      ArrayData array, DataType type, UnaryOperator<Object> replace) {
+    Object[] values = null;
+    for (int i = 0; i < array.numElements(); i++) {
+      if (array.isNullAt(i)) {
+        continue;
+      }
+      Object old = array.get(i, type);
+      Object valid = replace.apply(old);
+      if (valid != old) {
+        values = values == null ? array.toObjectArray(type) : values;
+        values[i] = valid;
+      }
+    }
+    return values == null ? array : new GenericArrayData(values);
+  }
+
+  private static UnaryOperator<Object> inMap(MapType type, String path) {
+    UnaryOperator<Object> inKeys = in(type.keyType(), path + ".key");
+    UnaryOperator<Object> inValues = in(type.valueType(), path + ".value");
+    if (inKeys == null && inValues == null) {
+      return null;
+    }
+    Comparator<Object> order =
+        inKeys == null ? null : TypeUtils.getInterpretedOrdering(type.keyType());
+    return value -> {
+      MapData map = (MapData) value;
+      ArrayData oldKeys = map.keyArray();
+      ArrayData oldValues = map.valueArray();
+      ArrayData keys = inKeys == null ? oldKeys : elements(oldKeys, type.keyType(), inKeys);
+      ArrayData values =
+          inValues == null ? oldValues : elements(oldValues, type.valueType(), inValues);
+      if (keys != oldKeys
+          && distinct(keys, type.keyType(), order) < distinct(oldKeys, type.keyType(), order)) {
+        throw Refusal.invalid(
+            "Column " + Names.quote(path) + " has a map of which two keys are the same once U+FFFD"
+                + " stands for bytes that are not valid UTF-8; mend these keys.");
+      }
+      return keys == oldKeys && values == oldValues ? map : new ArrayBasedMapData(keys, values);
+    };
+  }
+
+  private static int distinct(ArrayData keys, DataType type, Comparator<Object> order) {
+    TreeSet<Object> seen = new TreeSet<>(order);
+    for (int i = 0; i < keys.numElements(); i++) {
+      seen.add(keys.get(i, type));
+    }
+    return seen.size();
+  }
+}

@@ -1,0 +1,176 @@
+"""Text that is not valid UTF-8: found by column and row, or replaced; pure.
+
+One U+FFFD replaces each maximal subpart, as Python's decoder does it.
+Spec: docs/spec/types.md#invalid-text
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.schema import ArrayType, MapType, SchemaField, StructType, type_text
+from colonnade.tableformat.types.arrow_types import base_type, map_entries, relabel
+from colonnade.tableformat.types.sound_arrays import validity
+
+
+@lru_cache(maxsize=4096)
+def holds_text(field: SchemaField) -> bool:
+    """Whether the field, or one nested in it, is text."""
+    if isinstance(field.type, str):
+        return base_type(field.type) == "string"
+    return any(map(holds_text, field.children()))
+
+
+def refuse_invalid_text(array: pa.Array, field: SchemaField, first_row: int) -> None:
+    """Refuse the first value that is not valid UTF-8: InvalidInputError names its column and row.
+
+    Requires: an array of the field's Arrow type; it begins at row `first_row` of the input.
+    """
+    if (found := _first_invalid(array, field, field.name)) is not None:
+        row, path, kind = found
+        raise InvalidInputError(
+            f"Column {path!r} holds no valid {kind} in row {first_row + row + 1} of the input,"
+            " counted from 1: its bytes are not valid UTF-8. Mend the text, or set the table"
+            " property invalid-text to 'replace'."
+        )
+
+
+def replace_invalid_text(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
+    """The values with U+FFFD for bytes that are not valid UTF-8; `array` itself where all are.
+
+    Requires: an array of the field's Arrow type. `path` names the column in errors.
+    Raises InvalidInputError where two keys of a map become one.
+    """
+    if not holds_text(field):
+        return array
+    match field.type:
+        case ArrayType(element=element):
+            old = array.flatten()
+            new = replace_invalid_text(old, element, f"{path}.element")
+            return array if new is old else _with_values(array, new)
+        case MapType(key=key, value=value):
+            return _replace_in_map(array, key, value, path)
+        case StructType(fields=fields):
+            return _replace_in_struct(array, fields, path)
+        case _:
+            return array if _is_valid(array) else _decoded(array)
+
+
+def _replace_in_struct(array: pa.Array, fields: tuple[SchemaField, ...], path: str) -> pa.Array:
+    old = array.flatten()
+    new = [
+        replace_invalid_text(child, field, f"{path}.{field.name}")
+        for child, field in zip(old, fields, strict=True)
+    ]
+    if all(after is before for before, after in zip(old, new, strict=True)):
+        return array
+    own = [validity(array)]
+    return pa.Array.from_buffers(array.type, len(array), own, array.null_count, children=new)
+
+
+def _replace_in_map(array: pa.Array, key: SchemaField, value: SchemaField, path: str) -> pa.Array:
+    lists = map_entries(array)
+    old = lists.flatten()
+    new = _replace_in_struct(old, (key, value), path)
+    if new is old:
+        return array
+    result = _with_values(lists, new)
+    before, after = (_keys(each) for each in (lists, result))
+    if any(len(set(ours)) < len(set(theirs)) for ours, theirs in zip(after, before, strict=True)):
+        raise InvalidInputError(
+            f"Column {path!r} has a map of which two keys are the same once U+FFFD stands for bytes"
+            " that are not valid UTF-8; mend these keys."
+        )
+    return relabel(result, array.type)
+
+
+def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
+    """The lists with `values` as their elements, in the order in which `flatten` gives them."""
+    offsets = np.zeros(len(lists) + 1, np.int32)
+    lengths = pc.list_value_length(lists).fill_null(0)
+    np.cumsum(lengths.to_numpy(zero_copy_only=False), out=offsets[1:])
+    own = [validity(lists), pa.py_buffer(offsets)]
+    return pa.Array.from_buffers(lists.type, len(lists), own, lists.null_count, children=[values])
+
+
+def _keys(lists: pa.Array) -> list[tuple[Any, ...]]:
+    """The keys of each map, given as lists of structs."""
+    return [tuple(entry[0] for entry in entries or ()) for entries in _comparable(lists)]
+
+
+def _comparable(array: pa.Array) -> list[Any]:
+    """Values that compare and hash by their bytes, whether or not these are text."""
+    if pa.types.is_string(array.type):
+        return list(_bytes(array))
+    if pa.types.is_struct(array.type):
+        children = [_comparable(child) for child in array.flatten()]
+        return list(zip(*children, strict=True)) if children else [()] * len(array)
+    if pa.types.is_map(array.type):
+        return _comparable(map_entries(array))
+    if pa.types.is_list(array.type):
+        values = iter(_comparable(array.flatten()))
+        lengths = pc.list_value_length(array).to_pylist()
+        return [None if n is None else tuple(islice(values, n)) for n in lengths]
+    return list(array.to_pylist())
+
+
+def _is_valid(array: pa.Array) -> bool:
+    try:
+        array.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _decoded(array: pa.Array) -> pa.Array:
+    values = (None if v is None else v.decode("utf-8", "replace") for v in _bytes(array))
+    return pa.array(values, pa.string())
+
+
+def _bytes(array: pa.Array) -> list[bytes | None]:
+    values: list[bytes | None] = array.cast(pa.binary()).to_pylist()
+    return values
+
+
+_Found = tuple[int, str, str]
+"""The row, the dotted path and the type of a value."""
+
+
+def _first_invalid(array: pa.Array, field: SchemaField, path: str) -> _Found | None:
+    """The first value that is not valid UTF-8."""
+    if not holds_text(field):
+        return None
+    match field.type:
+        case ArrayType(element=element):
+            found = _first_invalid(array.flatten(), element, f"{path}.element")
+            return None if found is None else _in_row(array, found)
+        case MapType(key=key, value=value):
+            lists = map_entries(array)
+            found = _first_in_struct(lists.flatten(), (key, value), path)
+            return None if found is None else _in_row(lists, found)
+        case StructType(fields=fields):
+            return _first_in_struct(array, fields, path)
+    if _is_valid(array):
+        return None
+    decoded = zip(_bytes(array), _bytes(_decoded(array)), strict=True)
+    row = next(row for row, (before, after) in enumerate(decoded) if before != after)
+    return row, path, type_text(field.type)
+
+
+def _first_in_struct(array: pa.Array, fields: tuple[SchemaField, ...], path: str) -> _Found | None:
+    for child, field in zip(array.flatten(), fields, strict=True):
+        if (found := _first_invalid(child, field, f"{path}.{field.name}")) is not None:
+            return found
+    return None
+
+
+def _in_row(lists: pa.Array, element: _Found) -> _Found:
+    """An element's place in `flatten` becomes the row of its list."""
+    return (pc.list_parent_indices(lists)[element[0]].as_py(), *element[1:])
