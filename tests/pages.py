@@ -17,14 +17,6 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|sql|console)\n(.*?)^```$|^<!-- run\n(.*?)^-->$", re.M | re.S)
 STATEMENT_END = re.compile(r";[ ]*(?:--.*)?$", re.M)
-RUN = (
-    "getting-started",
-    "recipes",
-    "coming-from-delta",
-    "coming-from-iceberg",
-    "spark",
-    "contributing",
-)
 BY_THE_SHELL = {"cp", "mkdir", "mv"}
 ELSEWHERE = {"bash", "pip", "spark-sql", "spark-submit", "jar=$(python"}
 """What other tests run, because it makes environments, clusters or Sparks of its own."""
@@ -40,8 +32,9 @@ class Block:
 
 
 def code_pages() -> list[Path]:
-    """The pages for people whose code runs."""
-    return [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in RUN)]
+    """Every page for people that has code."""
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [page for page in pages if list(blocks(page))]
 
 
 def needs_spark(page: Path) -> bool:

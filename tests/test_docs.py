@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
-from typing import Any
 
-import pyarrow as pa
 import pytest
 
 import colonnade
+from tests.pages import code_pages, needs_spark, run_page
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -77,16 +75,14 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert set(PAGES) - seen == set()
 
 
-def test_the_lines_of_the_page_about_python_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "page", [each for each in code_pages() if not needs_spark(each)], ids=lambda page: page.stem
+)
+def test_the_code_of_every_page_without_spark_runs_as_it_stands(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "python.md").read_text("utf-8")
-    rows = pa.table({"id": [1], "day": [date(2026, 1, 1)], "tip": pa.nulls(1)})
-    names: dict[str, Any] = {"schema": rows.select(["id", "day"]).schema, "rows": rows}
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(block, names)
-    assert names["orders"].scan(["id"]).to_arrow()["id"].to_pylist() == [1, 1]
+    run_page(page, {"colonnade": colonnade})
 
 
 def test_the_reference_has_every_public_name_and_no_other() -> None:
