@@ -100,6 +100,10 @@ class CheckpointTables:
         for _ in self.names.items(seen):
             pass
 
+    def places(self) -> set[Place]:
+        """Where the pages of the tables and of their names lie."""
+        return self.records.table.places() | self.names.table.places()
+
     def _decode(self, table: str, value: Any) -> TableState:
         name = f"{self.records.store.url} (table {table} of a checkpoint)"
         state = decode_table_record(value, False, name, self._read_batches)

@@ -43,7 +43,9 @@ _PARAMETRIC = re.compile(
 
 
 def _check_primitive(name: str) -> str:
-    if name not in _PLAIN and not _PARAMETRIC.fullmatch(name):
+    if name in _PLAIN:
+        return name
+    if not _PARAMETRIC.fullmatch(name):
         raise ValueError(
             f"{name!r} is not a type that Colonnade stores; types are written like long, string"
             " or decimal(9,2)"

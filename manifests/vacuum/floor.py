@@ -5,11 +5,13 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from colonnade.manifests.checkpoint.paged_map import Place
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
+from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
@@ -17,7 +19,7 @@ from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_model
 from colonnade.manifests.model.operations import Anchor, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
@@ -91,16 +93,43 @@ def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
     """
     stored, ref = store_snapshot(log.store, state, limits=log.limits)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
-    read_back = _read_state(log, anchor)
-    if _counts(read_back) != _counts(state) or not all(
-        name_the_same(log.store, table, read_back.tables[key])
-        and are_stored(table.batches, read_back.tables[key].batches)
-        for key, table in state.tables.items()
-    ):
+    if not _is_same(log.store, state, _read_state(log, anchor)):
         raise CorruptionError(
             f"{log.store.locate(checkpoint_name(ref.root))} is not the state that was written."
         )
     return anchor, stored
+
+
+def _is_same(store: ObjectStore, state: Snapshot, read_back: Snapshot) -> bool:
+    """Whether a state that was read back is the one that was stored.
+
+    Both may have pages of tables in common, which were written and read back before: only tables in
+    other pages are compared. Raises CorruptionError where one cannot be read, StoreError.
+    """
+    one, other = state.tables, read_back.tables
+    if not (isinstance(one, StoredTables) and isinstance(other, StoredTables)):
+        return one.keys() == other.keys() and all(
+            _is_same_table(store, table, other[key]) for key, table in one.items()
+        )
+    found = {table.id: table for table in other.stored.read_unseen(one.stored.places())}
+    changed = one.held()
+    added = sum(table is not None and key not in one.stored for key, table in changed.items())
+    gone = sum(table is None and key in one.stored for key, table in changed.items())
+    return (
+        len(other.stored.records) == len(one.stored.records) + added - gone
+        and {key for key, table in changed.items() if table is not None} <= found.keys()
+        and all(
+            key in one and _is_same_table(store, one[key], table) for key, table in found.items()
+        )
+    )
+
+
+def _is_same_table(store: ObjectStore, one: TableState, other: TableState) -> bool:
+    return (
+        _counts(one) == _counts(other)
+        and name_the_same(store, one, other)
+        and are_stored(one.batches, other.batches)
+    )
 
 
 def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
@@ -124,17 +153,27 @@ def _read_state(log: LogReader, anchor: Anchor) -> Snapshot:
 def cached_objects(store: ObjectStore, floor: int) -> set[str]:
     """The objects of the checkpoints above the floor that the hint leads to.
 
-    They are caches: one that is damaged or gone is passed over. Raises StoreError.
+    They are caches: one that is damaged or gone is passed over. A page of tables that several have
+    is read once. Raises StoreError.
     """
     newest = read_hint(store)
-    found = set[str]()
+    found, seen = set[str](), set[Place]()
     for ref in (newest[0], *newest[1].earlier) if newest else ():
         if ref.epoch > floor:
             try:
-                found |= {ref.root} | segments_of(read_state(store, ref))
+                state = read_state(store, ref)
+                for table in _unseen_tables(state, seen):
+                    found |= table.listing_objects()
+                found |= {ref.root} | state.stored_objects()
             except (NotFoundError, CorruptionError):
                 continue
     return found
+
+
+def _unseen_tables(state: Snapshot, seen: set[Place]) -> Iterable[TableState]:
+    """The tables of a checkpoint that was just read, but for those in pages that are in `seen`."""
+    tables = state.tables
+    return tables.stored.read_unseen(seen) if isinstance(tables, StoredTables) else tables.values()
 
 
 def segments_of(state: Snapshot) -> set[str]:
@@ -217,9 +256,6 @@ def _floor_anchor(head: Snapshot) -> Anchor:
     return anchor
 
 
-def _counts(state: Snapshot) -> Mapping[str, Sequence[int | None]]:
-    """What counts cannot be told apart in two equal states."""
-    return {
-        table.id: (table.changed_epoch, table.next_rowset_id, table.rowsets.rowset_count)
-        for table in state.tables.values()
-    }
+def _counts(table: TableState) -> tuple[str, int, int, int]:
+    """What is equal in two equal states of a table, beside what it lists."""
+    return table.name, table.changed_epoch, table.next_rowset_id, table.rowsets.rowset_count
