@@ -16,7 +16,7 @@ import pytest
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset import output as rowset_output
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, plan_scan
+from colonnade.tableformat.scan.plan import plan_scan, split_plan
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import live, new
 from tests.large_changes import (
@@ -32,24 +32,13 @@ from tests.large_changes import (
 from tests.large_tables import TableMaker, same_rows
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, spark_schema
 
-SLICE_ROWS = 20_000
-"""The JVM hands over so many rows at a time, which is what fits into an answer."""
-
-
-def slices(plan: ScanPlan) -> Iterator[ScanPlan]:
-    """Plans of a few rows each, which together read what `plan` does."""
-    for rowset in plan.rowsets:
-        for first, end in rowset.ranges:
-            for at in range(first, end, SLICE_ROWS):
-                part = rowset.model_copy(update={"ranges": ((at, min(end, at + SLICE_ROWS)),)})
-                yield plan.model_copy(update={"rowsets": (RowSetScan.model_validate(part),)})
-
 
 def read_by_java(tool: ReadTool, url: Path, table: ArrowTable) -> Iterator[list[Any]]:
-    rowsets = live(table)
+    """The rows between two cuts at a time, which is what fits into an answer of the JVM."""
+    plan = plan_scan(table.state, table.epoch, live(table))
     shown = spark_schema(table.state.schema)
-    for plan in slices(plan_scan(table.state, table.epoch, rowsets)):
-        yield tool.rows(str(url), plan.model_dump(mode="json", exclude_none=True), shown)
+    for part in split_plan(plan, target_bytes=1):
+        yield tool.rows(str(url), part.model_dump(mode="json", exclude_none=True), shown)
 
 
 def check(tool: ReadTool, url: Path, table: ArrowTable, rows: pa.Table, step: str) -> None:
