@@ -63,6 +63,10 @@ def test_every_page_that_the_code_names_is_there() -> None:
     assert [(str(file), target) for file, target in named if not is_there(target, ROOT)] == []
 
 
+def test_the_readme_stays_one_page() -> None:
+    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 130
+
+
 def test_every_page_can_be_reached_from_the_readme() -> None:
     seen: set[Path] = set()
     waiting = [ROOT / "README.md"]

@@ -16,6 +16,7 @@ lock pyproject.toml dev.lock --extra dev "$@"
 lock - build.lock "$@" <<<'setuptools>=77' # builds pyspark, which comes as source only
 lock - spark41.lock "$@" <<<'pyspark==4.1.4' # the supported lines before the newest
 lock - spark42.lock "$@" <<<'pyspark==4.2.1'
+# Makes the site of docs/. mkdocstrings for Python 3.10 cannot do with newer pymdown-extensions.
 lock - docs.lock --constraint tests/setup/dev.lock "$@" \
-    <<<$'mkdocs-material>=9.6,<10\nmkdocstrings[python]>=0.30' # makes the site of docs/
+    <<<$'mkdocs-material>=9.6,<10\nmkdocstrings[python]>=0.30\npymdown-extensions<12'
 lock pyproject.toml lowest.lock --resolution lowest-direct "$@" # tried on Python 3.10
