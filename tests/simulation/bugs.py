@@ -21,6 +21,7 @@ import colonnade.manifests.log.log
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.arrays.entry_block import EntryBlock
 from colonnade.manifests.arrays.partitions import PartitionKey
+from colonnade.manifests.checkpoint import stored_object
 from colonnade.manifests.checkpoint import writer as checkpoint_writer
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit import conflicts
@@ -45,7 +46,7 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
-from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.object_names import checkpoint_name, epoch_name
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
@@ -60,11 +61,13 @@ from colonnade.tableformat.statements import replace_partitions
 from colonnade.tableformat.table import restore
 from tests.faults import Fault
 from tests.simulation.actors.compactor import Compactor
+from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.every import ACTORS
 from tests.simulation.actors.keeper import Keeper
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
+from tests.simulation.actors.undropper import Undropper
 from tests.simulation.actors.vacuumer import Vacuumer
 from tests.simulation.actors.vandal import Vandal
 from tests.simulation.actors.writer import Writer
@@ -237,6 +240,22 @@ class Bug:
         return None
 
 
+def _with_carried_batches(*given: Any, **named: Any) -> Change:
+    """The change of a restore that takes all batches for its own."""
+    return Change(*given, **{**named, "carried": frozenset()})
+
+
+def _base_or_nothing(
+    log: Log, epoch: int, transaction: str, *, fresh: bool = False
+) -> tuple[Snapshot, bool]:
+    """A commit that is sent again, and that takes an absent base for a commit that failed."""
+    return log.read_at(epoch), False
+
+
+def _only_the_first(object_id: str, read: Callable[[str], Any]) -> Any:
+    return read(checkpoint_name(object_id))
+
+
 def _lost_deletion(target: Target, kind: Any, gone: FrozenBitMap, vector: Any, **_: bool) -> Target:
     return _real_after(target, kind, gone, vector)
 
@@ -286,6 +305,10 @@ PARTITIONED = (
 )
 
 COMPACTED = (Writer(mix=(4, 4, 4, 0, 0, 0)), Reader(2), Compactor(6))
+
+UNDROPPED = (Undropper(6), Reader(1), Vacuumer(0.5))
+
+SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
@@ -421,6 +444,29 @@ BUGS: tuple[Bug, ...] = (
         lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
         actors=VACUUMED,
         seeds=100,
+    ),
+    Bug(
+        "the default mix overlooks what came between the parts of a vacuum",
+        lambda: patch.object(Log, "commit_change", _each_part_since_the_one_before),
+        seeds=100,
+    ),
+    Bug(
+        "a restore takes batches that it carries along for its own",
+        lambda: patch.object(restore, "Change", _with_carried_batches),
+        actors=UNDROPPED,
+        seeds=100,
+    ),
+    Bug(
+        "a commit whose base was vacuumed is called failed",
+        lambda: patch.object(Log, "resume", _base_or_nothing),
+        actors=SENT_AGAIN,
+        seeds=20,
+    ),
+    Bug(
+        "the second copy of an anchor is not read",
+        lambda: patch.object(stored_object, "_either", _only_the_first),
+        actors=(Writer(), Reader(), Vandal(4), Vacuumer(4)),
+        seeds=20,
     ),
     Bug(
         "a vacuum overlooks what is in the segments of a large append",

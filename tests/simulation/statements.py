@@ -369,8 +369,8 @@ def restored(base: State, head: State, then: State) -> State:
     assert after.keys().isdisjoint(then), "a table that was made again meanwhile was made twice"
     for name, rows in then.items():
         if name in base and base[name] == rows:
-            # It had not changed, so the restore takes nothing from it that came since.
-            after[name] = head[name]
+            # It had not changed, so the restore leaves alone what came since, also its drop.
+            after.update({name: head[name]} if name in head else {})
         else:
             assert head.get(name) == base.get(name), "a restore lost what came after its base"
             after[name] = rows

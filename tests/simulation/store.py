@@ -17,8 +17,12 @@ T = TypeVar("T")
 EPOCHS = epoch_name(0).rpartition("/")[0] + "/0"
 """What the names of epochs begin with."""
 
-MOST_CALLS = 2_000
-"""Each piece of work ends within this number of store calls; the most seen is a tenth of it."""
+MOST_CALLS = 10_000
+"""Each piece of work ends within this number of store calls.
+
+The longest are vacuums whose epochs name two victims each: all of them are compared with every
+epoch since the look.
+"""
 
 CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
 

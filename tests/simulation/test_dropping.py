@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
+from colonnade.manifests.commit import sending
 from colonnade.manifests.log import creation, removed_folder
+from colonnade.manifests.model.operations import Epoch
+from colonnade.manifests.state.fold import _Fold
 from colonnade.manifests.store import LocalStore
 from tests.simulation.dropping import simulate_dropping
 
@@ -33,7 +36,26 @@ def _always_dropped(folder: str) -> bool:
     return True
 
 
+def _forget_the_end(fold: _Fold, epoch: Epoch) -> None:
+    _apply(fold, epoch)
+    fold._dropped = False
+
+
+_apply = _Fold.apply
+
+
+@contextmanager
+def _an_end_that_nobody_sees() -> Iterator[None]:
+    """Neither writers nor the fold know an epoch that ends a log."""
+    with (
+        patch.object(sending, "_ends_log", lambda epoch: False),
+        patch.object(_Fold, "apply", _forget_the_end),
+    ):
+        yield
+
+
 BUGS: dict[str, Callable[[], AbstractContextManager[Any]]] = {
+    "epochs follow the one that ends a log": _an_end_that_nobody_sees,
     "an epoch makes its folder": lambda: patch.object(LocalStore, "_slot", _makes_folders),
     "any log at the place is the one that was read": lambda: patch.object(
         LocalStore, "_first_in", lambda store, folder: (0, 0, 0)
