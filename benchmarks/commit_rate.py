@@ -30,14 +30,23 @@ ROWS = pa.table(
 
 @dataclass(frozen=True)
 class Round:
-    """What some processes did at the same time: the seconds of each append, by process."""
+    """What some processes did at the same time: the seconds of each append, by process.
+
+    `lost` counts the slots that all of them lost to each other.
+    """
 
     times: Sequence[Sequence[float]]
+    lost: int
 
     @property
     def rate(self) -> float:
         """Commits a second of all together."""
         return sum(map(len, self.times)) / SECONDS
+
+    @property
+    def lost_slots(self) -> float:
+        """Slots lost for each commit; each is an epoch that was written in vain, and a pause."""
+        return self.lost / max(1, sum(map(len, self.times)))
 
     @property
     def median(self) -> float:
@@ -71,6 +80,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     slowest = statistics.median(each.slowest for each in together) * 1e3
     spread = statistics.median(each.slowest / each.median for each in together)
     unfair = statistics.median(each.unfairness for each in together)
+    lost = statistics.median(each.lost_slots for each in together)
     return [
         Figure(f"time of a commit: {PROCESSES} processes together beside one", "ms", 1e3 / many,
                1e3 / one, 1 / gain, target=0.667),
@@ -80,6 +90,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
                slowest, median, spread, target=20),
         Figure("commits of the process with most for each of the one with least", "", unfair,
                target=2),
+        Figure(f"slots that a commit loses to others, {PROCESSES} processes", "", lost),
     ]  # fmt: skip
 
 
@@ -93,18 +104,27 @@ def _round(path: Path, processes: int) -> Round:
     ]
     for worker in workers:
         worker.start()
-    times = [results.get() for _ in workers]
+    found = [results.get() for _ in workers]
     for worker in workers:
         worker.join()
-    return Round(times)
+    return Round([times for times, _ in found], sum(lost for _, lost in found))
 
 
-def _append(path: Path, barrier: Barrier, results: SimpleQueue[list[float]]) -> None:
+def _append(path: Path, barrier: Barrier, results: SimpleQueue[tuple[list[float], int]]) -> None:
     """Append in a process of its own for some seconds."""
-    table, times = colonnade.open(path), list[float]()
+    table, times, lost = colonnade.open(path), list[float](), 0
+    log = table._log
+
+    def pause(seconds: float) -> None:
+        """A log pauses where it has lost a slot, and else where a store fails."""
+        nonlocal lost
+        lost += 1
+        time.sleep(seconds)
+
+    log.pause = pause
     barrier.wait()
     end = time.perf_counter() + SECONDS
     while (begin := time.perf_counter()) < end:
         table.append(ROWS)
         times.append(time.perf_counter() - begin)
-    results.put(times)
+    results.put((times, lost))

@@ -37,10 +37,11 @@ def wait_for_turn(
     """Wait for a turn, at most `limit_s` seconds, and `follow` others then and now and then before.
 
     Returns what `follow` says last: a change that somebody else has committed needs no turn. It is
-    told whether there was a wait, in which others may have committed.
+    told whether others may have committed since the slot was last looked at. That is so where turns
+    are ordered, even without a wait, and a look costs less than a lost slot.
     """
     if turn.take(0):
-        return follow(False)
+        return follow(turn.ordered)
     for _ in range(round(limit_s / LOOK_S)):
         if turn.take(LOOK_S):
             break

@@ -97,6 +97,9 @@ class Turn:
     at the end of the block.
     """
 
+    ordered = False
+    """Whether others have turns, too, and may have put since this writer looked."""
+
     def take(self, wait_s: float) -> bool:
         """Wait for the turn, at most so many seconds; returns whether one has it."""
         del wait_s

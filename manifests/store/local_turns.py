@@ -38,6 +38,8 @@ class Turns(threading.local):
 class _FolderTurn(Turn):
     """A turn of one thread. Where the lock is taken, another thread waits for it meanwhile."""
 
+    ordered = True
+
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._file: int | None = None
