@@ -23,6 +23,7 @@ from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
 from colonnade.spark_ext.types import from_json
 from colonnade.spark_ext.write_plan import TableDesign, plan_spark_write
+from colonnade.spark_ext.write_task import task_json
 from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.statements.commit import commit_written
@@ -73,6 +74,7 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     names = {column.id: column.name for column in job.target.table_schema.fields}
     return {
         "job": job.model_dump_json(),
+        "task": task_json(job),
         "exact": exact,
         "path": location.url,
         "database": None if base is None else base.database,

@@ -16,7 +16,8 @@ class WriteOptions:
     """What a writer may choose; readers understand every choice.
 
     `target_bytes` is the stored size at which a RowSet ends, `max_records` the most rows that it
-    gets (None: no limit). `block_rows` is the distance of cuts; `block_bytes` bounds a decoded
+    gets (None: no limit). `block_rows` is the distance of cuts; rows of more than `cut_bytes`
+    decoded are cut earlier, because readers decode whole stretches. `block_bytes` bounds a decoded
     block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
     those of at most `packed_bytes` in one object, larger ones in a directory. A RowSet of more
     columns may have as much for every 64 of them, since each file costs a wait for the disk.
@@ -28,6 +29,7 @@ class WriteOptions:
     target_bytes: int = 128 * MIB
     max_records: int | None = None
     block_rows: int = 65_536
+    cut_bytes: int = 32 * MIB
     block_bytes: int = 8 * MIB
     packed_bytes: int = 4 * MIB
     inline_bytes: int = 16 * KIB

@@ -20,13 +20,10 @@ from colonnade.tableformat.rowset.output import RowSetOutput
 from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.stored_block import StoredBlock
 from colonnade.tableformat.rowset.task_writer import TaskWriter
-from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
+from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.arrow_types import to_storage
 
 __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
-
-_CUT_BYTES = 32 * MIB
-"""Wide rows are cut before there are `block_rows` of them: readers decode whole stretches."""
 
 
 class RowSetWriter(TaskWriter):
@@ -52,7 +49,7 @@ class RowSetWriter(TaskWriter):
         self._columns = [column_of(field) for field in schema.fields]
         self._sort_key = tuple(sort_key)
         self._options = options or WriteOptions()
-        self._limit_bytes = self._options.run_bytes if self._sort_key else _CUT_BYTES
+        self._limit_bytes = self._options.run_bytes if self._sort_key else self._options.cut_bytes
         # With the bytes of each: Arrow adds them up anew whenever it is asked.
         self._pending: deque[tuple[pa.RecordBatch, int]] = deque()
         self._pending_rows = 0
@@ -144,7 +141,9 @@ class RowSetWriter(TaskWriter):
         del by_id
         size = sum(array.nbytes for arrays in chunks for array in arrays)
         rows = self._rowset_rows(size, len(order))
-        cut_rows = min(self._cut_rows(), max(1, len(order) * _CUT_BYTES // max(size, 1)))
+        cut_rows = min(
+            self._cut_rows(), max(1, len(order) * self._options.cut_bytes // max(size, 1))
+        )
         columns: Iterable[pa.Array] = map(_drain, chunks)
         if rows < len(order):
             columns = list(columns)

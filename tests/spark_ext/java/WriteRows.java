@@ -32,8 +32,7 @@ import org.apache.spark.sql.vectorized.ColumnarBatch;
  * Writes Arrow rows through the task writer without Spark: a request of JSON on each line of
  * standard input, its answer on a line of standard output.
  *
- * <p>A request names a job, the schema of the rows, an Arrow stream, and may override write
- * options; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
+ * <p>A request names a job, the schema of the rows and an Arrow stream; rows arrive as unsafe rows, which is what Spark hands over, or as any other rows. {@code
  * abort} gives up instead of committing. {@code layout} is another schema to lay out unsafe rows
  * by, for values that Spark itself would not let pass. Of the rows whose numbers are {@code
  * inserted} the writer of row changes is told that they are new.
@@ -82,39 +81,10 @@ public final class WriteRows {
 
   private static DataWriter<InternalRow> taskWriter(JsonNode request, StructType schema) {
     String json = request.get("job").asText();
-    JsonNode given = request.path("options");
     if (request.has("inserted")) {
       return new RowChangeWriterFactory(json, schema).createWriter(0, 0);
     }
-    if (given.isMissingNode()) {
-      return new ColonnadeWriterFactory(json, schema, null).createWriter(0, 0);
-    }
-    WriteJob job = WriteJob.parse(json);
-    WriteOptions now = job.options();
-    WriteOptions options =
-        new WriteOptions(
-            now.targetBytes(),
-            now.maxRecords(),
-            given.path("block_rows").asInt(now.blockRows()),
-            given.path("cut_bytes").asLong(now.cutBytes()),
-            given.path("held_bytes").asLong(now.heldBytes()),
-            given.path("block_bytes").asLong(now.blockBytes()),
-            given.path("packed_bytes").asLong(now.packedBytes()),
-            given.path("inline_bytes").asLong(now.inlineBytes()),
-            now.sync(),
-            now.indexedColumns(),
-            now.bloomColumns());
-    WriteJob other =
-        new WriteJob(
-            job.url(),
-            job.prefix(),
-            job.job(),
-            job.columns(),
-            job.sortKey(),
-            job.partitionedBy(),
-            job.replacesText(),
-            options);
-    return new TaskWriter(RowWriter.of(other, schema));
+    return new ColonnadeWriterFactory(json, schema, null).createWriter(0, 0);
   }
 
   private static void feed(DataWriter<InternalRow> task, StructType schema, JsonNode request)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.spark_ext.pyspark_types import to_spark
+from colonnade.spark_ext.write_task import options_of, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
@@ -63,19 +64,22 @@ class WriteTool(JsonProcess):
         settings: WriteSettings | None = None,
         row_schema: str | None = None,
         invalid_text: TextPolicy = "refuse",
+        options: Mapping[str, Any] | None = None,
         **request: Any,
     ) -> dict[str, Any]:
-        """What the writer makes of some rows: its report, or an error."""
+        """What the writer makes of some rows: its report, or an error.
+
+        `options` stand in for those that the job implies.
+        """
         with pa.OSFile(str(self._rows), "wb") as sink:
             # The schema without labels, since batches may have others than the table.
             first = pa.schema([field.remove_metadata() for field in batches[0].schema])
             with pa.ipc.new_stream(sink, first) as writer:
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
+        job = job_of(url, schema, key, settings, partitioned_by, invalid_text)
         request |= {
-            "job": job_of(
-                url, schema, key, settings, partitioned_by, invalid_text
-            ).model_dump_json(),
+            "job": task_json(job, replace(options_of(job), **(options or {}))),
             "schema": row_schema or to_spark(schema).json(),
             "arrow": str(self._rows),
         }

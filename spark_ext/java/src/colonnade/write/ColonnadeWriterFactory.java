@@ -8,9 +8,9 @@ import org.apache.spark.sql.types.StructType;
 /**
  * Makes the writers of one write job on the executors.
  *
- * <p>{@code jobJson} is the planned job as JSON, {@code rowSchema} that of the rows to come; its
- * columns are found by name, in any order and case. Where the table has a sort key, the rows of a
- * task must arrive in its order. {@code check} is what every row must meet, or null.
+ * <p>{@code jobJson} is what a task must know of the job, {@code rowSchema} the schema of the rows;
+ * its columns are found by name, in any order and case. Where the table has a sort key, the rows of
+ * a task must arrive in its order. {@code check} is what every row must meet, or null.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
   private static final long serialVersionUID = 1L;

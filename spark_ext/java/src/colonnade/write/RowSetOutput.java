@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  * columns, becomes one object, or no object at all. Spec: docs/spec/rowset.md#places
  */
 final class RowSetOutput {
-  /** A wider RowSet waits in memory instead, and so many of its files are written at a time. */
+  /** The most files that are open at once. A RowSet of more columns waits in memory instead. */
   private static final int MOST_OPEN_FILES = 256;
 
   private final ByteSink sink;
@@ -82,7 +82,7 @@ final class RowSetOutput {
     this.partition = partition;
     this.encoder = encoder;
     this.cuts = new CutsBuilder(options.blockRows());
-    this.packedLimit = options.packedLimit(job.columns().size());
+    this.packedLimit = options.packedBytes();
     for (TableField column : job.columns()) {
       parts.add(new Part(column, options.bloomColumns().contains(column.id())));
     }

@@ -1,17 +1,23 @@
 package colonnade.write;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.HashSet;
 import java.util.Set;
 
 /**
- * How RowSets are cut, sized and placed; readers understand every choice.
+ * How RowSets are cut, sized and placed, as Python has decided; readers understand every choice.
  *
- * <p>{@code targetBytes} is the stored size at which a RowSet ends, {@code maxRecords} the most
- * rows that it gets; {@code blockRows} is the distance of cuts, {@code cutBytes} the staged size at
- * which wide rows are cut earlier, and {@code heldBytes} what the open writers of several partitions
- * may hold; {@code blockBytes} bounds a decoded block of more than one row. RowSets of at most {@code inlineBytes} live in the log, those of at most {@code packedBytes} in
- * one object, and of more columns as much for every 64 of them, since each file costs a wait for the
- * disk. {@code indexedColumns} are the ids whose statistics the log keeps, {@code
- * bloomColumns} those whose blocks get Bloom filters.
+ * @param targetBytes the stored size at which a RowSet ends
+ * @param maxRecords the most rows of a RowSet
+ * @param blockRows the distance of cuts
+ * @param cutBytes the staged size at which wide rows are cut earlier
+ * @param heldBytes what the open writers of several partitions may hold
+ * @param blockBytes the most bytes of a decoded block of more than one row
+ * @param packedBytes the most stored bytes of a RowSet that is one object
+ * @param inlineBytes the most stored bytes of a RowSet that lives in the log
+ * @param sync whether objects must have reached the disk before the commit
+ * @param indexedColumns the ids of the columns whose statistics the log keeps
+ * @param bloomColumns the ids of the columns whose blocks get Bloom filters
  */
 record WriteOptions(
     long targetBytes,
@@ -25,32 +31,24 @@ record WriteOptions(
     boolean sync,
     Set<Integer> indexedColumns,
     Set<Integer> bloomColumns) {
-  private static final long MIB = 1 << 20;
-  private static final int PACKED_COLUMNS = 64;
-
-  /** The choices of every write but those that its settings make. */
-  static WriteOptions of(
-      long targetBytes,
-      long maxRecords,
-      boolean sync,
-      Set<Integer> indexedColumns,
-      Set<Integer> bloomColumns) {
+  static WriteOptions parse(JsonNode options) {
     return new WriteOptions(
-        targetBytes,
-        maxRecords,
-        65_536,
-        32 * MIB,
-        128 * MIB,
-        8 * MIB,
-        4 * MIB,
-        16 << 10,
-        sync,
-        indexedColumns,
-        bloomColumns);
+        options.get("target_bytes").longValue(),
+        options.get("max_records").longValue(),
+        options.get("block_rows").intValue(),
+        options.get("cut_bytes").longValue(),
+        options.get("held_bytes").longValue(),
+        options.get("block_bytes").longValue(),
+        options.get("packed_bytes").longValue(),
+        options.get("inline_bytes").longValue(),
+        options.get("sync").booleanValue(),
+        ids(options.get("indexed_columns")),
+        ids(options.get("bloom_columns")));
   }
 
-  /** The most stored bytes of a RowSet of so many columns that is one object. */
-  long packedLimit(int columns) {
-    return packedBytes * Math.max(1, columns / PACKED_COLUMNS);
+  private static Set<Integer> ids(JsonNode columns) {
+    Set<Integer> ids = new HashSet<>();
+    columns.forEach(column -> ids.add(column.intValue()));
+    return ids;
   }
 }

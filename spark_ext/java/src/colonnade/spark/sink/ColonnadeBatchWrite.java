@@ -23,7 +23,7 @@ final class ColonnadeBatchWrite implements BatchWrite {
 
   @Override
   public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new ColonnadeWriterFactory(planned.job(), planned.rows(), check);
+    return new ColonnadeWriterFactory(planned.task(), planned.rows(), check);
   }
 
   @Override

@@ -26,7 +26,8 @@ import org.apache.spark.sql.types.StructType;
 /**
  * A write that is planned: its transaction and base epoch are fixed.
  *
- * @param job the planner's job, for the tasks and for the commit
+ * @param job the planner's job, for the commit
+ * @param task what each task must know of the job
  * @param path of the table
  * @param database that of the table, or null where the write creates it
  * @param rows the columns that Spark will give
@@ -36,6 +37,7 @@ import org.apache.spark.sql.types.StructType;
  */
 public record PlannedWrite(
     String job,
+    String task,
     String path,
     String database,
     StructType rows,
@@ -43,12 +45,15 @@ public record PlannedWrite(
     PartitionLayout layout,
     boolean exact) {
 
-  /** Makes what the tasks report visible in one epoch; may be called again. */
+  /** Makes the rows that tasks report visible in one epoch. May be called again. */
   public void commit(WriterCommitMessage[] messages) {
     send("commit_write", Map.of("messages", texts(messages)));
   }
 
-  /** The same of an append, which may insert {@code merged}, rows missing in these columns. */
+  /**
+   * Commits an append. If it is a MERGE that inserts, {@code merged} are the columns by which it
+   * looked for existing rows.
+   */
   void append(Optional<List<String>> merged, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("messages", texts(messages));
@@ -56,7 +61,7 @@ public record PlannedWrite(
     send("commit_write", more);
   }
 
-  /** The same of tasks that took rows, too. */
+  /** Commits what tasks report that deleted, moved and added rows. */
   public void commit(RowChange change, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("kind", change.kind());
@@ -66,7 +71,10 @@ public record PlannedWrite(
     send("commit_rows", more);
   }
 
-  /** The same of rows in place of those that meet a condition, which {@code filters} tell of. */
+  /**
+   * Commits rows that replace those which meet a condition; {@code filters} describe the condition
+   * to the planner.
+   */
   void replace(
       SparkCondition condition,
       List<Map<String, Object>> filters,

@@ -12,8 +12,9 @@ import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
- * A planned change of rows: each task has those to write by partition, in the order of the sort key.
- * Its tasks write what nobody sees; the commit shows it, and takes the rows that go, in one epoch.
+ * A planned change of rows: each task has those to write by partition, in the order of the sort
+ * key. Its tasks write objects that no reader sees. The commit adds them and deletes rows in one
+ * epoch.
  */
 final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite {
   private static final SortOrder[] UNSORTED = {};
@@ -64,7 +65,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
 
   @Override
   public DeltaWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
-    return new RowChangeWriterFactory(planned.job(), planned.rows());
+    return new RowChangeWriterFactory(planned.task(), planned.rows());
   }
 
   @Override

@@ -35,7 +35,7 @@ public record WriteRequest(
     return new WriteRequest(path, rows, options, null, null, false, null, false, true);
   }
 
-  /** The same of a table as a statement has seen it. */
+  /** Returns the request for the state of a table that a statement has read. */
   public WriteRequest basedOn(ColonnadeTable table) {
     boolean functions = table.layout().callable();
     return new WriteRequest(
@@ -69,6 +69,7 @@ public record WriteRequest(
     JsonNode planned = Planner.call("plan_write", args);
     return new PlannedWrite(
         planned.get("job").asText(),
+        planned.get("task").asText(),
         planned.get("path").asText(),
         planned.get("database").textValue(),
         rows,

@@ -1,0 +1,64 @@
+"""What a task in the JVM must know of a planned write.
+
+It is a part of the `WriteJob`, and everything that the job's settings and the table decide about
+RowSets. So the JVM has no constants of its own for what Python decides.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
+from colonnade.tableformat.write.job import WriteJob, write_options
+
+HELD_BYTES = 128 * MIB
+"""The open writers of several partitions in one task may hold about this much."""
+
+ROWSET_ROWS = 2**32 - 1
+"""No RowSet has more rows: row numbers have 32 bits."""
+
+
+def options_of(job: WriteJob) -> WriteOptions:
+    """The options that a job implies."""
+    target = job.target
+    return write_options(
+        target.table_schema,
+        target.sort_key,
+        job.settings,
+        target.bloom_columns,
+        target.partition_fields,
+    )
+
+
+def task_json(job: WriteJob, options: WriteOptions | None = None) -> str:
+    """The JSON that each task of `job` gets; `options` stand in for those that the job implies."""
+    target = job.target
+    chosen = options or options_of(job)
+    task = {
+        "url": job.url,
+        "prefix": target.prefix,
+        "job": job.job,
+        "invalid_text": target.invalid_text,
+        "columns": target.table_schema.model_dump(mode="json")["fields"],
+        "sort_key": [key.model_dump(mode="json") for key in target.sort_key],
+        "partition_fields": [field.model_dump(mode="json") for field in target.partition_fields],
+        "options": _options_json(chosen, len(target.table_schema.fields)),
+    }
+    return json.dumps(task)
+
+
+def _options_json(options: WriteOptions, columns: int) -> dict[str, Any]:
+    return {
+        "target_bytes": options.target_bytes,
+        "max_records": min(options.max_records or ROWSET_ROWS, ROWSET_ROWS),
+        "block_rows": options.block_rows,
+        "cut_bytes": options.cut_bytes,
+        "held_bytes": HELD_BYTES,
+        "block_bytes": options.block_bytes,
+        "packed_bytes": options.packed_limit(columns),
+        "inline_bytes": options.inline_bytes,
+        "sync": options.sync,
+        "indexed_columns": sorted(options.indexed_columns),
+        "bloom_columns": sorted(options.bloom_columns),
+    }

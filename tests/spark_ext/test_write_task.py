@@ -1,0 +1,61 @@
+"""What a task in the JVM gets of a planned write."""
+
+import json
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.spark_ext.write_task import ROWSET_ROWS, options_of, task_json
+from colonnade.tableformat.rowset.write_options import WriteOptions
+from colonnade.tableformat.write.settings import WriteSettings
+from tests.spark_ext.java.write_tool import job_of
+
+JAVA = Path(__file__).parent.parent.parent / "spark_ext/java/src/colonnade/write/WriteOptions.java"
+PYTHON_ALONE = {"run_bytes", "inline_vector_bytes"}
+"""Spark sorts the rows of a task, and the driver writes deletion vectors."""
+
+
+def schema(columns: int = 40) -> TableSchema:
+    return TableSchema(
+        fields=tuple(SchemaField(id=i, name=f"c{i}", type="long") for i in range(1, columns + 1))
+    )
+
+
+def options(**settings: Any) -> dict[str, Any]:
+    task = json.loads(task_json(job_of("/t", schema(), settings=WriteSettings(**settings))))
+    return dict(task["options"])
+
+
+def test_every_choice_of_a_write_reaches_the_task() -> None:
+    choices = {field.name for field in fields(WriteOptions)} - PYTHON_ALONE
+    assert choices | {"held_bytes"} == set(options())
+
+
+def test_the_task_reads_every_choice_that_it_gets() -> None:
+    assert set(re.findall(r'options\.get\("(\w+)"\)', JAVA.read_text())) == set(options())
+
+
+def test_the_jvm_has_no_sizes_of_its_own() -> None:
+    code = re.sub(r"/\*.*?\*/", "", JAVA.read_text(), flags=re.DOTALL)
+    assert not re.search(r"\d{2,}", code)
+
+
+def test_statistics_are_kept_of_the_columns_that_python_would_index() -> None:
+    job = job_of("/t", schema())
+    assert options()["indexed_columns"] == sorted(options_of(job).indexed_columns)
+    assert len(options()["indexed_columns"]) < len(schema().fields)
+
+
+@pytest.mark.parametrize(("asked", "most"), [(None, ROWSET_ROWS), (10, 10), (2**40, ROWSET_ROWS)])
+def test_no_rowset_gets_more_rows_than_row_numbers_can_name(asked: int | None, most: int) -> None:
+    assert options(max_records=asked)["max_records"] == most
+
+
+def test_a_wide_table_may_have_larger_packed_rowsets() -> None:
+    job = job_of("/t", schema(128))
+    chosen = replace(options_of(job), packed_bytes=1000)
+    assert json.loads(task_json(job, chosen))["options"]["packed_bytes"] == 2000
