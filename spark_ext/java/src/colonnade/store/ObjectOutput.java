@@ -1,126 +1,20 @@
 package colonnade.store;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.FileSystemException;
-import java.nio.file.Files;
-import java.nio.file.LinkOption;
-import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Set;
 
 /**
- * A new object on its way: invisible until {@code close}, then whole.
+ * A new object that is being written: invisible until {@code close}, then whole.
  *
  * <p>Any error of {@code write} or {@code close} has already aborted it.
  */
-public final class ObjectOutput implements AutoCloseable {
-  /** The JDK copies through a native buffer as large as the write, and keeps it per thread. */
-  private static final int STEP_BYTES = 1 << 18;
-
-  private static final Set<String> NO_LINK_REASONS =
-      Set.of("Operation not permitted", "Operation not supported", "Function not implemented");
-
-  private final String location;
-  private final Path path;
-  private final Path temporary;
-  private final boolean sync;
-  private final FileChannel channel;
-
-  ObjectOutput(String location, Path path, Path temporary, boolean sync) throws IOException {
-    this.location = location;
-    this.path = path;
-    this.temporary = temporary;
-    this.sync = sync;
-    this.channel =
-        FileChannel.open(
-            temporary,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.CREATE_NEW,
-            LinkOption.NOFOLLOW_LINKS);
-  }
-
-  /** Appends bytes. Unbuffered, so hand over whole blocks. */
-  public void write(byte[] data) throws IOException {
-    ByteBuffer buffer = ByteBuffer.wrap(data);
-    try {
-      while (buffer.position() < data.length) {
-        buffer.limit(Math.min(data.length, buffer.position() + STEP_BYTES));
-        channel.write(buffer);
-      }
-    } catch (IOException error) {
-      abort();
-      throw StoreException.failed(location, "written", error);
-    }
-  }
+public interface ObjectOutput extends AutoCloseable {
+  /** Appends bytes. Nothing is buffered, so hand over whole blocks. */
+  void write(byte[] data) throws IOException;
 
   /** Makes the object visible under its name; does nothing after {@code close} or abort. */
   @Override
-  public void close() throws IOException {
-    if (channel.isOpen()) {
-      publish();
-      syncFolder();
-    }
-  }
+  void close() throws IOException;
 
-  /** As {@link #close}, but its name is not durable before {@link #syncFolder}. */
-  void publish() throws IOException {
-    if (!channel.isOpen()) {
-      return;
-    }
-    try {
-      if (sync) {
-        channel.force(true);
-      }
-      link();
-      Files.delete(temporary);
-    } catch (FileAlreadyExistsException error) {
-      throw StoreException.exists(location);
-    } catch (IOException error) {
-      throw StoreException.failed(location, "written", error);
-    } finally {
-      abort();
-    }
-  }
-
-  private void link() throws IOException {
-    try {
-      Files.createLink(path, temporary);
-    } catch (UnsupportedOperationException error) {
-      throw new IOException(StoreException.NO_LINKS, error);
-    } catch (FileAlreadyExistsException error) {
-      throw error;
-    } catch (FileSystemException error) {
-      boolean isKnown = NO_LINK_REASONS.contains(String.valueOf(error.getReason()));
-      throw isKnown ? new IOException(StoreException.NO_LINKS, error) : error;
-    }
-  }
-
-  Path folder() {
-    return path.getParent();
-  }
-
-  /** Makes the name durable, and those of all objects in its folder. */
-  void syncFolder() throws IOException {
-    if (sync) {
-      try {
-        ByteSink.sync(folder());
-      } catch (IOException error) {
-        throw StoreException.failed(location, "written", error);
-      }
-    }
-  }
-
-  /** Forgets what was written; does nothing after {@code close}. Never throws. */
-  public void abort() {
-    try {
-      channel.close();
-      Files.deleteIfExists(temporary);
-    } catch (IOException error) {
-      // What cannot be removed stays what it is: an unfinished object that vacuum knows.
-      return;
-    }
-  }
+  /** Discards what was written; does nothing after {@code close}. Never throws. */
+  void abort();
 }

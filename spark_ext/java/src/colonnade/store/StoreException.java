@@ -17,7 +17,7 @@ public final class StoreException {
       "this file system has no hard links, without which a commit on local disk is not safe;"
           + " keep the database on another one";
 
-  /** What to do about what the operating system says. */
+  /** What users can do about errors of the operating system, by their text. */
   private static final Map<String, String> REASONS =
       Map.of(
           "No space left on device",
@@ -50,7 +50,10 @@ public final class StoreException {
     return new IOException("[COLONNADE_UNSUPPORTED_FORMAT] " + sentence);
   }
 
-  /** The store refused or failed a call; a fault that already is a sentence stays as it is. */
+  /**
+   * The store refused or failed a call. An error that already has a code and a sentence is returned
+   * unchanged.
+   */
   public static IOException failed(String location, String verb, IOException cause) {
     if (cause.getMessage() != null && cause.getMessage().startsWith("[COLONNADE_")) {
       return cause;

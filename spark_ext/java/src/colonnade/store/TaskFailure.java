@@ -9,10 +9,10 @@ import scala.Option;
 import scala.collection.immutable.Map$;
 
 /**
- * Makes what users see of an error in a task: its condition, and one sentence behind its code.
+ * Makes the error that users see of a fault in a task: its condition, its code and one sentence.
  *
- * <p>Spark shows an exception of a task as it is, without "Job aborted" around it, where that has
- * a condition. It must be of a class of Spark's: the thread of the driver that receives it from an
+ * <p>Spark shows an exception of a task as it is, without "Job aborted" around it, where that has a
+ * condition. It must be of a class of Spark's: the thread of the driver that receives it from an
  * executor may not know the classes of this jar. Errors on the driver are of the same kind.
  */
 public final class TaskFailure {
