@@ -46,7 +46,9 @@ public final class ArrowBatch {
     return buffer;
   }
 
-  /** Add a buffer that is part of an array, which must stay as it is until the batch is written. */
+  /**
+   * Add a buffer that is part of an array, which must stay unchanged until the batch is written.
+   */
   public void lend(byte[] source, int start, int length) {
     if (bufferCount == lengths.length) {
       sources = Arrays.copyOf(sources, 2 * bufferCount);

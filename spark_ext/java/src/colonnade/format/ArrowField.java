@@ -9,7 +9,7 @@ import org.apache.arrow.flatbuf.Int;
 
 /**
  * An Arrow field as the schema message of a stream states it; {@code indexBits} is the width of a
- * dictionary's index, 0 where there is no dictionary.
+ * dictionary's index, or 0 without a dictionary.
  */
 public record ArrowField(
     String name, boolean nullable, ArrowType type, List<ArrowField> children, int indexBits) {
@@ -29,7 +29,7 @@ public record ArrowField(
     return new ArrowField(name, nullable, other, children, indexBits);
   }
 
-  /** The same values behind a dictionary, which always has the id 0: there is only one. */
+  /** Returns the field with a dictionary, whose id is always 0 because a stream has only one. */
   public ArrowField withDictionary(int bits) {
     return new ArrowField(name, nullable, type, children, bits);
   }

@@ -45,11 +45,11 @@ public final class ArrowStream {
   }
 
   /**
-   * Finds the messages; refuses buffers of which one would take more than is stated, or all more
-   * than the limit.
+   * Finds the messages of a stream. Refuses one buffer that would take more than {@code stated}
+   * bytes decoded, and buffers that would together take more than {@code limit}.
    *
-   * <p>An index may have left out bitmaps, each smaller than the values that it counted, so that all
-   * buffers may take more than it states.
+   * <p>An index may have left out bitmaps, each smaller than the values that it counted, so that
+   * all buffers may take more than it states.
    */
   public static ArrowStream parse(Slice data, long stated, long limit) throws Malformed {
     ArrowStream stream = new ArrowStream(data);
@@ -161,7 +161,7 @@ public final class ArrowStream {
     return new Batch(header, bytes.array(), position, compressed);
   }
 
-  /** A compressed buffer begins with its decoded size, or -1 when it is kept as it is. */
+  /** A compressed buffer begins with its decoded size, or with -1 if it is stored uncompressed. */
   private long decodedSize(int offset, int length, boolean compressed) throws Malformed {
     if (!compressed || length == 0) {
       return length;

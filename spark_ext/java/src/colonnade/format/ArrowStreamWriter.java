@@ -133,7 +133,7 @@ public final class ArrowStreamWriter implements AutoCloseable {
       body.write(source, from, length);
       return;
     }
-    // Arrow puts the decoded size first, or -1 before a buffer that is kept as it is.
+    // Arrow puts the decoded size first, or -1 before an uncompressed buffer.
     body.reserve(8 + Zstd.compressBound(length));
     int start = body.size + 8;
     int size =

@@ -12,7 +12,7 @@ import org.apache.spark.unsafe.Platform;
  * <p>Spec: docs/spec/rowset.md#bloom-filters
  */
 public final class BloomFilter {
-  /** A filter is a multiple of so many bytes. */
+  /** The bytes of a filter are a multiple of this number. */
   public static final int BUCKET_BYTES = 32;
 
   /** No filter is larger, in bytes. */
@@ -52,7 +52,7 @@ public final class BloomFilter {
     return XXH64.hashLong(value, 0);
   }
 
-  /** The hash of a float or double but for NaN; both zeros have one. */
+  /** The hash of a float or double other than NaN; both zeros have the same hash. */
   public static long hash(double value) {
     return hash(Double.doubleToRawLongBits(value + 0.0));
   }

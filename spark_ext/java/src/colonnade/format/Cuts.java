@@ -50,7 +50,7 @@ public record Cuts(long distance, List<Long> ends) {
 
   /**
    * The boundaries of the stretches of a RowSet, from 0 to {@code rows}, both included; null where
-   * these are no cuts of that many rows.
+   * the cuts do not fit that many rows.
    */
   public long[] boundaries(long rows) {
     if (ends.isEmpty()) {

@@ -11,7 +11,7 @@ import org.roaringbitmap.PeekableIntIterator;
 import org.roaringbitmap.RoaringBitmap;
 
 /**
- * The rows of one RowSet that are gone.
+ * The deleted rows of one RowSet.
  *
  * <p>Spec: docs/spec/deletion-vector.md
  */
@@ -91,8 +91,8 @@ public final class DeletionVector {
   }
 
   /**
-   * Those of {@code count} rows from {@code firstRow} on that are still there, counted from there;
-   * null when all are.
+   * Returns the live rows among {@code count} rows from {@code firstRow} on, counted from {@code
+   * firstRow}; null if none of them is deleted.
    */
   public int[] kept(long firstRow, int count) {
     long gone = rows.rangeCardinality(firstRow, firstRow + count);

@@ -1,6 +1,9 @@
 package colonnade.format;
 
-/** Stored bytes that are not what is said about them; whoever catches it knows their names. */
+/**
+ * Stored bytes contradict what the log or an index states about them. The catcher adds the name of
+ * the object.
+ */
 public final class Malformed extends Exception {
   private static final long serialVersionUID = 1L;
 

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import org.roaringbitmap.IntConsumer;
 import org.roaringbitmap.RoaringBitmap;
 
-/** Numbers of rows: a Roaring bitmap of the lower 32 bits for each value of the upper ones. */
+/** A set of row numbers: for each value of the upper 32 bits a Roaring bitmap of the lower ones. */
 public final class RowNumbers {
   private final Map<Integer, RoaringBitmap> bitmaps = new TreeMap<>(Integer::compareUnsigned);
   private RoaringBitmap last;
@@ -25,7 +25,7 @@ public final class RowNumbers {
     last.add((int) number);
   }
 
-  /** Adds the numbers of others, all greater by {@code shift}. */
+  /** Adds all numbers of {@code others}, each increased by {@code shift}. */
   public void addAll(RowNumbers others, long shift) {
     others.bitmaps.forEach(
         (upper, bitmap) -> {

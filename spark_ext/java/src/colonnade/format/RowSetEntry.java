@@ -9,7 +9,8 @@ import java.util.Map;
 /**
  * One RowSet as the log knows it. Spec: docs/spec/operations.md#rowset-entry
  *
- * <p>An entry that was parsed has neither statistics nor a partition: the driver has pruned by them.
+ * <p>An entry that was parsed has neither statistics nor a partition: the driver has pruned by
+ * them.
  *
  * @param object the random name of the RowSet's objects
  * @param place {@code directory}, {@code packed} or {@code inline}

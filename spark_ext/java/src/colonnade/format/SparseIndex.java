@@ -19,7 +19,7 @@ public record SparseIndex(
   public static final Set<String> ENCODINGS =
       Set.of("plain", "dictionary", "narrowed", "lengths", "constant", "null");
 
-  /** The columns of an index in their order, as they are stored. */
+  /** The columns of an index, in their stored order. */
   public enum Column {
     FIRST_ROW("first_row"),
     ROWS("rows"),
@@ -87,7 +87,7 @@ public record SparseIndex(
     return new SparseIndex(List.copyOf(entries), rows, offsets, filters);
   }
 
-  /** Whether a Bloom filter may have this many bytes; 0 stands for no filter. */
+  /** Whether a Bloom filter may have this many bytes; a block without a filter has 0. */
   public static boolean isFilterLength(long length) {
     return length >= 0 && length <= BloomFilter.LIMIT && length % BloomFilter.BUCKET_BYTES == 0;
   }

@@ -14,7 +14,7 @@ import java.util.Set;
  * @param nans how many rows are NaN
  * @param low a lower bound of all other values; null exactly where {@code high} is
  * @param high an upper bound of all other values
- * @param exact whether both bounds are values that occur, or there is no value to bound
+ * @param exact whether both bounds are values that occur, or the rows have only NULL and NaN
  */
 public record Statistics(long nulls, long nans, Bound low, Bound high, boolean exact) {
   /** Code points or bytes that a bound keeps in the index and the footer. */
@@ -29,8 +29,8 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
   }
 
   /**
-   * Shortens the bounds of strings and binary to {@code length} code points or bytes. Both bounds are
-   * dropped where no upper bound of that length is large enough.
+   * Shortens the bounds of strings and binary to {@code length} code points or bytes. Both bounds
+   * are dropped where no upper bound of that length is large enough.
    */
   public Statistics shorten(int length) {
     if (low == null || (low.length() <= length && high.length() <= length)) {

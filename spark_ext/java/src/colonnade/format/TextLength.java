@@ -14,7 +14,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 public record TextLength(int most, boolean isPadded) {
   private static final UTF8String SPACE = UTF8String.fromString(" ");
 
-  /** Whether values of any length are stored as they are. */
+  /** Whether values of any length are stored unchanged. */
   public boolean isFree() {
     return most == Integer.MAX_VALUE;
   }

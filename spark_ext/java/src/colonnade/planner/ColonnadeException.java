@@ -38,7 +38,7 @@ public final class ColonnadeException extends AnalysisException {
     this.code = code;
   }
 
-  /** The same, with the condition by which Spark sees that a table is not there and goes on. */
+  /** Returns the error with Spark's own condition for a missing table, on which Spark goes on. */
   public ColonnadeException asNoSuchTable() {
     return new ColonnadeException(code, getMessage(), this, NO_SUCH_TABLE);
   }

@@ -10,8 +10,8 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The driver's way to the Python that decides: a process of {@code colonnade.spark_ext.planner}, started
- * with the first request and kept. Requests of several threads run at once.
+ * The driver's way to the Python that decides: a process of {@code colonnade.spark_ext.planner},
+ * started with the first request and kept. Requests of several threads run at once.
  *
  * <p>A process that ends is replaced and its requests are sent again, but for those of {@link
  * #callOnce}: all others may be carried out twice (a commit carries its own transaction id and

@@ -11,8 +11,8 @@ import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.ShortType;
 
 /**
- * What an aggregate function makes of the rows of a task: mostly one value. Where no value of the
- * type could be it, several parts, of which Spark's function makes the same.
+ * What an aggregate function makes of the rows of a task: mostly one value. If the type cannot hold
+ * the result, it is several parts that Spark's function adds up.
  */
 abstract class Accumulator {
   private final ArrayDeque<Object> parts = new ArrayDeque<>();
@@ -22,7 +22,7 @@ abstract class Accumulator {
   /** Takes in the rows that a column shows; {@code column} is null for count(*). */
   abstract void add(ColonnadeVector column, int rows);
 
-  /** Gives what is left, if anything, when all rows have been added. */
+  /** Gives the last part, if there is one, when all rows have been added. */
   abstract void end();
 
   /** Adds a part, which is ready for Spark. */
@@ -30,7 +30,7 @@ abstract class Accumulator {
     parts.add(part);
   }
 
-  /** Has a part come so many times before all others. */
+  /** Gives a part this many times before all other parts. */
   final void repeat(Object part, long count) {
     repeated = part;
     times = count;
@@ -64,7 +64,7 @@ abstract class Accumulator {
     long sum;
     boolean any;
 
-    /** Takes in a value of which and {@code sum} no long is the sum. */
+    /** Adds a value whose sum with {@code sum} does not fit a long. */
     abstract void overflow(long value);
 
     @Override
@@ -108,8 +108,8 @@ abstract class Accumulator {
 
   /**
    * Integers. A part ends where the sum would overflow, and the value at which it would is a part
-   * by itself: then Spark's sum, too, overflows at this row or not at all, whether that is an error,
-   * NULL, or begins anew at the other end.
+   * by itself: then Spark's sum, too, overflows at this row or not at all, whether that is an
+   * error, NULL, or begins anew at the other end.
    */
   static final class LongSum extends WholeSum {
     @Override

@@ -21,7 +21,8 @@ import org.apache.spark.unsafe.types.VariantVal;
  * value becomes a cell of 8 bytes, and the cells of a row are neighbours. Cells do not hold nested
  * values and decimals of 16 bytes, which are read from their vectors.
  *
- * <p>It extends a class of Spark's that has every getter, since not all versions have the same ones.
+ * <p>It extends a class of Spark's that has every getter, since not all versions have the same
+ * ones.
  */
 final class BatchRow extends GenericInternalRow {
   private static final long serialVersionUID = 1L;

@@ -172,7 +172,7 @@ final class Bytes {
     return end;
   }
 
-  /** Sets an integer of so many bytes to zero. */
+  /** Sets an integer of {@code width} bytes to zero. */
   void clear(int index, int width) {
     for (int i = 0; i < width; i++) {
       Platform.putByte(array, at + (long) width * index + i, (byte) 0);

@@ -141,7 +141,7 @@ public final class ColonnadeVector extends ColumnVector {
     bias = first;
   }
 
-  /** Integers of so many bytes as their distance from {@code base}. */
+  /** Integers of {@code width} bytes, as their distance from {@code base}. */
   void setIntegers(int width, boolean signed, long base, boolean hasNulls) {
     setLoaded(Form.FIXED, hasNulls);
     int bits = 8 * width;
@@ -149,13 +149,16 @@ public final class ColonnadeVector extends ColumnVector {
     setLayout(width, bits < 64 ? (1L << bits) - 1 : -1, top, base - top, false);
   }
 
-  /** Decimals of 16 bytes, of which the lower half says all. */
+  /** Decimals of 16 bytes whose value fits the lower half. */
   void setShortDecimals(boolean hasNulls) {
     setLoaded(Form.FIXED, hasNulls);
     setLayout(16, -1, 0, 0, false);
   }
 
-  /** Indexes of so many bytes of a dictionary: what {@code numbers} or {@code texts} hold. */
+  /**
+   * Indexes of {@code width} bytes into the dictionary, which {@code numbers} or {@code texts}
+   * hold.
+   */
   void setIndexes(int width, boolean hasNulls) {
     setIntegers(width, true, 0, hasNulls);
     indexed = true;
@@ -218,7 +221,7 @@ public final class ColonnadeVector extends ColumnVector {
     return selection == null ? row : selection[row];
   }
 
-  /** What stands at the place of a row: a number, or where in the dictionary it is. */
+  /** The stored number of a row, or its index into the dictionary. */
   private long stored(int row) {
     long word = Platform.getLong(data, dataAt + position(row) * stride);
     return ((word & mask) ^ sign) + bias;
@@ -337,7 +340,7 @@ public final class ColonnadeVector extends ColumnVector {
     return (long) start << 32 | (Platform.getInt(offsets, place + 4) - start);
   }
 
-  /** The text that a cell stands for. */
+  /** The text of a cell. */
   UTF8String text(long cell) {
     return form == Form.TEXT
         ? UTF8String.fromAddress(data, dataAt + (cell >>> 32), (int) cell)

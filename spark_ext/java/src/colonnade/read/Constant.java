@@ -8,7 +8,7 @@ import java.math.BigInteger;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * One value for every row: the block's exact minimum, which only its index has.
+ * Decodes a block whose rows all have one value. The value is the exact minimum in the index.
  *
  * <p>Spec: docs/spec/rowset.md#constant
  */

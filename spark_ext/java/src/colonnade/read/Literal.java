@@ -43,13 +43,13 @@ record Literal(String kind, Object value) {
     return kind.equals("null");
   }
 
-  /** A number as a double; anything else as it is. */
+  /** Returns a number as a double, and any other literal unchanged. */
   Literal asDouble() {
     boolean whole = kind.equals("integer") || kind.equals("decimal");
     return whole ? new Literal("double", ((BigDecimal) value).doubleValue()) : this;
   }
 
-  /** Whether a column's values and this are compared as one family; NaN is with nothing. */
+  /** Whether this literal can be compared with the values of a column. NaN cannot be compared. */
   boolean fits(TableField column) {
     String type = column.type();
     return switch (kind) {
@@ -88,8 +88,8 @@ record Literal(String kind, Object value) {
   }
 
   /**
-   * The hash of the one storage value that equals this; null where there is none, where it may be
-   * more than one, and where the column has no filters. Requires: {@code fits}.
+   * Returns the hash of the one stored value that equals this literal. Returns null if no value or
+   * several values equal it, and if the column has no Bloom filters. Requires: {@code fits}.
    */
   Long hash(TableField column) {
     return switch (column.order()) {
@@ -109,7 +109,7 @@ record Literal(String kind, Object value) {
     return exact ? BloomFilter.hash(whole.toBigInteger()) : null;
   }
 
-  /** Whether the number of this is the one that the column stores, but for a decimal's scale. */
+  /** Whether the column stores the number of this literal, apart from a decimal's scale. */
   private boolean isStoredAs(TableField column) {
     return switch (kind) {
       // Of several large numbers each may become this double.

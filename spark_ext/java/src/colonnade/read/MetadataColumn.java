@@ -3,7 +3,7 @@ package colonnade.read;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StructField;
 
-/** A column that says where a row is stored instead of what it holds. */
+/** A column that shows the place or the epoch of each row instead of a stored value. */
 record MetadataColumn(Kind kind, ColonnadeVector vector) {
 
   private enum Kind {
@@ -25,7 +25,10 @@ record MetadataColumn(Kind kind, ColonnadeVector vector) {
     throw new IllegalArgumentException("Column '" + wanted.name() + "' does not exist.");
   }
 
-  /** Shows the kept ones (null: all) of {@code count} rows of a RowSet. */
+  /**
+   * Shows {@code count} rows of a RowSet from {@code first} on, or only the {@code kept} ones if it
+   * is not null.
+   */
   void show(RowSetScan rowset, long first, int count, int[] kept) {
     switch (kind) {
       case ROWSET -> vector.setConstant(rowset.id(), 0);

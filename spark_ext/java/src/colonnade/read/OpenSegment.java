@@ -18,13 +18,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The blocks of one column of a RowSet; those of stretch i, which lies between two cuts, are
- * {@code atCut[i]} up to {@code atCut[i + 1]}.
+ * The blocks of one column of an opened RowSet. Stretch i, the rows between two cuts, has the
+ * blocks from {@code atCut[i]} up to {@code atCut[i + 1]}.
  */
 public record OpenSegment(TableField column, RowSetSource source, String name, String location, long offset,
     long filterOffset, SparseIndex index, int[] atCut) {
 
-  /** Loads the index of a column; null when the RowSet does not have it. */
+  /** Loads the index of a column; returns null if the RowSet does not have the column. */
   static OpenSegment open(
       TableField column, Footer footer, RowSetSource source, long[] cuts)
       throws IOException {
@@ -88,7 +88,7 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
         cause);
   }
 
-  /** The error of a block, which it names. */
+  /** Returns the error of a damaged block, with the block's number and rows. */
   IOException damaged(int block, Malformed cause) {
     long[] rows = index.firstRows();
     String problem =
@@ -117,7 +117,10 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
     return index.filterOffsets()[atCut[end]] - index.filterOffsets()[atCut[cut]];
   }
 
-  /** Reads the filters of stretches, which ascend: of each those of its blocks, null for none. */
+  /**
+   * Reads the Bloom filters of stretches, which must ascend. Returns for each stretch one filter a
+   * block, null for a block without a filter.
+   */
   Map<Integer, List<byte[]>> filters(List<Integer> cuts) throws IOException {
     List<Extent> extents =
         cuts.stream()
@@ -153,7 +156,7 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
     return Arrays.copyOfRange(filter.array(), filter.offset(), end);
   }
 
-  /** What is known of a stretch; null where that takes more than one block. */
+  /** Returns the statistics of a stretch; null if it has more than one block. */
   public Statistics statistics(int cut) {
     return atCut[cut + 1] - atCut[cut] == 1 ? index.entries().get(atCut[cut]).statistics() : null;
   }

@@ -23,7 +23,10 @@ final class Pruner {
   private static final int NULL = 4;
   private static final int ANY = TRUE | FALSE | NULL;
 
-  /** Of more values one is nearly always said to be there: filters are not worth reading. */
+  /**
+   * The most values for which Bloom filters are read. Filters nearly always claim to hold one of
+   * more values.
+   */
   private static final int MOST_MEMBERS = 256;
 
   /** What is known of some rows, by column id. */
@@ -63,7 +66,7 @@ final class Pruner {
     return columns;
   }
 
-  /** Whether any of so many rows may match. */
+  /** Whether any of {@code rows} rows may match. */
   boolean mayMatch(long rows, Known known) {
     return (test.outcomes(rows, known) & TRUE) != 0;
   }
@@ -185,7 +188,7 @@ final class Pruner {
     return direct.equals("=") ? byMembers(test, column, List.of(literal)) : test;
   }
 
-  /** The same test, which is only TRUE where a filter does not deny all values that it is for. */
+  /** Narrows a test: it cannot be TRUE where the Bloom filter rules out all of the literals. */
   private static Test byMembers(Test test, TableField column, List<Literal> literals) {
     List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
     if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A task taken apart: which columns of which RowSets to read, and what rules out blocks.
+ * A parsed task: the columns and RowSets to read, and the predicate that rules out blocks.
  *
- * <p>{@code columns} are those of the table that the reader wants, each once.
+ * <p>{@code columns} are the columns of the table that the reader wants, each once.
  */
 record ReadPlan(
     String url, String prefix, List<TableField> schema, List<TableField> columns,

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a plan says about one RowSet. The driver has validated what stands in the log.
+ * What a plan says about one RowSet. The driver has validated all values from the log.
  *
  * @param vector the deletion vector's entry, null where no row is deleted
  * @param ranges the rows to read: pairs of the first row and the one behind the last

@@ -19,7 +19,7 @@ import java.util.Objects;
  * <p>Every failing check is an error that names the object. Spec: docs/spec/rowset.md#places
  */
 final class RowSetSource {
-  /** Neighbours are joined up to so many bytes. */
+  /** The most bytes of neighbours that are read as one. */
   private static final long JOINED_LIMIT = 1L << 28;
 
   private final ByteSource store;

@@ -19,8 +19,8 @@ import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
- * Reads one task in row order. A batch is what lies between two cuts, or less where a column has
- * several blocks there; its rows are valid until the next one.
+ * Reads one task in row order. A batch has the rows between two cuts, or fewer if a column has
+ * several blocks there. Its rows are valid until the next batch.
  */
 final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
   /** Stretches without bytes may have any number of rows. */

@@ -12,20 +12,21 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Which stretches of one RowSet a predicate leaves: by bounds first, then by the Bloom filters of
- * those that a filter might rule out.
+ * Finds the stretches of one RowSet that may have matching rows. Bounds decide first; Bloom filters
+ * are read only for stretches that they might rule out.
  *
- * <p>{@code segments} are the columns of the predicate that the RowSet has, by id.
+ * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id.
  */
 record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segments) {
-  /** About so many bytes of filters are held at once. */
+  /** Filters are read in groups of about this many bytes. */
   private static final long WINDOW_BYTES = 8L << 20;
 
-  /** How filters answer. */
+  /** Whether a Bloom filter of a stretch may hold one of some hashes. */
   private interface Filters {
     boolean mayHold(int cut, OpenSegment segment, long[] hashes);
   }
 
+  /** Returns the stretches that may have matching rows, in their order. */
   int[] kept(int[] stretches) throws IOException {
     int[] byBounds =
         Arrays.stream(stretches).filter(cut -> mayMatch(cut, (at, s, h) -> true)).toArray();
@@ -50,7 +51,10 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
     return kept.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  /** Notes the filters that rule out a stretch if they deny all; how many bytes they have. */
+  /**
+   * Adds to {@code asked} the filters that might rule out a stretch, by column. Returns how many
+   * bytes these filters have; 0 if they cannot rule it out.
+   */
   private long ask(int cut, Map<Integer, Set<Integer>> asked) {
     Set<Integer> needed = new TreeSet<>();
     boolean may =
@@ -67,7 +71,10 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
     return needed.stream().mapToLong(each -> segments.get(each).filterLength(cut)).sum();
   }
 
-  /** Those of some stretches that are left when filters have been read that were asked for. */
+  /**
+   * Reads the filters in {@code asked}, and returns the stretches of {@code window} that they do
+   * not rule out.
+   */
   private List<Integer> answered(List<Integer> window, Map<Integer, Set<Integer>> asked)
       throws IOException {
     Map<Integer, Map<Integer, List<byte[]>>> found = new HashMap<>();

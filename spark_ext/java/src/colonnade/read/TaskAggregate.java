@@ -34,7 +34,7 @@ public record TaskAggregate(Function function, int column, DataType type) implem
   public static final TaskAggregate COUNT_ROWS =
       new TaskAggregate(Function.COUNT, -1, DataTypes.LongType);
 
-  /** Whether Spark's function makes the same of what tasks compute as of the rows themselves. */
+  /** Whether Spark's function has the same result over what tasks compute as over the rows. */
   public boolean isExact() {
     return switch (function) {
       case COUNT -> true;

@@ -42,7 +42,7 @@ final class VectorTree {
       return struct(struct, field, stored);
     }
     for (int i = 0; i < count; i++) {
-      // Those of a variant.
+      // A variant has two binary children.
       stored[i] = new ColonnadeVector(BinaryType$.MODULE$);
     }
     return new ColonnadeVector(type, stored, stored, true);
@@ -60,7 +60,9 @@ final class VectorTree {
     return new ColonnadeVector(type, children, stored, true);
   }
 
-  /** Where a field stands in a struct: by its name, or by its name without regard to case. */
+  /**
+   * Returns the position of a field in a struct: by its exact name, else by its name in any case.
+   */
   private static int find(String name, TableField struct) {
     int found = -1;
     for (int i = 0; i < struct.children().size(); i++) {

@@ -21,7 +21,7 @@ import scala.Function2;
 
 /** The partition that a row is of: one value or null for each field of the layout. */
 final class PartitionValues {
-  /** The most bytes of a text or binary value that stand in the log. */
+  /** The most bytes of a text or binary value that the log keeps. */
   private static final int MOST_BYTES = 1024;
 
   private final List<Field> fields = new ArrayList<>();
@@ -85,7 +85,8 @@ final class PartitionValues {
   /**
    * Values as the log states them. Spec: docs/spec/partitions.md
    *
-   * @throws org.apache.spark.sql.AnalysisException naming the column for a value that is too long for the log
+   * @throws org.apache.spark.sql.AnalysisException naming the column for a value that is too long
+   *     for the log
    */
   List<String> tagged(List<Object> values) {
     List<String> tagged = new ArrayList<>();

@@ -9,10 +9,11 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 
 /**
- * What one attempt of a task does to rows: collects those that go, and writes those that come.
+ * Writes the row changes of one attempt of a task: collects the deleted rows, and writes the new
+ * ones.
  *
- * <p>Rows that go are named by their handler, RowSet id {@code << 32 |} place. The commit message
- * is the JSON of tableformat/statements/reported.py in a class of Spark's.
+ * <p>Deleted rows are named by their handler, RowSet id {@code << 32 |} row number. The commit
+ * message is the JSON of tableformat/statements/reported.py in a class of Spark's.
  */
 final class RowChangeWriter implements DeltaWriter<InternalRow> {
   private final RowWriter writer;

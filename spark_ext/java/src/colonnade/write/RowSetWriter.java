@@ -23,8 +23,8 @@ import org.apache.spark.sql.types.StructType;
  * Rows in, RowSets out: what one task of a write does.
  *
  * <p>Rows are staged up to the next cut, encoded column by column and forgotten. Holds about one
- * block of every column, and what a packed RowSet may take. A row that is wider than a block is held
- * alone, between two cuts.
+ * block of every column, and what a packed RowSet may take. A row that is wider than a block is
+ * held alone, between two cuts.
  */
 final class RowSetWriter implements RowWriter {
   private final WriteJob job;

@@ -5,9 +5,9 @@
  * and forgotten:
  *
  * <pre>
- *   TaskWriter -> RowSetWriter -> Staged (one a column) -> Encodings -> ArrowStream
- *                      |                                                   |
- *                      +--> RowSetOutput: segments, indexes, footer, entry <+
+ *   TaskWriter -> RowSetWriter -> staged.Staged (one a column) -> staged.BlockEncoder
+ *                      |                                               |
+ *                      +--> RowSetOutput: blocks, indexes, footer, entry <+
  * </pre>
  *
  * Specification: docs/spec/rowset.md, docs/spec/types.md

@@ -17,7 +17,7 @@ import org.apache.spark.sql.connector.catalog.TableChange;
 final class Alterations {
   private Alterations() {}
 
-  /** Alters a table, in one epoch, and returns it as it is then. */
+  /** Alters a table in one epoch, and returns the altered table. */
   static ColonnadeTable carryOut(String path, TableChange... changes) {
     if (Caller.isSchemaEvolution()) {
       String sentence =

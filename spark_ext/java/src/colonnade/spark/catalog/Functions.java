@@ -10,7 +10,7 @@ final class Functions {
 
   private Functions() {}
 
-  /** Those in a namespace. */
+  /** Lists the functions in a namespace. */
   static Identifier[] list(String[] namespace) {
     if (!Arrays.equals(namespace, NAMESPACE)) {
       return new Identifier[0];

@@ -14,8 +14,9 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table that is not there, or whose columns will not be: {@code df.write.mode("append").save(path)}
- * makes it, with the columns of the rows, by the epoch that adds them.
+ * A table that is not there, or whose columns will not be: {@code
+ * df.write.mode("append").save(path)} makes it, with the columns of the rows, by the epoch that
+ * adds them.
  */
 final class NewTable implements SupportsWrite {
   private final String path;

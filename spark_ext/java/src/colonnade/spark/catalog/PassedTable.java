@@ -12,7 +12,10 @@ import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
 
-/** A table of another format, created before its rows come, as Spark does without staging. */
+/**
+ * A table of another format, which is created before its rows are written, as Spark does without
+ * staging.
+ */
 final class PassedTable implements StagedTable, SupportsWrite {
   private final Table table;
   private final Runnable undo;

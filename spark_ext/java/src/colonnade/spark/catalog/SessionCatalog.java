@@ -402,7 +402,9 @@ public class SessionCatalog extends DelegatingCatalogExtension
     }
   }
 
-  /** Without a namespace Spark asks for the transform of a table, and never for what people name. */
+  /**
+   * Without a namespace Spark asks for the transform of a table, and never for what people name.
+   */
   @Override
   public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {
     boolean transform = identifier.namespace().length == 0;

@@ -14,8 +14,8 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table that a statement creates or replaces, with or without rows, in one epoch: that of
- * {@link #commitStagedChanges}. Until then nobody sees anything.
+ * A table that a statement creates or replaces, with or without rows, in one epoch: that of {@link
+ * #commitStagedChanges}. Until then no reader sees anything of it.
  */
 final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   private final String path;

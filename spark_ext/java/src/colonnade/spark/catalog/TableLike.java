@@ -18,13 +18,16 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What {@code CREATE TABLE … LIKE} takes from its source: columns and layout; and from one Colonnade
- * table to another its properties and comment, too.
+ * What {@code CREATE TABLE … LIKE} takes from its source: columns and layout; and from one
+ * Colonnade table to another its properties and comment, too.
  */
 final class TableLike {
   private TableLike() {}
 
-  /** The new table, of which Spark says columns, layout, and what the statement says itself. */
+  /**
+   * The new table, with the columns and layout that Spark passes on and the properties of the
+   * statement.
+   */
   static TableInfo of(TableInfo said, Table source, String provider) {
     Map<String, String> properties = new HashMap<>();
     if (TableDesign.isOurs(provider)) {

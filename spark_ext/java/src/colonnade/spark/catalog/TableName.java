@@ -72,7 +72,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
     };
   }
 
-  /** The same without its last name, which is that of a table about the table then. */
+  /** Returns the name without its last part, which is then the name of a metadata table. */
   TableName owner() {
     return new TableName(root, rest.subList(0, rest.size() - 1), isPath);
   }

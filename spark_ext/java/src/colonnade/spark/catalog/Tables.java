@@ -12,7 +12,7 @@ import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableWritePrivilege;
 import org.apache.spark.sql.connector.expressions.Transform;
 
-/** Finding the tables that names stand for. */
+/** Finds the tables that names refer to. */
 final class Tables {
   private static final String NOT_FOUND = "COLONNADE_NOT_FOUND";
 
@@ -26,12 +26,12 @@ final class Tables {
     return Planner.call("table_exists", Map.of("path", path)).get("exists").asBoolean();
   }
 
-  /** The table about a table that a name stands for, or null. */
+  /** Returns the metadata table that a name refers to, or null. */
   static Table about(TableName named) {
     return isAbout(named) ? new MetadataTable(named.owner().path(), named.last()) : null;
   }
 
-  /** Whether a name stands for a table about a table; a real one of that name comes first. */
+  /** Whether a name refers to a metadata table. A real table of that name comes first. */
   static boolean isAbout(TableName named) {
     return named.canBeAbout()
         && MetadataTable.kinds().contains(named.last())
@@ -46,7 +46,7 @@ final class Tables {
     }
   }
 
-  /** Refuses to show a table about a table as it was. */
+  /** Refuses time travel for a metadata table. */
   static void refuseAboutPast(TableName named) {
     if (isAbout(named)) {
       throw pastOfAbout(named.toString());

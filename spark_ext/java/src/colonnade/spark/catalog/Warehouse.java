@@ -33,7 +33,7 @@ public record Warehouse(String path) {
     return localPath(new Path(location));
   }
 
-  /** The same for a path that may be relative to {@code folder}. */
+  /** Returns the local path of a path that may be relative to {@code folder}. */
   static String localPath(String location, String folder) {
     Path path = new Path(location);
     return localPath(path.isUriPathAbsolute() ? path : new Path(folder, path));

@@ -18,8 +18,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * The cached queries of Spark that read Colonnade tables. After a write Spark refreshes the queries
  * that name the table as the write did; a table has other names, such as its path.
  *
- * <p>Seen on Spark 4.1 and 4.3: the private field {@code cachedData} of {@code CacheManager}, {@code
- * recacheByPlan} and {@code uncacheQuery}.
+ * <p>Seen on Spark 4.1 and 4.3: the private field {@code cachedData} of {@code CacheManager},
+ * {@code recacheByPlan} and {@code uncacheQuery}.
  */
 public final class CachedReads {
   private CachedReads() {}
@@ -33,7 +33,9 @@ public final class CachedReads {
     refresh(table -> table.path().equals(path));
   }
 
-  /** Refreshes the cached reads of all Colonnade tables, as {@link #refresh(String)} does of one. */
+  /**
+   * Refreshes the cached reads of all Colonnade tables, as {@link #refresh(String)} does of one.
+   */
   public static void refreshAll() {
     refresh(table -> true);
   }

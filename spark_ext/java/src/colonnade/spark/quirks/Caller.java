@@ -4,8 +4,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Which part of Spark calls the catalog, found on the stack of this thread. Spark passes the catalog
- * nothing that would tell.
+ * Which part of Spark calls the catalog, found on the stack of this thread. Spark passes the
+ * catalog nothing that would tell.
  *
  * <p>Seen on Spark 4.1 and 4.3: the class names below. The rule that evolves schemas is {@code
  * ResolveMergeIntoSchemaEvolution} on 4.1 and {@code ResolveSchemaEvolution} on 4.3.

@@ -9,8 +9,8 @@ import scala.jdk.javaapi.CollectionConverters;
  * The call of a Spark Connect client that runs in this thread. The class is loaded only where the
  * server of Spark Connect is.
  *
- * <p>Seen on Spark 4.1 and 4.3: {@code SparkConnectService.executionManager}, and job tags that name
- * the call.
+ * <p>Seen on Spark 4.1 and 4.3: {@code SparkConnectService.executionManager}, and job tags that
+ * name the call.
  */
 final class ConnectCall {
   private ConnectCall() {}

@@ -22,8 +22,8 @@ import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * The condition of an overwrite that only Spark can evaluate. Spark finds the rows to replace at the
- * epoch that the statement is based on, and checks each new row.
+ * The condition of an overwrite that only Spark can evaluate. Spark finds the rows to replace at
+ * the epoch that the statement is based on, and checks each new row.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code OverwriteByExpression}, {@code FinishAnalysis} and {@code
  * DataSourceV2Relation}.

@@ -5,8 +5,8 @@ import java.util.regex.Pattern;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The transaction id that a caller has given the statement of this thread, as a tag of Spark ({@code
- * SparkSession.addTag}). By this id the caller finds in the log what the statement did.
+ * The transaction id that a caller has given the statement of this thread, as a tag of Spark
+ * ({@code SparkSession.addTag}). By this id the caller finds in the log what the statement did.
  *
  * <p>Seen on Spark 4.1 and 4.3: the local property {@code spark.job.tags}, a comma-separated list.
  */

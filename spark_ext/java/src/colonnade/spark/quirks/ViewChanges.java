@@ -16,9 +16,9 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * A strategy that refuses to change a table through a view. Spark replaces a view by its query. So a
- * view that only selects, even as of an epoch, would be the table itself; a change through any other
- * view would be an internal error.
+ * A strategy that refuses to change a table through a view. Spark replaces a view by its query. So
+ * a view that only selects, even as of an epoch, would be the table itself; a change through any
+ * other view would be an internal error.
  *
  * <p>Seen on Spark 4.1 and 4.3: {@code DeleteFromTable}, {@code UpdateTable} and {@code
  * MergeIntoTable}.

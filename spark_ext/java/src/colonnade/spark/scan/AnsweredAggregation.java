@@ -19,7 +19,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** Aggregates over a whole table whose exact values stand in the log: one row, no task. */
+/** Aggregates over a whole table that the log answers exactly: one row and no task. */
 public record AnsweredAggregation(String description, StructType readSchema, List<Object> values)
     implements LocalScan {
 

@@ -91,7 +91,7 @@ final class ColonnadeBatch implements Batch {
     return new ColonnadeReaderFactory(request.schema(), storeSettings());
   }
 
-  /** Hadoop's settings, by which executors reach the store; none for local files. */
+  /** Hadoop's settings, which executors need to reach the store; none for local files. */
   private Map<String, String> storeSettings() {
     Map<String, String> settings = new HashMap<>();
     if (request.state().get("url").toString().contains("://")) {

@@ -138,7 +138,10 @@ public final class ColonnadeScanBuilder
     return ExpressionTree.of(filters.toArray(Predicate[]::new));
   }
 
-  /** Whether no filter stands between the table's rows and what is asked for next. */
+  /**
+   * Whether what Spark asks for next applies to all rows of the table, because no filter comes
+   * first.
+   */
   private boolean takesAllRows() {
     return filters.isEmpty();
   }

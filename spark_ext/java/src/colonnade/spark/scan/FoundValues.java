@@ -52,7 +52,9 @@ final class FoundValues {
         : Stream.of(among(values, RANGES, value -> new LiteralValue<>(value, type), parts[0]));
   }
 
-  /** That a column lies in one of some ranges, which hold equally many of the values. */
+  /**
+   * Returns the condition that a column is in one of several ranges with equally many values each.
+   */
   private static Predicate among(
       List<Object> sorted, int ranges, Function<Object, Expression> literal, Expression column) {
     int size = sorted.size();

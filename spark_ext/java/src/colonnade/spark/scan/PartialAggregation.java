@@ -30,14 +30,14 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Aggregates over a whole table of which each task computes its share. Spark puts the shares
- * together, and need not look at the rows one by one.
+ * Aggregates over a whole table; each task computes its share. Spark puts the shares together, and
+ * need not look at the rows one by one.
  */
 record PartialAggregation(
     String description, StructType readSchema, List<TaskAggregate> aggregates, ColonnadeBatch tasks)
     implements SupportsReportStatistics, SupportsReportPartitioning, Batch {
 
-  /** The digits from which on Spark does not compute the average of decimals in doubles. */
+  /** Spark averages decimals of fewer digits in doubles. */
   private static final int EXACT_AVERAGE_DIGITS = 12;
 
   /** A part costs about what Spark takes for so many rows. */

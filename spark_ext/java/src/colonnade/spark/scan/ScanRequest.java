@@ -2,7 +2,6 @@ package colonnade.spark.scan;
 
 import colonnade.planner.Planner;
 import colonnade.spark.table.ExpressionTree;
-import colonnade.spark.table.RowColumn;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -38,7 +37,7 @@ record ScanRequest(
     WHERE_FAIR
   }
 
-  /** The same with filters that became known only while the query ran. */
+  /** Returns the request with more filters, which Spark found while the query ran. */
   ScanRequest with(List<Predicate> more) {
     List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
     return new ScanRequest(state, table, schema, all, limit, top);

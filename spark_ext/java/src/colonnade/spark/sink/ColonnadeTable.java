@@ -27,7 +27,9 @@ import org.apache.spark.sql.connector.write.RowLevelOperationInfo;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A table as queries and statements use it: read at one epoch, written as that epoch's successor. */
+/**
+ * A table as queries and statements use it: read at one epoch, written as that epoch's successor.
+ */
 public final class ColonnadeTable extends TableAtEpoch
     implements SupportsRead, SupportsWrite, SupportsRowLevelOperations, SupportsDeleteV2 {
   /** The option of a write that replaces the columns along with the rows. */

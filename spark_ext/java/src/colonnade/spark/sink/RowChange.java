@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What a statement that changes rows is, as far as its commit must know.
+ * What the commit of a statement must know of it, if it changes rows.
  *
  * @param table the table that it changes
  * @param kind delete, update or merge
@@ -18,7 +18,7 @@ public record RowChange(ColonnadeTable table, String kind, Supplier<List<Map<Str
     return read.get();
   }
 
-  /** The columns by which it found that a row to insert was missing; null where it did not look. */
+  /** Returns the columns by which a MERGE looked for existing rows; null for another statement. */
   List<String> keys() {
     return kind.equals("merge") ? MergeJoin.running(table).orElse(null) : null;
   }

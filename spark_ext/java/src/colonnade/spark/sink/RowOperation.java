@@ -19,8 +19,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A DELETE, UPDATE or MERGE of a table at one epoch. Its rows are named by their handlers, so a
- * DELETE reads the columns of its condition and no others.
+ * A DELETE, UPDATE or MERGE of a table at one epoch. Rows are named by their handlers, so a DELETE
+ * reads only the columns of its condition.
  */
 public final class RowOperation implements SupportsDelta {
   private final ColonnadeTable table;

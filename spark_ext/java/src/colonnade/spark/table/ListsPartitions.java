@@ -20,13 +20,13 @@ import org.apache.spark.sql.types.StructType;
  */
 interface ListsPartitions extends SupportsPartitionManagement {
 
-  /** What the table is partitioned by. */
+  /** The partitioning of the table. */
   PartitionLayout layout();
 
   /** What names the table's state in every request to the planner. */
   Map<String, Object> state();
 
-  /** What the values are called: {@code region}, {@code at_day}, {@code id_bucket}. */
+  /** The names of the partition values: {@code region}, {@code at_day}, {@code id_bucket}. */
   @Override
   default StructType partitionSchema() {
     return new StructType(
@@ -43,7 +43,9 @@ interface ListsPartitions extends SupportsPartitionManagement {
     return schema();
   }
 
-  /** The partitions of the current layout whose values of these names are those of {@code values}. */
+  /**
+   * The partitions of the current layout whose values of these names are those of {@code values}.
+   */
   @Override
   default InternalRow[] listPartitionIdentifiers(String[] names, InternalRow values) {
     PartitionKeys keys = PartitionKeys.all(layout(), tableSchema());

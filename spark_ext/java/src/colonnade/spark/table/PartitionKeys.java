@@ -12,8 +12,8 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The partition fields by which Spark may bring rows together without a shuffle: those that it can
- * compare with another table's, of columns that are read.
+ * The partition fields by which Spark may bring rows together without a shuffle. They are the
+ * fields of columns that are read which Spark can compare with those of another table.
  *
  * @param positions which fields of the layout they are
  */

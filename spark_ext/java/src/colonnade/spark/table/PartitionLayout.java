@@ -13,7 +13,7 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What a table is partitioned by, as Spark says it; without fields it is not.
+ * The partitioning of a table, in Spark's terms. A table without fields is not partitioned.
  *
  * @param callable whether Spark finds the transforms as functions: not in its own catalog alone
  */
@@ -87,7 +87,7 @@ public record PartitionLayout(List<Field> fields, boolean callable) {
     return fields.stream().map(Field::asTransform).toArray(Transform[]::new);
   }
 
-  /** What Spark can bring rows together by. */
+  /** The expressions by which Spark can bring rows together. */
   public Transform[] clustering() {
     return fields.stream().filter(this::isCallable).map(Field::asTransform)
         .toArray(Transform[]::new);

@@ -25,7 +25,7 @@ public record ReadOptions(String path, boolean namesState) {
     return new ReadOptions(found.get("path").asText(), namesState);
   }
 
-  /** Those of the options that name an epoch or a time. */
+  /** Returns the options that name an epoch or a time. */
   public static Map<String, String> namingState(Map<String, String> options) {
     Map<String, String> found = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     options.forEach(

@@ -25,7 +25,7 @@ public record RowColumn(String name, String comment) implements MetadataColumn {
           new RowColumn(HANDLER, "names the row in its table: RowSet id << 32 | place"),
           new RowColumn("_epoch", "epoch that added the RowSet"));
 
-  /** Those that a table with these columns offers. */
+  /** The metadata columns that a table with these columns offers. */
   public static List<RowColumn> beside(StructType columns) {
     List<String> taken = List.of(columns.fieldNames());
     return ALL.stream()
@@ -34,8 +34,8 @@ public record RowColumn(String name, String comment) implements MetadataColumn {
   }
 
   /**
-   * The columns of rows to write. Where a condition is about one of these columns Spark hands all of
-   * them on, too, after those of the table.
+   * The columns of rows to write. Where a condition is about one of these columns Spark hands all
+   * of them on, too, after those of the table.
    *
    * @param table the columns of the table itself
    */

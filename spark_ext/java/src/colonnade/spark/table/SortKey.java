@@ -18,7 +18,9 @@ import scala.jdk.javaapi.CollectionConverters;
 record SortKey(List<JsonNode> fields, boolean clusters) {
   private static final String PROPERTY = "sortKey";
 
-  /** That of a table as the planner loaded it; {@code alone} where it is not partitioned. */
+  /**
+   * The sort key of a table that the planner has loaded; {@code alone} if CLUSTER BY can say it.
+   */
   static SortKey of(JsonNode loaded, boolean alone) {
     List<JsonNode> fields =
         StreamSupport.stream(loaded.get("sort_key").spliterator(), false).toList();

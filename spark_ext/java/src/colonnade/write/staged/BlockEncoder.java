@@ -69,7 +69,7 @@ public final class BlockEncoder implements AutoCloseable {
     return block("plain", column, from, to, null, statistics, data);
   }
 
-  /** Strings or binary as lengths of so many bytes, and all their bytes back to back. */
+  /** Strings or binary as lengths of {@code width} bytes, and all their bytes back to back. */
   EncodedBlock lengths(StagedTexts column, int from, int to, Statistics statistics, int width) {
     int rows = to - from;
     batch.clear();
@@ -86,7 +86,7 @@ public final class BlockEncoder implements AutoCloseable {
     return block("lengths", column, from, to, null, statistics, data);
   }
 
-  /** Begin an array of one value, which so many elements or bytes make up. */
+  /** Begins an array of one value that has {@code elements} elements or bytes. */
   private void addOne(int elements) {
     batch.node(1, 0);
     batch.emptyBuffer();

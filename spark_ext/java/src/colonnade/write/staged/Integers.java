@@ -41,7 +41,7 @@ final class Integers {
     return encoder.narrowed(column, from, to, statistics, width, width == 8 ? 0 : low);
   }
 
-  /** The bytes to which values are narrowed; 0 where they stay as they are. */
+  /** The bytes to which values are narrowed; 0 if they are stored in full width. */
   private static int narrowedWidth(StagedNumbers column, long low, long high) {
     // Decimals are integers of 8 bytes that Arrow keeps in 16.
     int integerWidth = Math.min(column.width, 8);

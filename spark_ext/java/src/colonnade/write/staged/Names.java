@@ -8,15 +8,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** How columns and fields are found by name, and how names stand in sentences. */
+/** Finds columns and fields by name, and quotes names in sentences. */
 public final class Names {
   private Names() {}
 
   /**
-   * Where each wanted name is among those found: exactly, or but for case.
+   * Returns the position of each wanted name among those found: by its exact text, else in any
+   * case.
    *
-   * @throws org.apache.spark.sql.AnalysisException with one sentence about {@code what} that lists all names that
-   *     are missing, unknown or there twice
+   * @throws org.apache.spark.sql.AnalysisException with one sentence about {@code what} that lists
+   *     all names that are missing, unknown or there twice
    */
   public static int[] match(List<String> found, List<String> wanted, String what) {
     Map<String, List<Integer>> places = new LinkedHashMap<>();

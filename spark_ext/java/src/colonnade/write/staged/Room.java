@@ -35,7 +35,7 @@ final class Room {
         : Arrays.copyOf(array, capacity(array.length, needed, column));
   }
 
-  /** The bytes of so many values as the size of an array. */
+  /** The size of an array for {@code values} values of {@code width} bytes. */
   static int bytes(int values, int width, String column) {
     long bytes = (long) values * width;
     if (bytes > MOST) {

@@ -63,8 +63,8 @@ public final class StagedColumns {
    * Stage a field whose values arrive as a Spark type.
    *
    * @param staged counts the bytes of variable length
-   * @throws org.apache.spark.sql.AnalysisException naming the column when values of that type are none of the
-   *     field's
+   * @throws org.apache.spark.sql.AnalysisException naming the column when values of that type are
+   *     none of the field's
    */
   public static Staged of(TableField field, DataType found, String path, StagedBytes staged) {
     String base = field.base();

@@ -16,7 +16,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Strings of any kind, or binary. */
 final class StagedTexts extends StagedBlobs {
-  /** What the nested type of lengths costs, so many rows win back. */
+  /** From this many rows on, lengths save more than their nested type costs. */
   private static final int LENGTHS_FROM_ROWS = 256;
 
   private final boolean isText;
@@ -180,7 +180,7 @@ final class StagedTexts extends StagedBlobs {
     return encoder.lengths(this, from, to, statistics, width);
   }
 
-  /** Write the length of each value in so many bytes; a NULL has none. */
+  /** Writes the length of each value in {@code width} bytes; a NULL has length 0. */
   void writeLengths(int from, int to, int width, byte[] target) {
     for (int row = from, at = 0; row < to; row++, at += width) {
       int length = offsets[row + 1] - offsets[row];
@@ -249,7 +249,7 @@ final class StagedTexts extends StagedBlobs {
         .shorten(Statistics.INDEX_BOUND_LENGTH);
   }
 
-  /** The value of a row, or so much of a long one that it is seen to be too long. */
+  /** The value of a row as a bound: all of it, or enough to see that it must be shortened. */
   private Bound bound(int row) {
     int start = start(row);
     if (!isText) {

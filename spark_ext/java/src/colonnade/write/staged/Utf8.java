@@ -2,7 +2,9 @@ package colonnade.write.staged;
 
 import colonnade.format.Bits;
 
-/** Text as UTF-8 bytes, looked at without decoding it. */
+/**
+ * Checks UTF-8 text without decoding it. See docs/decisions.md on why not by {@code UTF8String}.
+ */
 final class Utf8 {
   private static final long HIGH_BITS = 0x8080808080808080L;
 
