@@ -31,7 +31,9 @@ def options_of(job: WriteJob) -> WriteOptions:
     )
 
 
-def task_json(job: WriteJob, options: WriteOptions | None = None) -> str:
+def task_json(
+    job: WriteJob, options: WriteOptions | None = None, held_bytes: int = HELD_BYTES
+) -> str:
     """The JSON that each task of `job` gets; `options` stand in for those that the job implies."""
     target = job.target
     chosen = options or options_of(job)
@@ -43,18 +45,18 @@ def task_json(job: WriteJob, options: WriteOptions | None = None) -> str:
         "columns": target.table_schema.model_dump(mode="json")["fields"],
         "sort_key": [key.model_dump(mode="json") for key in target.sort_key],
         "partition_fields": [field.model_dump(mode="json") for field in target.partition_fields],
-        "options": _options_json(chosen, len(target.table_schema.fields)),
+        "options": _options_json(chosen, len(target.table_schema.fields), held_bytes),
     }
     return json.dumps(task)
 
 
-def _options_json(options: WriteOptions, columns: int) -> dict[str, Any]:
+def _options_json(options: WriteOptions, columns: int, held_bytes: int) -> dict[str, Any]:
     return {
         "target_bytes": options.target_bytes,
         "max_records": min(options.max_records or ROWSET_ROWS, ROWSET_ROWS),
         "block_rows": options.block_rows,
         "cut_bytes": options.cut_bytes,
-        "held_bytes": HELD_BYTES,
+        "held_bytes": held_bytes,
         "block_bytes": options.block_bytes,
         "packed_bytes": options.packed_limit(columns),
         "inline_bytes": options.inline_bytes,

@@ -17,7 +17,7 @@ from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
 from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.spark_ext.pyspark_types import to_spark
-from colonnade.spark_ext.write_task import options_of, task_json
+from colonnade.spark_ext.write_task import HELD_BYTES, options_of, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
@@ -78,8 +78,10 @@ class WriteTool(JsonProcess):
                 for batch in batches:
                     writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=first))
         job = job_of(url, schema, key, settings, partitioned_by, invalid_text)
+        given = dict(options or {})
+        held_bytes = given.pop("held_bytes", HELD_BYTES)
         request |= {
-            "job": task_json(job, replace(options_of(job), **(options or {}))),
+            "job": task_json(job, replace(options_of(job), **given), held_bytes),
             "schema": row_schema or to_spark(schema).json(),
             "arrow": str(self._rows),
         }
