@@ -3,7 +3,7 @@
 No rule of the format lives here; `tableformat` holds those.
 
     a session, made ready         session settings supported doctor errors
-    who decides, who moves bytes  planner/ java/
+    who decides, who moves bytes  planner/ java/ write_task
     the source in pure Python     source options reader write_plan writer streams empty_arrays
     schemas of Spark              types pyspark_types
     what users call               table database transaction answer_rows
