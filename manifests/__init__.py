@@ -8,9 +8,9 @@ Each folder imports only folders above it in this list, which `tests/test_layers
     what the log says: schemas, operations    model/
     a state, and the fold that makes it       state/
     many entries at once, as arrays           arrays/
-    slots of the log, and the dates in them   epochs/
+    slots of the log, and the dates in them    epochs/
     a state as stored objects                 checkpoint/
-    the road of a change to its slot          commit/
+    how a change gets its slot in the log     commit/
     the log itself                            log/
     which RowSets to rewrite                  compaction/
     which objects to delete                   vacuum/

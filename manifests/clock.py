@@ -1,4 +1,4 @@
-"""The wall clock, in the only unit that the log knows."""
+"""The wall clock, in ms since 1970 UTC: the only unit of time in the log."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import time
 from datetime import datetime, timezone
 
 DAY_MS = 86_400_000
-"""Clocks that differ by more than this are not both right."""
+"""If two clocks differ by more than this (in ms), at least one of them is wrong."""
 
 
 def now_ms() -> int:
-    """Milliseconds since 1970 UTC by this machine's clock."""
+    """Return the time by this machine's clock, in ms since 1970 UTC."""
     return time.time_ns() // 1_000_000
 
 
 def utc(time_ms: int) -> str:
-    """A time as people read it."""
+    """Return `time_ms` (ms since 1970 UTC) as text for people."""
     seconds, ms = divmod(time_ms, 1000)
     try:
         moment = datetime.fromtimestamp(seconds, timezone.utc).replace(tzinfo=None)

@@ -1,4 +1,4 @@
-"""What history shows as the writer of an epoch: one name for each process."""
+"""The name that the history shows as the writer of an epoch: one name for each process."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ _name = "colonnade-python"
 
 
 def engine_name() -> str:
-    """The name of this process."""
+    """Return the engine name of this process."""
     return _name
 
 
 def set_engine_name(name: str) -> None:
-    """Give this process another name, before it writes anything."""
+    """Change the engine name of this process. Requires: the process has written nothing yet."""
     global _name
     _name = name

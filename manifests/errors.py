@@ -2,26 +2,27 @@
 
     ColonnadeError
       InvalidInputError (ValueError)   fix the call
-      NotFoundError                    choose another
-      AlreadyExistsError               choose another
+      NotFoundError                    choose another name
+      AlreadyExistsError               choose another name
       ConflictError                    plan again on the new head, then retry
       CommitUnknownError               look the transaction id up; delete nothing
       UnsupportedFormatError           upgrade; never guess
       CorruptionError                  stop, keep the file
       StoreError                       back off (`retryable` says whether that can help)
 
-Every class has a stable `kind`: tools match on it, texts may improve. Foreign errors (operating
-system, fsspec, Arrow) are translated once, at the seam that met them, and kept as `__cause__`.
+Every class has a stable `kind`. Tools match on the kind, because the text of a message may change.
+Errors of other libraries (operating system, fsspec, Arrow) are translated once, where Colonnade
+catches them, and kept as `__cause__`.
 """
 
 from __future__ import annotations
 
 
 class ColonnadeError(Exception):
-    """Base of every error that Colonnade raises on purpose.
+    """Base class of every error that Colonnade raises deliberately.
 
     The message is one sentence that names the thing at fault and what to do. `kind` is stable
-    across releases. Pickles, so it survives the way from an executor to the driver.
+    across releases. The error can be pickled, so an executor can send it to the driver.
     """
 
     kind = "ERROR"
@@ -32,57 +33,60 @@ class ColonnadeError(Exception):
 
     @property
     def code(self) -> str:
-        """The stable code that stands in front of the sentence where only text survives."""
+        """The stable code that precedes the message where only text is transferred."""
         return f"COLONNADE_{self.kind}"
 
 
 class InvalidInputError(ColonnadeError, ValueError):
-    """The call cannot work as it was made: fix its arguments."""
+    """The arguments of a call are not valid: fix the call."""
 
     kind = "INVALID_INPUT"
 
 
 class NotFoundError(ColonnadeError):
-    """The table, epoch, column or object that was asked for does not exist."""
+    """The requested table, epoch, column or object does not exist."""
 
     kind = "NOT_FOUND"
 
 
 class AlreadyExistsError(ColonnadeError):
-    """The name is taken: choose another, or open what is there."""
+    """The name is in use: choose another name, or open the object that has it."""
 
     kind = "ALREADY_EXISTS"
 
 
 class ConflictError(ColonnadeError):
-    """Another writer changed what this change relied on: nothing was committed."""
+    """A concurrent writer changed data that this change depends on. Nothing was committed."""
 
     kind = "CONFLICT"
 
 
 class CommitUnknownError(ColonnadeError):
-    """The store did not say whether the epoch was written.
+    """The store did not say whether it wrote the epoch.
 
-    The data files of the transaction must be kept: its id may still turn up in the log.
+    Keep the data files of the transaction, because its id may still appear in the log.
     """
 
     kind = "COMMIT_UNKNOWN"
 
 
 class UnsupportedFormatError(ColonnadeError):
-    """Written by a newer Colonnade, or by none: upgrade instead of guessing."""
+    """The bytes are in a format that this version does not know: upgrade instead of guessing."""
 
     kind = "UNSUPPORTED_FORMAT"
 
 
 class CorruptionError(ColonnadeError):
-    """Bytes are missing or differ from their checksum: nothing was interpreted."""
+    """Bytes are missing or differ from their checksum. Colonnade did not interpret them."""
 
     kind = "CORRUPTION"
 
 
 class StoreError(ColonnadeError):
-    """The store refused or failed a call."""
+    """The store refused a call, or the call failed.
+
+    `retryable` says whether the same call may succeed later.
+    """
 
     kind = "STORE"
 

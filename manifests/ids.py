@@ -1,8 +1,7 @@
-"""Identities: what they look like, and how new ones are made.
+"""Ids: their patterns, and how new ones are made.
 
-Nothing in the log is a path. Paths are built in `names.py` from the ids here, and an id that
-does not match its pattern is refused when it is read, so that a forged log cannot point outside
-its database.
+The log contains no paths. `object_names.py` builds paths from the ids here. A reader refuses an id
+that does not match its pattern, so a forged log cannot point outside its database.
 """
 
 from __future__ import annotations
@@ -15,10 +14,10 @@ TableId = NewType("TableId", str)
 """16 lowercase hex digits, random; never reused."""
 
 ObjectId = NewType("ObjectId", str)
-"""32 lowercase hex digits: the 16 of the writing job's id, then 16 random ones of the object."""
+"""32 lowercase hex digits: the 16 digits of the writing job's id, then 16 random digits."""
 
 TransactionId = NewType("TransactionId", str)
-"""32 lowercase hex digits, random; made once for a change and repeated whenever it is re-sent."""
+"""32 lowercase hex digits, random; made once for a change and reused each time it is re-sent."""
 
 TABLE_ID = re.compile(r"[0-9a-f]{16}", re.ASCII)
 OBJECT_ID = re.compile(r"[0-9a-f]{32}", re.ASCII)
@@ -31,17 +30,17 @@ def new_table_id() -> TableId:
 
 
 def new_job_id() -> str:
-    """Make the id that all objects of one job begin with: 16 hex digits."""
+    """Make a random job id: 16 hex digits. The ids of all objects of the job begin with it."""
     return secrets.token_hex(8)
 
 
 def new_object_id(job: str) -> ObjectId:
-    """Make the id of an object that job `job` is about to write."""
+    """Make the id of a new object of job `job`."""
     return ObjectId(job + secrets.token_hex(8))
 
 
 def job_of(object_id: str) -> str:
-    """The id of the job that wrote an object."""
+    """Return the id of the job that wrote an object."""
     return object_id[:16]
 
 

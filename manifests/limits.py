@@ -1,8 +1,8 @@
-"""How much is put into one object, one epoch or one step: parameters of a log.
+"""Limits on one object, one epoch or one step: parameters of a log.
 
-They decide how work is divided, never what is read: a reader reads what a writer with any limits
-wrote. Whatever is divided goes wrong only where there are several parts, so tests make logs with
-tiny limits.
+Limits decide how a writer divides its work. They do not affect readers: a reader can read what a
+writer with any limits wrote. Bugs in dividing appear only where there are several parts, so tests
+make logs with tiny limits.
 """
 
 from __future__ import annotations
@@ -12,27 +12,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a log is made with. Counts, and sizes in bytes.
+    """The limits of a log: counts, and sizes in bytes.
 
-    An epoch file has at most `epoch_bytes`, which must not be above the format's 8 MiB. It lists
-    at most `listed_rowsets` RowSets of a table and `listed_bytes` of all, and names at most
-    `victims` objects that a vacuum removes. Deletion vectors and origins of at most `inline_bytes`
-    are stored in the log.
+    An epoch file has at most `epoch_bytes`, which must be at most the format's 8 MiB. It lists at
+    most `listed_rowsets` RowSets of one table, and entries of at most `listed_bytes` for all tables
+    together. It names at most `victims` objects that a vacuum removes. Deletion vectors and origins
+    of at most `inline_bytes` are stored in the log.
 
-    A segment has at most `segment_rowsets` entries, and takes no further one once its inline data
-    has `segment_inline_bytes`; half of either makes it one that checkpoints keep. It is written
-    again once the root of a checkpoint holds newer vectors for `segment_vectors` of its RowSets.
+    An entry segment has at most `segment_rowsets` entries. It is full when its inline data reaches
+    `segment_inline_bytes`. Checkpoints keep a segment unchanged if it has reached half of either
+    limit. They write it again when the root of the checkpoint holds newer vectors for
+    more than `segment_vectors` of its RowSets.
 
-    The root of a checkpoint holds up to `root_tables` tables itself, and more of them as long as it
-    takes at most `root_bytes`. Larger maps are stored in pages of about `page_bytes`.
+    The root of a checkpoint stores up to `root_tables` tables itself. It stores more tables if it
+    then still takes at most `root_bytes`. Larger maps are stored in pages of about `page_bytes`.
 
-    A group of a compaction has at most `group_rowsets` RowSets, since all stand in one epoch, and
-    about `group_rows` rows, each of which takes memory where rows change their order.
+    A compaction group has at most `group_rowsets` RowSets, because one epoch lists them all. It has
+    about `group_rows` rows at most, because each row takes memory when a compaction changes the
+    order of rows.
 
-    A change is given up once it has lost `lost_slots` to other writers.
+    A writer gives a change up once it has lost `lost_slots` slots to concurrent writers.
 
-    A reader holds at most `pending_epochs` before it folds them. A vacuum puts `stubs` of them
-    before it begins with the next ones: a disk syncs several nearly as fast as one.
+    A reader holds at most `pending_epochs` epochs before it folds them. A vacuum puts `stubs` stubs
+    before it begins with the next ones, because a disk syncs several files nearly as fast as one.
     """
 
     epoch_bytes: int = 8 * 2**20
@@ -54,4 +56,4 @@ class Limits:
 
 
 LIMITS = Limits()
-"""Those of every log that nobody gives others."""
+"""The limits of every log that is not given other limits."""

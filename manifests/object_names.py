@@ -1,21 +1,21 @@
-"""Every name in a database is built here and nowhere else.
+"""Build and parse every name in a database. No other module builds names.
 
     <database>/
       _manifest/
         00000000000000000012.json          epoch 12
         hint.json                          where the newest checkpoint is; may be stale or missing
-        maintenance.jsonl                  what rounds of maintenance did, for people
+        maintenance.jsonl                  a journal of maintenance rounds, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
-        copy/<object id>.json              the same bytes again, where an anchor needs them
-      <table id>/                          nothing in front of it for a lone table: its
-        <object id>/                       objects lie at the root of the database
+        copy/<object id>.json              a copy of such an object, where an anchor needs it
+      <table id>/                          absent for a lone table: its
+        <object id>/                       objects are at the root of the database
           rowset.json                      footer of a RowSet in a directory
           <column id>.col  <column id>.idx
         <object id>.rowset                 packed RowSet
-        <object id>.dv                     deletion vectors too large for the log
-        <object id>.origin                 origins of compacted rows, likewise
+        <object id>.dv                     deletion vector too large for the log
+        <object id>.origin                 origin of compacted rows, too large for the log
 
-Names are relative to the database and use `/`; the store adds its own root.
+Names are relative to the database and use `/`. The store adds its own root.
 Spec: docs/spec/layout.md
 """
 
@@ -32,7 +32,7 @@ COPIES = f"{MANIFEST}/copy"
 
 
 def epoch_name(epoch: int) -> str:
-    """Name the file of epoch `epoch` (0 or more)."""
+    """Return the name of the file of epoch `epoch` (0 or more)."""
     return f"{MANIFEST}/{epoch:020d}.json"
 
 
@@ -40,33 +40,33 @@ _EPOCH = re.compile(rf"{MANIFEST}/([0-9]{{20}})\.json", re.ASCII)
 
 
 def epoch_number(name: str) -> int | None:
-    """The number of the epoch whose file has this name; None for any other name."""
+    """Return the number of the epoch whose file has this name; None for any other name."""
     found = _EPOCH.fullmatch(name)
     return int(found[1]) if found else None
 
 
 def needs_log(name: str) -> bool:
-    """Whether an object is only ever put beside epoch 0: the hint, and every other epoch."""
+    """Return whether epoch 0 must exist before this object is put: the hint, later epochs."""
     return name == HINT or bool(epoch_number(name))
 
 
 def checkpoint_name(object_id: str) -> str:
-    """Name a checkpoint root or segment."""
+    """Return the name of a checkpoint root or of a checkpoint segment."""
     return f"{CHECKPOINTS}/{object_id}.json"
 
 
 def copy_name(object_id: str) -> str:
-    """Name the copy of a checkpoint root or segment."""
+    """Return the name of the copy of a checkpoint root or segment."""
     return f"{COPIES}/{object_id}.json"
 
 
 def table_prefix(table_id: str, at_root: bool) -> str:
-    """The prefix that all objects of a table share: empty for a lone table at the root."""
+    """Return the prefix of all objects of a table: empty for a lone table at the root."""
     return "" if at_root else f"{table_id}/"
 
 
 class TablePrefixes(dict[str, str]):
-    """The prefixes of all tables of a database, by table id."""
+    """The prefixes of all tables of a database, by table id; built on access."""
 
     def __init__(self, at_root: bool) -> None:
         super().__init__()
@@ -77,35 +77,35 @@ class TablePrefixes(dict[str, str]):
 
 
 def rowset_folder(prefix: str, object_id: str) -> str:
-    """Name the folder of a RowSet stored as a directory."""
+    """Return the name of the folder of a RowSet stored as a directory."""
     return f"{prefix}{object_id}"
 
 
 def footer_name(prefix: str, object_id: str) -> str:
-    """Name the footer of a RowSet stored as a directory."""
+    """Return the name of the footer of a RowSet stored as a directory."""
     return f"{prefix}{object_id}/rowset.json"
 
 
 def segment_name(prefix: str, object_id: str, column_id: int) -> str:
-    """Name the column segment of a RowSet stored as a directory."""
+    """Return the name of the column segment of a RowSet stored as a directory."""
     return f"{prefix}{object_id}/{column_id}.col"
 
 
 def index_name(prefix: str, object_id: str, column_id: int) -> str:
-    """Name the sparse index of a column segment stored in a directory."""
+    """Return the name of the sparse index of a column segment stored in a directory."""
     return f"{prefix}{object_id}/{column_id}.idx"
 
 
 def packed_name(prefix: str, object_id: str) -> str:
-    """Name a packed RowSet: every segment, index and the footer in one object."""
+    """Return the name of a packed RowSet: all segments, indexes and the footer in one object."""
     return f"{prefix}{object_id}.rowset"
 
 
 def deletion_vector_name(prefix: str, object_id: str) -> str:
-    """Name a deletion vector stored as an object of its own."""
+    """Return the name of a deletion vector stored as an object of its own."""
     return f"{prefix}{object_id}.dv"
 
 
 def origin_name(prefix: str, object_id: str) -> str:
-    """Name the origin of the rows of a compaction."""
+    """Return the name of the object that stores the origin of the rows of a compaction."""
     return f"{prefix}{object_id}.origin"

@@ -1,4 +1,4 @@
-"""Bytes as people write and read them."""
+"""Byte counts as text that people write and read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ _SIZE = re.compile(r"(\d{1,18})\s*(?:([kmgt])i?)?b?", re.ASCII | re.IGNORECASE)
 
 
 def parse_size(text: str) -> int:
-    """The bytes of `7`, `64m`, `128mb` or `8 GiB`: units are powers of 1024. Raises ValueError."""
+    """Return the byte count of a text such as `7`, `64m`, `128mb` or `8 GiB`.
+
+    Units are powers of 1024. Raises ValueError for any other text.
+    """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         raise ValueError(text)
@@ -16,7 +19,7 @@ def parse_size(text: str) -> int:
 
 
 def size_text(count: int) -> str:
-    """Bytes for people: `640 B`, `1.5 MiB`."""
+    """Return a byte count as text for people: `640 B`, `1.5 MiB`."""
     if count < 1024:
         return f"{count} B"
     size, units = count / 1024, iter(("KiB", "MiB", "GiB", "TiB"))

@@ -1,4 +1,4 @@
-"""Where objects live: the contract of a store, the stores, and how a path names one.
+"""Stores: their contract, each kind of store, and how a path names one.
 
 Spec: docs/spec/store.md
 """
@@ -36,17 +36,18 @@ def open_store(
 ) -> ObjectStore:
     """Open the store at `path`; `create` says that the caller is going to write.
 
-    A plain path (`~` at its start is the home directory) or `file:` URL is local disk; any other
-    URL is read through fsspec, which gets the storage options. With `create` the
-    local folder is made, and a store that cannot be written safely is refused at once instead of
-    at the first write. Does no I/O otherwise, so a path where nothing is opens well.
+    A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
+    home directory. Any other URL is read through fsspec, which gets the storage options. With
+    `create`, the call makes the local folder, and it refuses a store that cannot be written safely
+    at once instead of at the first write. Without `create` it does no I/O on local disk, so it also
+    opens a path where nothing exists.
 
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
-    relative path where the working directory is gone; StoreError.
+    relative path if the working directory was removed; StoreError.
     """
     text = os.fspath(path)
     if not isinstance(text, str) or not text or "\0" in text or not _encodes(text):
-        raise InvalidInputError(f"{text!r} is no path: give a folder or a URL.")
+        raise InvalidInputError(f"{text!r} is not a path: give a folder or a URL.")
     local = local_path(text)
     if local is None:
         remote = FsspecReadStore(text, storage_options)
@@ -55,14 +56,15 @@ def open_store(
         return remote
     if storage_options:
         raise InvalidInputError(
-            f"{text} is a local path, for which the storage options {sorted(storage_options)}"
-            " mean nothing; leave them out."
+            f"{text} is a local path, which takes no storage options; leave"
+            f" {sorted(storage_options)} out."
         )
     try:
         store = LocalStore(os.path.expanduser(local))
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"{text} is relative to the working directory, which is gone; give an absolute path."
+            f"{text} is relative to the working directory, which was removed; give an absolute"
+            " path."
         ) from error
     if create:
         store.make_root()
@@ -70,7 +72,7 @@ def open_store(
 
 
 def _encodes(text: str) -> bool:
-    """Whether a file can have this name: half of a surrogate pair is in none."""
+    """Return whether a file can have this name. An unpaired surrogate has no encoding."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:

@@ -1,8 +1,8 @@
 """The contract of a store: named bytes, written whole, and one atomic put-if-absent.
 
-A database needs one thing from a store that cannot be built on top of it: of all writers that put
-the same new name, exactly one succeeds, and no reader ever sees part of what it wrote. Every store
-here keeps that promise or refuses to write.
+A database needs one promise that cannot be built on top of a store. If several writers put the same
+new name, exactly one succeeds, and no reader ever sees part of the object. Every store here keeps
+that promise or refuses to write.
 
 Spec: docs/spec/store.md
 """
@@ -27,25 +27,27 @@ _UNFINISHED = re.compile(r"((?:.*/)?)\.tmp-[0-9a-f]{16}-([^/]+)", re.ASCII)
 
 
 class PutOutcome(enum.Enum):
-    """What a store knows about a put-if-absent once the call is over."""
+    """The result of a put-if-absent, as far as the store knows it."""
 
     CREATED = "created"
-    """The object is there, durable, and this call wrote it."""
+    """The object exists, it is durable, and this call wrote it."""
 
     EXISTS = "exists"
-    """The name is taken, durably. By whom only reading it tells: a hidden retry of this very call
-    may have met its own first try."""
+    """The name is in use, durably. Only reading the object tells who wrote it: a hidden retry of
+    this call may have met its own first try.
+    """
 
     UNKNOWN = "unknown"
-    """Written, not written, or still on its way. Read the object; if it is absent or its
-    durability matters, put the same bytes under the same name again."""
+    """The object was written, was not written, or is still on its way. Read it. If it is absent, or
+    its durability matters, put the same bytes under the same name again.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectInfo:
-    """One object of a listing: size in bytes, time of the last write in ms since 1970 (UTC).
+    """One object of a listing: its name, its size in bytes, and when it was last written.
 
-    `modified_ms` is None where the store does not say.
+    `modified_ms` is in ms since 1970 UTC, or None if the store does not know it.
     """
 
     name: str
@@ -54,15 +56,15 @@ class ObjectInfo:
 
 
 class ObjectWriter(abc.ABC):
-    """A new data object on its way: invisible until `close`, then whole.
+    """A writer of a new data object. The object is invisible until `close`, and complete after it.
 
-    As a context manager it closes at the end of the block, and aborts when the block raises.
-    Any error of `write` or `close` has already aborted it.
+    As a context manager, the writer closes at the end of the block, and aborts if the block raises.
+    An error of `write` or `close` aborts the writer.
     """
 
     @abc.abstractmethod
     def write(self, data: Data) -> None:
-        """Append bytes. Unbuffered, so hand over whole blocks.
+        """Append bytes. The writer has no buffer, so pass whole blocks.
 
         Raises: StoreError; InvalidInputError after `close` or `abort`.
         """
@@ -71,13 +73,13 @@ class ObjectWriter(abc.ABC):
     def close(self) -> None:
         """Make the object visible under its name; does nothing after `close` or `abort`.
 
-        Raises: AlreadyExistsError when the name was taken meanwhile; StoreError, after which the
-        object is either absent or there whole, for vacuum to find.
+        Raises: AlreadyExistsError if another writer took the name meanwhile; StoreError. After a
+        StoreError the object is either absent or complete, and vacuum finds it.
         """
 
     @abc.abstractmethod
     def abort(self) -> None:
-        """Forget what was written; does nothing after `close` or `abort`. Never raises."""
+        """Discard the bytes written so far; does nothing after `close` or `abort`. Never raises."""
 
     def __enter__(self) -> ObjectWriter:
         return self
@@ -90,23 +92,23 @@ class ObjectWriter(abc.ABC):
 
 
 class Turn:
-    """A place among the writers of one machine that put objects into the same folder.
+    """A turn among the writers of one machine that put objects into the same folder.
 
-    It orders those who wait and decides nothing: whoever does not have it may put all the same.
-    This one, for stores that know no order, is always free. As a context manager it is given back
-    at the end of the block.
+    A turn only orders waiting writers. A writer without the turn may put objects too. This class,
+    for stores without an order, is always free. As a context manager, a turn is given back at the
+    end of the block.
     """
 
     ordered = False
     """Whether others have turns, too, and may have put since this writer looked."""
 
     def take(self, wait_s: float) -> bool:
-        """Wait for the turn, at most so many seconds; returns whether one has it."""
+        """Wait for the turn, at most `wait_s` seconds; returns whether the caller has it."""
         del wait_s
         return True
 
     def give_back(self) -> None:
-        """Let the next one have it; where one still waits for it, wait no longer. Never raises."""
+        """Give the turn to the next writer, or stop waiting for it. Never raises."""
 
     def __enter__(self) -> Turn:
         return self
@@ -116,53 +118,55 @@ class Turn:
 
 
 class ObjectStore(abc.ABC):
-    """Objects under one root. Safe to share between threads.
+    """Objects under one root. A store can be shared between threads.
 
     Names are relative and `/`-separated (see `check_name`), and `manifests/object_names.py` builds
-    them. No name may be a folder of another. Every method raises InvalidInputError for a
-    malformed name, and StoreError for what the store refuses or fails.
+    them. No name may be a folder of another. Every method raises InvalidInputError for a malformed
+    name, and StoreError if the store refuses or fails the call.
     """
 
     url: str
-    """The root, as users see it in errors. Holds no credentials."""
+    """The root, as error messages show it. It contains no credentials."""
 
     read_only: bool
     """Whether every writing method raises InvalidInputError."""
 
     tries: int = 5
-    """A read or put that fails and may pass is made at most so many times."""
+    """The most times that a read or put is tried if its failure may pass."""
 
     pause: Callable[[float], None] = staticmethod(time.sleep)
     """Waits between two tries, in seconds."""
 
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:
-        """Read a whole object; one larger than `limit` bytes is refused without being loaded.
+        """Return the bytes of a whole object. Refuse one larger than `limit` bytes without loading
+        it.
 
         Raises: NotFoundError; CorruptionError above `limit`.
         """
 
     def get_range(self, name: str, offset: int, length: int) -> bytes:
-        """Read exactly `length` bytes from `offset` on.
+        """Return exactly `length` bytes from `offset` on.
 
-        Raises: NotFoundError; CorruptionError when the object ends before that.
+        Raises: NotFoundError; CorruptionError if the object ends before the end of the range.
         """
         return self.get_ranges(name, [(offset, length)])[0]
 
     @abc.abstractmethod
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
-        """Read many (offset, length) ranges, in the order given, at the price of one open.
+        """Return the bytes of many (offset, length) ranges, in the given order. Cost: one open.
 
-        Raises: NotFoundError; CorruptionError when the object ends before the end of one.
+        Raises: NotFoundError; CorruptionError if the object ends before the end of a range.
         """
 
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
     ) -> Iterator[memoryview]:
-        """Read (offset, length) ranges in turn, at the price of one open, all into one buffer.
+        """Read (offset, length) ranges one after another into the same buffer. Cost: one open.
 
-        Each is the beginning of the buffer, until the next one is asked for. Requires: none is
-        longer. Raises: NotFoundError; CorruptionError when the object ends before the end of one.
+        Each yielded view is the beginning of the buffer, and is valid until the next view is
+        requested. Requires: no range is longer than the buffer. Raises: NotFoundError;
+        CorruptionError if the object ends before the end of a range.
         """
         for offset, length in windows:
             view = buffer[:length]
@@ -171,34 +175,35 @@ class ObjectStore(abc.ABC):
 
     @abc.abstractmethod
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
-        """Create a small object, whole and durable, unless its name is taken.
+        """Create a small object, complete and durable, unless its name is in use.
 
-        The hint, and an epoch other than epoch 0, are put only beside epoch 0: a writer that slept
-        while its database was dropped must not leave part of a log there. Requires:
-        `data` is not empty (some stores treat empty bodies without the condition).
-        Raises: StoreError, or NotFoundError for an epoch without its log, only when nothing was
-        written and nothing will be.
+        The hint, and every epoch except epoch 0, are put only if epoch 0 exists. A writer that
+        slept while its database was dropped must not leave part of a log there. Requires: `data` is
+        not empty, because some stores ignore the condition for an empty body.
+
+        Raises: StoreError; NotFoundError for an epoch without its log. After either, nothing was
+        written, and nothing will be.
         """
 
     @abc.abstractmethod
     def put(self, name: str, data: Data, *, sync: bool) -> None:
-        """Write a small object, replacing what is there atomically; durable when `sync`.
+        """Write a small object, replacing an existing one atomically; durable if `sync`.
 
-        Requires: `data` is not empty. Raises: NotFoundError as `put_if_absent`.
+        Requires: `data` is not empty. Raises: StoreError; NotFoundError as `put_if_absent`.
         """
 
     @abc.abstractmethod
     def create(self, name: str, *, sync: bool) -> ObjectWriter:
-        """Begin a new data object of any size; durable once closed when `sync`.
+        """Begin a new data object of any size. It is durable after `close` if `sync`.
 
         Raises: AlreadyExistsError.
         """
 
     def close_all(self, writers: Sequence[ObjectWriter]) -> None:
-        """Close what `create` of this store began; its waits may run side by side.
+        """Close writers that `create` of this store returned. Their syncs may run in parallel.
 
-        Afterwards each object is as its own `close` leaves it. Raises as `close`: some of the
-        objects may be there then, and the other writers have aborted.
+        Afterwards each object is in the same state as after its own `close`. Raises as `close`.
+        After an error some of the objects may exist, and the other writers have aborted.
         """
         try:
             for writer in writers:
@@ -210,76 +215,81 @@ class ObjectStore(abc.ABC):
 
     @abc.abstractmethod
     def list(self, prefix: str) -> Iterator[ObjectInfo]:
-        """List the objects whose name begins with `prefix` ("" for all), in no order.
+        """Yield the objects whose name begins with `prefix` ("" for all), in no order.
 
-        Objects that come or go meanwhile may be missed; what is there throughout is listed. What
-        no store wrote (links, other people's names, unfinished objects) is not.
+        The listing contains every object that exists during the whole call. It may miss an object
+        that is created or deleted meanwhile. It leaves out files that no store wrote (links,
+        foreign names) and unfinished objects.
         """
 
     @abc.abstractmethod
     def delete(self, name: str) -> None:
-        """Remove an object; fine when it is absent. Not synced: a power cut may bring it back."""
+        """Remove an object; does nothing if it is absent. Not synced: a power cut may undo it."""
 
     @abc.abstractmethod
     def remove_folder(self, name: str) -> None:
-        """Remove an empty folder that objects were in; fine when it is absent or not empty.
+        """Remove an empty folder of former objects; does nothing if it is absent or not empty.
 
-        Only tidies up: most stores have no folders. Requires: nobody is going to write into it.
+        The call only tidies up: most stores have no folders. Requires: no writer is going to write
+        into the folder.
         """
 
     def modified_ms(self, name: str) -> int | None:
-        """When an object was last written, in ms since 1970 UTC; None where the store has no say.
+        """Return when an object was last written, in ms since 1970 UTC; None if the store cannot
+        tell.
 
         Raises: NotFoundError.
         """
         return None
 
     def date_of_write(self, name: str) -> int | None:
-        """The time by the store's own clock, as it would date `name` if that were written now.
+        """Return the time by the store's own clock: the date that `name` would get if written now.
 
-        In ms since 1970 UTC; None where the store has no say, or cannot be written to. Nothing is
-        written under the name, and what it takes to find out is removed again.
+        In ms since 1970 UTC; None if the store cannot tell or cannot be written to. The call writes
+        nothing under the name, and removes the file that it may need to find the time.
         """
         return None
 
     def list_unfinished(self) -> Iterator[ObjectInfo]:
-        """List the files that killed writers left on their way to being objects.
+        """Yield the files of unfinished objects that killed writers left behind.
 
         Such a name is `<folder>/.tmp-<16 hex digits>-<last part of the object's name>`, and only
-        `delete_unfinished` takes it. None where the store has no such files.
+        `delete_unfinished` accepts it. Yields nothing if the store makes no such files.
         """
         return iter(())
 
     def delete_unfinished(self, name: str) -> None:
-        """Remove what `list_unfinished` named; fine when it is absent.
+        """Remove a file that `list_unfinished` yielded; does nothing if it is absent.
 
-        A writer that is still at it fails, and makes no object.
+        If its writer is still at work, the writer fails and makes no object.
         """
-        raise InvalidInputError(f"{self.locate(name)} cannot be: {self.url} leaves no such files.")
+        raise InvalidInputError(
+            f"{self.locate(name)} cannot exist: {self.url} makes no such files."
+        )
 
     def turn(self, folder: str) -> Turn:
-        """A turn to put objects into a folder of the root, where the store can order its writers.
+        """Return a turn to put objects into a folder of the root, if the store can order writers.
 
-        It ends with the `put_if_absent` of the same thread that creates an object, as soon as the
-        object has its name: the next writer then sees it. It ends, too, when its process does.
+        The turn ends when a `put_if_absent` of the same thread gives an object its name. The next
+        writer then sees the object. The turn also ends when its process ends.
         """
         del folder
         return Turn()
 
     def require_writable(self) -> None:  # noqa: B027
-        """Check before any work is done that the store can be written to.
+        """Check that the store can be written to, before any work is done.
 
-        Raises: InvalidInputError that says why when it is read-only.
+        Raises: InvalidInputError that says why, if the store is read-only.
         """
 
     def require_folder(self) -> None:  # noqa: B027
-        """Check that objects can be below the root, where the store has files and folders.
+        """Check that objects can exist below the root, if the store has files and folders.
 
-        Raises: NotFoundError when the root, or what should be a folder above it, is a file.
+        Raises: NotFoundError if the root, or a folder above it, is a file.
         """
 
     def locate(self, name: str) -> str:
-        """Name an object the way users see it in errors."""
+        """Return the name of an object as error messages show it."""
         return f"{self.url}/{name}"
 
     def __repr__(self) -> str:
@@ -287,34 +297,35 @@ class ObjectStore(abc.ABC):
 
 
 def is_name(name: str) -> bool:
-    """Whether `name` can name an object (see `check_name`)."""
+    """Return whether `name` can name an object (see `check_name`)."""
     return _NAME.fullmatch(name) is not None
 
 
 def finished_name(name: str) -> str | None:
-    """The object that an unfinished one was going to be; None for any other name."""
+    """Return the name that an unfinished object would get; None for any other name."""
     found = _UNFINISHED.fullmatch(name)
     finished = found[1] + found[2] if found else ""
     return finished if is_name(finished) else None
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no object name.
+    """Refuse a text that cannot name an object.
 
-    One to eight parts of 1 to 200 ASCII letters, digits, `_`, `-` and `.`, not beginning with `.`
-    or `-`: nothing absolute, no `..`, no empty part, nothing hidden.
+    A name has one to eight parts of 1 to 200 ASCII letters, digits, `_`, `-` and `.`. No part
+    begins with `.` or `-`. A name is therefore never absolute or hidden, and has no `..` and no
+    empty part.
 
     Raises: InvalidInputError.
     """
     if not is_name(name):
         raise InvalidInputError(
-            f"{name[:300]!r} is no object name: it must be relative, made of letters, digits,"
+            f"{name[:300]!r} is not an object name: it must be relative, made of letters, digits,"
             " '_', '-' and '.', and stay inside the database."
         )
 
 
 def check_prefix(prefix: str) -> None:
-    """Refuse what no object name can begin with. Raises: InvalidInputError."""
+    """Refuse a prefix that no object name can begin with. Raises: InvalidInputError."""
     if prefix:
         check_name(prefix.removesuffix("/"))
 
@@ -323,18 +334,20 @@ def check_body(name: str, data: Data) -> None:
     """Refuse a malformed name or an empty body. Raises: InvalidInputError."""
     check_name(name)
     if not len(data):
-        raise InvalidInputError(f"{name} has an empty body: every object holds at least a byte.")
+        raise InvalidInputError(
+            f"{name} has an empty body: every object must hold at least one byte."
+        )
 
 
 def check_ranges(ranges: Sequence[tuple[int, int]]) -> None:
     """Refuse negative offsets and lengths. Raises: InvalidInputError."""
     for offset, length in ranges:
         if offset < 0 or length < 0:
-            raise InvalidInputError(f"{length} bytes from offset {offset} is no range of bytes.")
+            raise InvalidInputError(f"{length} bytes from offset {offset} is not a range of bytes.")
 
 
 def no_log(location: str) -> NotFoundError:
-    """The error of an epoch that is put where its log is not, or not any more."""
+    """Return the error for an epoch whose log does not exist, or was replaced."""
     return NotFoundError(
         f"The database at {location} was removed or replaced, so nothing can be committed to it;"
         " open it again."
@@ -342,13 +355,13 @@ def no_log(location: str) -> NotFoundError:
 
 
 def too_large(location: str, size: str, limit: int) -> CorruptionError:
-    """The error of an object above its limit; `size` says how large it is or at least is."""
-    return CorruptionError(f"{location} holds {size} bytes where at most {limit} can be right.")
+    """Return the error for an object above its limit; `size` is its size, or "at least N"."""
+    return CorruptionError(f"{location} holds {size} bytes, but at most {limit} are allowed.")
 
 
 def truncated(location: str, size: int, offset: int, length: int) -> CorruptionError:
-    """The error of an object that ends before a range that must be there."""
+    """Return the error for an object that ends before the end of a required range."""
     return CorruptionError(
-        f"{location} is truncated: {length} bytes from offset {offset} are needed and it holds"
+        f"{location} is truncated: {length} bytes from offset {offset} are needed, but it holds"
         f" {size} bytes."
     )

@@ -1,15 +1,16 @@
-"""Local disk: temporary file, fsync, hard link, fsync of the directory.
+"""A store on local disk: temporary file, fsync, hard link, fsync of the directory.
 
-An exclusive `open` would be atomic in its name only: a reader sees the file grow, and a kill leaves
-an empty epoch that blocks its slot for ever. A hard link puts a finished file under its name in one
-step and fails when the name is taken.
+An exclusive `open` makes only the name atomic. A reader would see the file grow, and a killed
+writer would leave an empty epoch that blocks its slot for ever. A hard link gives a complete file
+its name in one step, and fails if the name is in use.
 
-Unfinished objects are files `.tmp-<16 hex digits>-<last part of the name>` beside the place where
-they were going. Such a name is no object name: `list` never yields it and nothing reads it. A
-killed process leaves them behind, for vacuum to remove by that pattern once they are old.
+An unfinished object is a file `.tmp-<16 hex digits>-<last part of the name>` in the folder of the
+future object. Such a name is not an object name, so `list` does not yield it and nothing reads it.
+A killed process leaves such files behind. Vacuum recognizes them by the pattern, and removes them
+once they are old.
 
-Directories below the root are opened one by one and never through a link, so no name leads out of
-the root; the root itself may be reached through links. Needs a POSIX system.
+The store opens the directories below the root one by one and never through a link, so no name leads
+out of the root. The root itself may be reached through links. The store needs a POSIX system.
 
 Spec: docs/spec/store.md#local-disk
 """
@@ -62,12 +63,12 @@ from colonnade.manifests.store.local_files import (
 from colonnade.manifests.store.local_turns import Turns
 from colonnade.manifests.store.transient import PASSING, retried
 
-# For folders that are only passed: those that one may search but not list are passed, too.
+# For folders on the way to an object. With O_PATH, search permission is enough.
 _PASS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
-# O_NONBLOCK: opening a named pipe that someone left here must fail its check below, not hang.
+# O_NONBLOCK: opening a stray named pipe must fail its check below instead of hanging.
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-# Errors after which a link is certainly not there. After any other (a network file system that
-# timed out) nobody knows.
+# After these errors the link certainly does not exist. After any other error (such as a time-out of
+# a network file system) the outcome is unknown.
 _NOT_LINKED = NO_LINKS | {
     errno.EACCES,
     errno.EDQUOT,
@@ -76,15 +77,15 @@ _NOT_LINKED = NO_LINKS | {
     errno.ENOSPC,
     errno.EROFS,
 }
-# ENOENT: a vacuum took an unfinished file for one left behind, while its process was stopped.
+# ENOENT: a vacuum removed an unfinished file as left behind, while its process was stopped.
 _RETRYABLE = PASSING | {errno.ENOENT}
 _SYNCS_AT_ONCE = 16
-"""A disk makes so many files durable in hardly more time than one."""
+"""A disk syncs this many files in hardly more time than one."""
 _REASONS = {
     errno.ENOSPC: "the disk is full; free some space and run this again",
     errno.EDQUOT: "the disk quota is used up; free some space and run this again",
     errno.EFBIG: "the file size limit of the file system or of this process is reached",
-    errno.ENOENT: "what was written of it, or its folder, was removed meanwhile; run this again",
+    errno.ENOENT: "its unfinished file, or its folder, was removed meanwhile; run this again",
     errno.EACCES: "permission denied; check the owner and mode of the file and its folders",
     errno.EROFS: "the file system is mounted read-only",
     errno.ELOOP: "it is a symbolic link, and nothing in a database is one",
@@ -93,20 +94,21 @@ _REASONS = {
 
 
 class LocalStore(ObjectStore):
-    """Objects as files below a folder, which is made when the first object is written.
+    """Objects as files below a folder. The first write makes the folder.
 
-    Pickles as its root. Cost here means system calls: one `open` per folder of a name.
+    The store pickles as its root. Cost: one `open` for each folder in a name.
     """
 
     read_only = False
 
     def __init__(self, root: str | os.PathLike[str]) -> None:
         self.url = os.path.abspath(root)
-        # Folders whose entry in their parent this store has synced. One that another process made
-        # may not be durable yet, however durable the files in it are.
+        # Folders whose entry in their parent this store has synced. A folder that another process
+        # made may not be durable yet, even if the files in it are.
         self._synced: set[str] = set()
         self._turns = Turns()
-        # Which file epoch 0 was when this store first read an epoch: another one is another log.
+        # The identity of epoch 0's file when this store first read an epoch. Another file means
+        # that another log has replaced this one.
         self._first_epoch: tuple[int, int, int] | None = None
 
     def __reduce__(self) -> tuple[type[LocalStore], tuple[str]]:
@@ -123,7 +125,7 @@ class LocalStore(ObjectStore):
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
         check_ranges(ranges)
         with self._reading(name) as (file, size):
-            # Checked before anything is allocated: a forged length must not take the memory.
+            # Checked before anything is allocated: a forged length must not use up the memory.
             for offset, length in ranges:
                 if offset + length > size:
                     raise truncated(self.locate(name), size, offset, length)
@@ -136,7 +138,7 @@ class LocalStore(ObjectStore):
         with self._reading(name) as (file, size):
             for offset, length in windows:
                 done = 0
-                while done < length:  # one call reads 2 GiB at most
+                while done < length:  # one call reads at most 2 GiB
                     count = os.preadv(file, [buffer[done:length]], offset + done)
                     if not count:
                         raise truncated(self.locate(name), size, offset, length)
@@ -149,14 +151,15 @@ class LocalStore(ObjectStore):
         with self._writing(name), self._slot(name, sync=True) as (folder, leaf):
             outcome = self._link_new(folder, leaf, data)
             try:
-                # Also for EXISTS: the one who linked it may have died before this line.
+                # EXISTS needs the sync too: the writer that linked it may have died before this
+                # line.
                 os.fsync(folder)
             except OSError:
                 return PutOutcome.UNKNOWN
             return outcome
 
     def _link_new(self, folder: int, leaf: str, data: Data) -> PutOutcome:
-        """Put a file under a name of a folder; the name is not durable yet."""
+        """Give new bytes a name in a folder. The name is not durable yet."""
         if is_there(folder, leaf):
             return PutOutcome.EXISTS
         temp = write_temp(folder, leaf, data, sync=True)
@@ -169,7 +172,7 @@ class LocalStore(ObjectStore):
                 raise
             return PutOutcome.UNKNOWN
         finally:
-            # The next writer goes on while this one makes the name durable.
+            # The next writer may continue while this one makes the name durable.
             self._turns.end()
             discard(folder, temp)
         return PutOutcome.CREATED
@@ -243,7 +246,7 @@ class LocalStore(ObjectStore):
 
     def delete_unfinished(self, name: str) -> None:
         if finished_name(name) is None:
-            raise InvalidInputError(f"{name[:300]!r} is no name of an unfinished object.")
+            raise InvalidInputError(f"{name[:300]!r} is not the name of an unfinished object.")
         with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
             os.unlink(leaf, dir_fd=folder)
 
@@ -255,15 +258,15 @@ class LocalStore(ObjectStore):
         path = self.url
         while not os.path.exists(path):
             if os.path.islink(path):
-                raise NotFoundError(f"{path} is a symbolic link that leads nowhere.")
+                raise NotFoundError(f"{path} is a symbolic link whose target does not exist.")
             path = os.path.dirname(path)
         if not os.path.isdir(path):
             raise NotFoundError(
-                f"{path} is a file, not a folder: no Colonnade database or table can be there."
+                f"{path} is a file, not a folder: a Colonnade database or table needs a folder."
             )
 
     def make_root(self) -> None:
-        """Make the root folder and those above it that are missing. Raises: StoreError."""
+        """Make the root folder and its missing parents. Raises: StoreError."""
         try:
             make_path(self.url)
         except OSError as error:
@@ -273,9 +276,9 @@ class LocalStore(ObjectStore):
     def _folder(
         self, name: str, *, make: bool = False, sync: bool = False, flags: int = FOLDER
     ) -> Iterator[tuple[int, str]]:
-        """Open the folder of an object; with `make`, make what is missing. Yields it and the leaf.
+        """Open the folder of an object; with `make`, make missing folders. Yields it and the leaf.
 
-        Raises: OSError, FileNotFoundError when a folder is missing.
+        Raises: OSError; FileNotFoundError if a folder is missing.
         """
         *parts, leaf = name.split("/")
         folder = self._open_root(make, flags)
@@ -315,10 +318,10 @@ class LocalStore(ObjectStore):
 
     @contextmanager
     def _slot(self, name: str, *, sync: bool) -> Iterator[tuple[int, str]]:
-        """Open the folder for an object; makes it unless the object needs a log.
+        """Open the folder of an object; make it unless the object needs a log.
 
-        Raises NotFoundError for one that does where the log is not there, or is not the one that
-        this store has read epochs of.
+        If the object needs a log, raises NotFoundError when the log does not exist, or when it is
+        another one than this store has read epochs of.
         """
         later = needs_log(name)
         with ExitStack() as opened:
@@ -335,7 +338,7 @@ class LocalStore(ObjectStore):
             yield folder, leaf
 
     def _first_in(self, folder: int) -> tuple[int, int, int] | None:
-        """Which file epoch 0 is in an open folder of a log; None where there is none."""
+        """Return the identity of epoch 0's file in an open log folder; None if there is none."""
         try:
             leaf = epoch_name(0).rpartition("/")[2]
             status = os.stat(leaf, dir_fd=folder, follow_symlinks=False)
@@ -345,7 +348,7 @@ class LocalStore(ObjectStore):
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[tuple[int, int]]:
-        """Open an object. Yields its file and its size in bytes."""
+        """Open an object. Yields its file descriptor and its size in bytes."""
         check_name(name)
         try:
             with self._folder(name, flags=_PASS) as (folder, leaf):
@@ -363,8 +366,10 @@ class LocalStore(ObjectStore):
             raise NotFoundError(f"{self.locate(name)} does not exist.") from error
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
-                # A table's name may be longer than that of a folder, which it does not need.
-                raise NotFoundError(f"{self.locate(name)} cannot exist.") from error
+                # The name may come from a table's name, which may be longer than a file's name.
+                raise NotFoundError(
+                    f"{self.locate(name)} cannot exist: its name is too long."
+                ) from error
             raise self._failed(self.locate(name), "read", error) from error
 
     @contextmanager
@@ -377,7 +382,7 @@ class LocalStore(ObjectStore):
 
     def _read(self, name: str, file: int, offset: int, length: int) -> bytes:
         data = os.pread(file, length, offset)
-        while len(data) < length:  # one call reads 2 GiB at most
+        while len(data) < length:  # one call reads at most 2 GiB
             more = os.pread(file, length - len(data), offset + len(data))
             if not more:
                 raise truncated(self.locate(name), offset + len(data), offset, length)
@@ -393,7 +398,7 @@ class LocalStore(ObjectStore):
     def _walk(self, prefix: str, unfinished: bool = False) -> Iterator[ObjectInfo]:
         top = prefix.rpartition("/")[0]
         try:
-            # Any leaf will do: only its folder is opened.
+            # The leaf `_` is arbitrary: only its folder is opened.
             with self._folder(f"{top}/_" if top else "_") as (folder, _):
                 yield from walk_folder(folder, f"{top}/" if top else "", prefix, unfinished)
         except (FileNotFoundError, NotADirectoryError):
@@ -407,7 +412,7 @@ def _modified_ms(status: os.stat_result) -> int:
 
 
 class _LocalWriter(ObjectWriter):
-    """Streams into a temporary file. Holds one file descriptor, not that of the folder."""
+    """Streams into a temporary file. It holds one file descriptor, and none of the folder."""
 
     def __init__(self, store: LocalStore, name: str, temp: str, file: int, sync: bool) -> None:
         self._store = store
@@ -433,7 +438,7 @@ class _LocalWriter(ObjectWriter):
         self.sync_folder()
 
     def publish(self) -> None:
-        """Put the object under its name, which is not durable before `sync_folder`."""
+        """Give the object its name. The name is not durable before `sync_folder`."""
         if self._file is None:
             return
         try:
@@ -453,7 +458,7 @@ class _LocalWriter(ObjectWriter):
         discard(folder, self._temp)
 
     def sync_folder(self) -> None:
-        """Make the name durable, and those of all objects in its folder."""
+        """Make the names of all objects in the folder durable."""
         if self._sync:
             with self._store._writing(self.name), self._store._folder(self.name) as (folder, _):
                 os.fsync(folder)
@@ -462,7 +467,7 @@ class _LocalWriter(ObjectWriter):
         if self._file is None:
             return
         file, self._file = self._file, None
-        # What cannot be removed stays what it is: an unfinished object that vacuum knows.
+        # If the removal fails, an unfinished object stays behind, and vacuum finds it.
         with suppress(OSError):
             os.close(file)
         with suppress(OSError), self._store._folder(self.name) as (folder, _):

@@ -1,4 +1,4 @@
-"""Files of the local disk below an open folder: written whole, put under a name, listed.
+"""Files on local disk below an open folder: write them whole, name them, list them.
 
 Spec: docs/spec/store.md#local-disk
 """
@@ -15,19 +15,19 @@ from colonnade.manifests.store.base import Data, ObjectInfo, finished_name, is_n
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""How folders and new files are opened."""
+"""The flags for opening folders, and for making new files."""
 
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
 """Errors of a file system that has no hard links."""
 
 
 def temp_name(leaf: str) -> str:
-    """A new name for an object that is not finished yet, `leaf` being its own in its folder."""
+    """Return a new temporary name for an object whose name in its folder will be `leaf`."""
     return f".tmp-{secrets.token_hex(8)}-{leaf}"
 
 
 def write_temp(folder: int, leaf: str, data: Data, sync: bool) -> str:
-    """Write a finished temporary file and name it; leaves none behind when that fails."""
+    """Write a complete temporary file and return its name. If that fails, no file is left."""
     temp = temp_name(leaf)
     file = os.open(temp, WRITE, 0o666, dir_fd=folder)
     try:
@@ -44,14 +44,14 @@ def write_temp(folder: int, leaf: str, data: Data, sync: bool) -> str:
 
 
 def write_all(file: int, data: Data) -> None:
-    """Write all of some bytes."""
+    """Write all bytes of `data`."""
     rest = memoryview(data).cast("B")
-    while rest:  # a limit or a full disk cuts a write short; the next call says which it was
+    while rest:  # a short write means a limit or a full disk; the next call raises the reason
         rest = rest[os.write(file, rest) :]
 
 
 def is_there(folder: int, leaf: str) -> bool:
-    """Whether a name in a folder is taken."""
+    """Return whether a name in a folder is in use."""
     try:
         os.stat(leaf, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -60,7 +60,7 @@ def is_there(folder: int, leaf: str) -> bool:
 
 
 def link(folder: int, temp: str, leaf: str) -> None:
-    """Give a finished file its name as well. Raises FileExistsError where the name is taken."""
+    """Give a complete file its final name. Raises FileExistsError if the name is in use."""
     try:
         os.link(temp, leaf, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as error:
@@ -74,14 +74,14 @@ def link(folder: int, temp: str, leaf: str) -> None:
 
 
 def discard(folder: int, temp: str) -> None:
-    """Remove an unfinished object."""
-    # What cannot be removed stays what it is: an unfinished object that vacuum knows.
+    """Remove an unfinished object. Never raises OSError."""
+    # If the removal fails, an unfinished object stays behind, and vacuum finds it.
     with suppress(OSError):
         os.unlink(temp, dir_fd=folder)
 
 
 def make_path(path: str) -> None:
-    """Make a folder and its parents, durably."""
+    """Make a folder and its missing parents, durably."""
     parent = os.path.dirname(path)
     if not os.path.isdir(parent):
         make_path(parent)
@@ -97,15 +97,16 @@ def make_path(path: str) -> None:
 
 
 def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterator[ObjectInfo]:
-    """Yield the objects of an open folder whose name, which begins with `path`, has `prefix`.
+    """Yield the objects of an open folder whose names begin with `prefix`.
 
-    Or the unfinished ones instead.
+    `path` is the name of the folder, with a `/` at its end. With `unfinished`, yield the unfinished
+    objects instead.
     """
     with os.scandir(folder) as entries:
         for entry in entries:
             name = path + entry.name
             if not is_name(name) and not (unfinished and finished_name(name)):
-                continue  # not ours
+                continue  # no store wrote it
             try:
                 if entry.is_dir(follow_symlinks=False):
                     if f"{name}/".startswith(prefix[: len(name) + 1]):
@@ -122,4 +123,4 @@ def walk_folder(folder: int, path: str, prefix: str, unfinished: bool) -> Iterat
                     status = entry.stat(follow_symlinks=False)
                     yield ObjectInfo(name, status.st_size, status.st_mtime_ns // 1_000_000)
             except FileNotFoundError:
-                continue  # went away meanwhile
+                continue  # it was removed meanwhile

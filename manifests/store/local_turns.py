@@ -1,8 +1,8 @@
 """Turns among the processes of one machine: an advisory lock of the operating system on a folder.
 
-The system hands the lock from one to the next in about the order in which they came. It leaves no
-file behind, and ends with the process that has it, however that ends. No object is safe because of
-it: a file system without such locks, or one that forgets them, does no harm.
+The system gives the lock to waiting processes in about the order of their arrival. The lock leaves
+no file behind, and ends with its process, however the process ends. No promise of the store depends
+on it: a file system without such locks, or one that loses them, does no harm.
 
 Spec: docs/spec/store.md#turns
 """
@@ -17,26 +17,29 @@ from contextlib import suppress
 from colonnade.manifests.store.base import Turn
 
 _STUCK: set[str] = set()
-"""Folders for whose lock this process still waits, though whoever wanted it has gone on without."""
+"""Folders whose lock a thread of this process still waits for, after its turn was given back."""
 
 
 class Turns(threading.local):
-    """The turns of a store. Each thread has at most one, which it can end without holding it."""
+    """The turns of a store. A thread has at most one turn, and can end it without a reference."""
 
     _mine: Turn = Turn()
 
     def begin(self, folder: str) -> Turn:
-        """A new turn of this thread, which does not wait for a lock that does not become free."""
+        """Return a new turn of this thread.
+
+        The turn does not wait if an earlier turn on the folder was given back without its lock.
+        """
         self._mine = Turn() if folder in _STUCK else _FolderTurn(folder)
         return self._mine
 
     def end(self) -> None:
-        """Give back the turn of this thread, if there is one."""
+        """Give back the turn of this thread, if it has one."""
         self._mine.give_back()
 
 
 class _FolderTurn(Turn):
-    """A turn of one thread. Where the lock is taken, another thread waits for it meanwhile."""
+    """A turn of one thread. If the lock is not free, another thread waits for it meanwhile."""
 
     ordered = True
 
@@ -45,7 +48,7 @@ class _FolderTurn(Turn):
         self._file: int | None = None
         self._free = threading.Event()
         self._over = False
-        # Held while it is decided who closes the file.
+        # Held while the two threads decide which of them closes the file.
         self._closing = threading.Lock()
 
     def take(self, wait_s: float) -> bool:
@@ -66,11 +69,11 @@ class _FolderTurn(Turn):
             self._file = os.open(self._folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            with suppress(RuntimeError):  # no more threads: then there is no order
+            with suppress(RuntimeError):  # no thread can be started: writers then have no order
                 threading.Thread(target=self._wait, daemon=True).start()
                 return
         except OSError:
-            pass  # no such folder, or no such locks: there is no order, and everybody may go on
+            pass  # no such folder, or no such locks: writers have no order, and none has to wait
         self._free.set()
 
     def _wait(self) -> None:
@@ -87,6 +90,6 @@ class _FolderTurn(Turn):
         file, self._file = self._file, None
         if file is not None:
             with suppress(OSError):
-                # A process that was forked meanwhile has the file open, too, and so the lock.
+                # A process that was forked meanwhile has the same open file, and with it the lock.
                 fcntl.flock(file, fcntl.LOCK_UN)
             os.close(file)

@@ -1,4 +1,4 @@
-"""A store in memory: the whole contract without a disk, for tests and throw-away tables.
+"""A store in memory, for tests and throw-away tables: the whole contract without a disk.
 
 Spec: docs/spec/store.md#memory
 """
@@ -28,7 +28,7 @@ from colonnade.manifests.store.base import (
 
 
 class MemoryStore(ObjectStore):
-    """Objects in a dictionary, gone with the process. Nothing to sync, so `sync` changes nothing.
+    """Objects in a dictionary, which ends with the process. `sync` has no effect.
 
     `now_ms` is the clock that dates the objects.
     """

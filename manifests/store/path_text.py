@@ -1,7 +1,7 @@
-"""What a text that names a store means: a path on local disk, or a URL of another store. Pure.
+"""Parse the text that names a store: a path on local disk, or a URL of another store. Pure.
 
-A text that begins like a URL is a URL or an error, never a folder named `s3a:`. A colon further
-inside belongs to a file name.
+A text that begins like a URL is a URL or an error, never a folder named `s3a:`. A later colon
+belongs to a file name.
 Spec: docs/spec/store.md#paths-and-urls
 """
 
@@ -14,7 +14,7 @@ from colonnade.manifests.errors import InvalidInputError
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?=://|::)")
 _LOCAL = re.compile(r"(?:file|local):(?://(?=/))?")
 
-# One letter is a drive, as in C:/data.
+# A single letter is a drive, as in C:/data.
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?P<rest>.*)", re.DOTALL)
 
 _KNOWN_SCHEMES = frozenset(
@@ -24,14 +24,14 @@ _KNOWN_SCHEMES = frozenset(
         *("oss", "cosn", "obs", "oci", "r2", "minio", "swift", "hf", "memory", "dropbox", "gdrive"),
     )
 )
-"""Schemes that no folder is meant by, even where no slash follows."""
+"""Schemes that never begin the name of a folder, even if no slash follows."""
 
 
 def local_path(text: str) -> str | None:
-    """The path on local disk that `text` means; None for a URL of another store.
+    """Return the path on local disk that `text` means; None for a URL of another store.
 
-    Raises InvalidInputError for a `file:` URL without a folder, and for a text that begins like
-    a URL and is none; the sentence shows the right spelling.
+    Raises InvalidInputError for a `file:` URL without a folder. It also raises it for a text that
+    begins like a URL and is not one; the message shows the right spelling.
     """
     local = _LOCAL.match(text)
     if local is not None:
@@ -52,7 +52,10 @@ def local_path(text: str) -> str | None:
 
 
 def is_url(text: str) -> bool:
-    """Whether `text` is a URL, `file:` among them, and no plain path. Raises as `local_path`."""
+    """Return whether `text` is a URL (`file:` included) and not a plain path.
+
+    Raises as `local_path`.
+    """
     return local_path(text) is None or _LOCAL.match(text) is not None
 
 
@@ -61,6 +64,6 @@ def _misspelled(text: str, scheme: str, rest: str) -> str:
     if scheme.lower() == "dbfs":
         meant = f"/dbfs/{rest}, where Databricks mounts it"
     return (
-        f"{text} begins like a URL and is none; write {meant}, or ./{text} for a folder of that"
+        f"{text} begins like a URL but is not one; write {meant}, or ./{text} for a folder of that"
         " name."
     )

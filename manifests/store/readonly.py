@@ -1,8 +1,8 @@
-"""Every store that fsspec can read, to read from and nothing else.
+"""A read-only store on any protocol that fsspec can read.
 
-fsspec's own "create only" mode is check-then-write on most protocols, is dropped by its caching
-wrappers, and reports a success that was re-sent as a failure: a commit on top of it loses tables.
-So a protocol is written to only once it has an adapter of its own.
+fsspec's own "create only" mode cannot carry commits. On most protocols it is check-then-write, its
+caching wrappers drop it, and it reports a re-sent success as a failure. A commit on top of it can
+lose tables. So Colonnade writes to a protocol only through an adapter of its own.
 
 Spec: docs/spec/store.md#other-protocols
 """
@@ -37,12 +37,13 @@ _USER_INFO = re.compile(r"//[^/@]*@")
 
 
 class FsspecReadStore(ObjectStore):
-    """Objects below any fsspec URL, chained ones (`simplecache::…`) included; read-only.
+    """Objects below any fsspec URL, including chained URLs (`simplecache::…`); read-only.
 
-    Pickles as its URL and options, which may be secrets: they appear in no error and no `repr`.
+    Pickles as its URL and options. These may hold secrets, so they appear in no error and no
+    `repr`.
 
-    Raises: InvalidInputError for a protocol that is unknown, lacks its package or refuses the
-    options; StoreError when connecting fails.
+    Raises: InvalidInputError if the protocol is unknown, lacks its package or refuses the options;
+    StoreError if connecting fails.
     """
 
     read_only = True
@@ -62,7 +63,7 @@ class FsspecReadStore(ObjectStore):
         with self._reading(name):
             if limit is None:
                 return bytes(self._files.cat_file(path))
-            # One request instead of a size and a read: one byte more than allowed is enough.
+            # Reading one byte more than allowed takes one request instead of a size and a read.
             data = bytes(self._files.cat_file(path, start=0, end=limit + 1))
         if len(data) > limit:
             raise too_large(self.locate(name), f"at least {len(data)}", limit)
@@ -79,14 +80,14 @@ class FsspecReadStore(ObjectStore):
                 paths = [path] * len(wanted)
                 parts = iter(self._files.cat_ranges(paths, starts, ends, on_error="raise"))
         except StoreError as error:
-            # A range past the end is an error of its own kind in every protocol.
+            # Each protocol has its own error for a range past the end.
             if not error.retryable:
                 self._check_size(name, path, ranges)
             raise
         found = [bytes(next(parts)) if length else b"" for _, length in ranges]
         if any(len(data) != length for data, (_, length) in zip(found, ranges, strict=True)):
             self._check_size(name, path, ranges)
-            raise StoreError(f"{self.locate(name)} was read in part only.", retryable=True)
+            raise StoreError(f"{self.locate(name)} could only be read in part.", retryable=True)
         return found
 
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
@@ -130,7 +131,7 @@ class FsspecReadStore(ObjectStore):
                 return None
         if not isinstance(found, datetime):
             return None
-        # A time without a zone is UTC, as the protocols that leave it out have it.
+        # Protocols that leave the time zone out give UTC.
         aware = found if found.tzinfo else found.replace(tzinfo=timezone.utc)
         return int(aware.timestamp() * 1000)
 
@@ -141,7 +142,7 @@ class FsspecReadStore(ObjectStore):
         )
 
     def _connect(self) -> tuple[Any, str]:
-        """Open the file system. Returns it and the path of the root in it."""
+        """Open the file system. Returns it, and the path of the root in it."""
         url, options = self._given
         try:
             fsspec.get_filesystem_class(self.protocol)
@@ -149,10 +150,10 @@ class FsspecReadStore(ObjectStore):
             raise InvalidInputError(f"{self.url} cannot be opened: {error}.") from error
         try:
             try:
-                # A cached listing would hide what was committed since.
+                # A cached listing would hide later commits.
                 files, root = fsspec.url_to_fs(url, **{"use_listings_cache": False, **options})
             except TypeError:
-                # Some protocols hand what they do not know to a client that refuses it.
+                # Some protocols pass an unknown option to a client that refuses it.
                 files, root = fsspec.url_to_fs(url, **options)
         except ImportError as error:
             raise InvalidInputError(f"{self.url} cannot be opened: {error}.") from error
@@ -182,7 +183,7 @@ class FsspecReadStore(ObjectStore):
 
     @contextmanager
     def _reading(self, name: str) -> Iterator[None]:
-        """Translate the errors of a protocol, which may be of any class at all."""
+        """Translate the errors of a protocol, which may be of any class."""
         try:
             yield
         except FileNotFoundError as error:
@@ -192,7 +193,8 @@ class FsspecReadStore(ObjectStore):
 
 
 def _failed(location: str, error: Exception) -> StoreError:
-    # The text of a foreign error may hold a signed URL: its class says enough, the cause has more.
+    # The text of an fsspec error may hold a signed URL. The message names its class alone;
+    # `__cause__` has the rest.
     return StoreError(
         f"{location} could not be read ({type(error).__name__}).",
         retryable=may_pass(error),

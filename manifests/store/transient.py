@@ -1,7 +1,7 @@
-"""Errors of a store that may pass: which they are, and trying again.
+"""Transient errors of a store: tell them from lasting ones, and try again.
 
-An error is judged here once, where it leaves the store. Whoever reads a cache gives it up for
-damage only, so that one busy answer does not cost a replay of the whole log.
+The store decides once, where an error leaves it, whether the error may pass. A reader then gives up
+a cache only for damage, so one busy answer does not cost a replay of the whole log.
 
 Spec: docs/spec/store.md#errors-that-may-pass
 """
@@ -23,7 +23,7 @@ T = TypeVar("T")
 S = TypeVar("S", bound=ObjectStore)
 
 FIRST_PAUSE_S = 0.05
-"""The longest first pause between two tries, in seconds; each further one may be twice as long."""
+"""The longest first pause between two tries, in seconds. Each later pause may be twice as long."""
 
 PASSING = {
     errno.EAGAIN,
@@ -34,14 +34,14 @@ PASSING = {
     errno.ESTALE,
     errno.ETIMEDOUT,
 }
-"""Numbers of errors of the operating system that may pass, on local disk too."""
+"""The `errno` values of operating system errors that may pass, on local disk too."""
 
 _PASSING_FAR = PASSING | {
     errno.ECONNABORTED,
     errno.ECONNREFUSED,
     errno.ECONNRESET,
     errno.EHOSTUNREACH,
-    errno.EIO,  # what s3fs makes of an answer that it does not know; of a disk it is a bad sector
+    errno.EIO,  # s3fs raises it for an unknown answer; on a disk it means a bad sector
     errno.ENETDOWN,
     errno.ENETRESET,
     errno.ENETUNREACH,
@@ -49,14 +49,14 @@ _PASSING_FAR = PASSING | {
     getattr(errno, "EREMOTEIO", errno.EIO),
 }
 _PASSING_STATUS = {408, 425, 429, 500, 502, 503, 504, 509, 529}
-# Their packages may not be installed, so the classes of clients are known by name.
+# Clients may not be installed, so their classes are matched by name.
 _PASSING_CLASSES = {
     "ChunkedEncodingError",  # requests
     "ClientConnectionError",  # aiohttp
     "ClientPayloadError",
     "ConnectTimeout",  # requests, httpx
     "ConnectionClosedError",  # botocore
-    "ConnectionError",  # requests: no ConnectionError of Python
+    "ConnectionError",  # requests: not a subclass of Python's ConnectionError
     "EndpointConnectionError",
     "IncompleteRead",  # http.client, urllib3
     "IncompleteReadError",
@@ -71,10 +71,10 @@ _PASSING_CLASSES = {
 
 
 def may_pass(error: BaseException) -> bool:
-    """Whether an error of a network file system, of any class, is one that may pass.
+    """Return whether an error of a network file system, of any class, may pass.
 
-    An HTTP status decides where the error or one of its causes has one. Otherwise so do classes
-    and numbers of errors: a time-out, a reset and a busy server pass, a refusal does not.
+    If the error or one of its causes has an HTTP status, the status decides. Otherwise classes and
+    `errno` values decide: a time-out, a reset or a busy server may pass, a refusal does not.
     """
     causes = list(_causes(error))
     statuses = [status for each in causes if (status := _status(each)) is not None]
@@ -89,10 +89,10 @@ def may_pass(error: BaseException) -> bool:
 
 
 def retried(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """A method of a store that is called again where it fails and the failure may pass.
+    """Make a method of a store repeat itself when its failure may pass.
 
-    At most `store.tries` calls are made, with pauses of random length in between. Raises what the
-    last of them raises. Requires: to call the method again does no harm.
+    The method is called at most `store.tries` times, with pauses of random length in between.
+    Raises the error of the last call. Requires: repeating the call does no harm.
     """
 
     @functools.wraps(method)
@@ -103,7 +103,8 @@ def retried(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
             except StoreError as error:
                 if not error.retryable:
                     raise
-            # The length is random, so that those who were refused together do not return together.
+            # The length is random, so that clients that were refused together do not return
+            # together.
             store.pause(FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.5, 1))
         return method(store, *args, **kwargs)
 
@@ -111,7 +112,7 @@ def retried(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error, and what led to it; the nearest first, at most eight."""
+    """Yield an error and its causes, nearest first, at most eight."""
     each: BaseException | None = error
     for _ in range(8):
         if each is None:
@@ -121,7 +122,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _status(error: BaseException) -> int | None:
-    """The HTTP status that an error of a client carries."""
+    """Return the HTTP status that a client's error carries, or None."""
     response = getattr(error, "response", None)
     if isinstance(response, dict):  # botocore
         found = response.get("ResponseMetadata", {}).get("HTTPStatusCode")

@@ -79,7 +79,7 @@ def test_what_begins_like_a_url_and_is_none_makes_no_folder(
     for action in (open_store, is_url, colonnade.create_database, colonnade.open, locate):
         with pytest.raises(InvalidInputError) as refused:
             action(text)
-        assert f"{text} begins like a URL and is none; write {meant}" in refused.value.message
+        assert f"{text} begins like a URL but is not one; write {meant}" in refused.value.message
     with pytest.raises(InvalidInputError):
         colonnade.create(text, pa.schema({"a": pa.int64()}))
     assert not list(tmp_path.iterdir())

@@ -96,7 +96,7 @@ def test_a_forged_name_is_refused(store: ObjectStore, name: str) -> None:
         lambda: store.put_if_absent(name, b"x"),
         lambda: store.delete(name),
     ):
-        with pytest.raises(InvalidInputError, match="no object name"):
+        with pytest.raises(InvalidInputError, match="not an object name"):
             call()
 
 

@@ -218,7 +218,7 @@ def test_a_path_that_begins_like_a_url_makes_no_folder_and_no_table(
     spark_shell: SparkShell, path: str
 ) -> None:
     before = sorted(map(str, spark_shell.folder.rglob("*")))
-    meant = "begins like a URL and is none; write "
+    meant = "begins like a URL but is not one; write "
     for code in (
         f"{FRAME}.write.format('colonnade').save('{path}')",
         f"{FRAME}.write.format('colonnade').mode('overwrite').save('{path}')",

@@ -297,7 +297,7 @@ def test_a_relative_path_in_a_folder_that_is_gone_is_a_sentence(
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(colonnade.NotFoundError, match="working directory, which is gone"):
+    with pytest.raises(colonnade.NotFoundError, match="working directory, which was removed"):
         colonnade.open("table")
 
 
