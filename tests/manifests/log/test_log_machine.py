@@ -137,7 +137,13 @@ class LogMachine(RuleBasedStateMachine):
         if key not in self.stale.tables:
             return
         mine = change(DropRowSet(table=key, rowsets=()))
-        changed = self.head.tables[key].changed_epoch > self.stale.epoch
+        since = self.log.read_epochs(self.head.epoch, self.head.epoch - self.stale.epoch)
+        # Batches alone change the table, but no row that is replaced.
+        changed = any(
+            not isinstance(op, Txn) and getattr(op, "table", None) == key
+            for epoch in since
+            for op in epoch.ops
+        )
         if changed:
             with pytest.raises(ConflictError):
                 self.log.commit(mine, self.stale)
