@@ -14,6 +14,7 @@ BENCHMARKS = {
     "many_columns": "1,000 rows of 2,000 columns without Spark beside Parquet-zstd",
     "append": "a thousand appends of ten rows without Spark",
     "open_head": "opening databases of up to a million RowSets",
+    "epochs": "opening and vacuuming a log of ten million epochs, beside a short one",
     "growth": "opening one table of a database that has grown, beside a small one",
     "spark": "writing and scanning lineitem through Spark beside Parquet-zstd",
     "compaction": "compaction beside writing the same rows at once, with and without Spark",

@@ -7,6 +7,7 @@
         maintenance.jsonl                  a journal of maintenance rounds, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
         copy/<object id>.json              a copy of such an object, where an anchor needs it
+        freed/<database id>-<block>.json   a mark: the names of the epochs of this block are free
       <table id>/                          absent for a lone table: its
         <object id>/                       objects are at the root of the database
           rowset.json                      footer of a RowSet in a directory
@@ -29,6 +30,7 @@ JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
 COPIES = f"{MANIFEST}/copy"
+FREED = f"{MANIFEST}/freed"
 
 
 def epoch_name(epoch: int) -> str:
@@ -58,6 +60,11 @@ def checkpoint_name(object_id: str) -> str:
 def copy_name(object_id: str) -> str:
     """Return the name of the copy of a checkpoint root or segment."""
     return f"{COPIES}/{object_id}.json"
+
+
+def freed_name(database_id: str, block: int) -> str:
+    """Name the mark of a block of slots, of the database with an id (0 or more)."""
+    return f"{FREED}/{database_id}-{block:020d}.json"
 
 
 def table_prefix(table_id: str, at_root: bool) -> str:

@@ -27,6 +27,7 @@ from colonnade.manifests.checkpoint.stored_tables import (
     StoredTables,
     read_batches,
 )
+from colonnade.manifests.epochs.freed_slots import find_freed, first_blocks
 from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -207,11 +208,13 @@ def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
 def _check_not_lost(store: ObjectStore, root: Root) -> None:
     """Check that the epoch of a checkpoint is not absent from the database that it is of.
 
-    Costs two GETs. Raises CorruptionError.
+    Costs three GETs. Raises CorruptionError.
     """
     if is_taken(store, root.checkpoint):
         return
     first = read_slot(store, 0)
+    if find_freed(store, first_blocks(first), root.checkpoint):
+        return
     made = first.ops if isinstance(first, Epoch) else ()
     if any(isinstance(op, CreateDatabase) and op.database == root.database for op in made):
         raise CorruptionError(

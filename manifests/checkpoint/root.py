@@ -30,7 +30,7 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.operations import Anchor, Lease, Pin, TransactionIdText
+from colonnade.manifests.model.operations import Anchor, Lease, Pin, SlotCount, TransactionIdText
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.fold import check_reader_features
 from colonnade.manifests.state.snapshot import (
@@ -129,6 +129,7 @@ class Root(Model):
     anchors: tuple[Anchor, ...]
     database: TableIdText
     lone_table: bool
+    slot_block: SlotCount | None = None
     reader_features: tuple[str, ...]
     writer_features: tuple[str, ...]
     tables: tuple[TableRecord, ...] = ()
@@ -166,6 +167,7 @@ def encode_root(
             anchors=snapshot.anchors,
             database=snapshot.database,
             lone_table=snapshot.lone_table,
+            slot_block=snapshot.slot_block,
             reader_features=tuple(sorted(snapshot.reader_features)),
             writer_features=tuple(sorted(snapshot.writer_features)),
             tables=tuple(_table_record(table) for table in tables),
@@ -231,6 +233,7 @@ def root_snapshot(
         tags=root.tags or {},
         pins={pin.name: pin for pin in root.pins or ()},
         leases={lease.job: lease for lease in root.leases or ()},
+        slot_block=root.slot_block,
     )
 
 

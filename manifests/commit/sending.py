@@ -5,13 +5,29 @@ Spec: docs/spec/epoch-log.md#commit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
 from colonnade.manifests.commit.rebase.carried import Carried
-from colonnade.manifests.epochs.slots import check_slot, dropped_error, read_slot, take_slot
-from colonnade.manifests.errors import CommitUnknownError, ConflictError
+from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.slots import (
+    FIRST_PAUSE_S,
+    TRIES,
+    check_slot,
+    dropped_error,
+    read_slot,
+    take_slot,
+    unknown_error,
+)
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    StoreError,
+)
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Stub, Txn
 from colonnade.manifests.state.fold import apply_epochs
@@ -65,7 +81,10 @@ class Sending:
         self._next = read_slot(self._store, self.base.epoch + 1)
         follows = isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
         if not follows:
-            check_slot(self._store, self.base.epoch, self.base.transaction)
+            base = self.base
+            removed = check_slot(self._store, base.epoch, base.transaction, base.blocks)
+            if removed and not isinstance(self._next, Stub):
+                self._next = self._find_freed(base.epoch + 1) or self._next
         self._check(self._next)
         self._free = self._next is None
 
@@ -81,18 +100,38 @@ class Sending:
             return False
         found, self._next = self._next or self._read(), None
         while isinstance(found, Epoch):
-            before = self.head if self.carried.needs_states else None
-            self._followed.append(found)
-            if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
-                self.done = found
-                return True
-            if _ends_log(found):
-                raise dropped_error(self._store, self.head.epoch)
-            self.carried = self.carried.follow(before, found)
-            if len(self._followed) >= _FOLDED_AT_ONCE:
-                _ = self.head
+            with self.true_errors():
+                if self._is_done_by(found):
+                    return True
             found = self._read()
         return False
+
+    def _is_done_by(self, found: Epoch) -> bool:
+        """Follow one epoch: whether it holds the change. Raises as `follow`."""
+        before = self.head if self.carried.needs_states else None
+        self._followed.append(found)
+        if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
+            self.done = found
+            return True
+        if _ends_log(found):
+            raise dropped_error(self._store, self.head.epoch)
+        self.carried = self.carried.follow(before, found)
+        if len(self._followed) >= _FOLDED_AT_ONCE:
+            _ = self.head
+        return False
+
+    @contextmanager
+    def true_errors(self) -> Iterator[None]:
+        """A block whose errors follow from the epochs since the base.
+
+        What lies in a freed slot is no epoch, and in the way of nothing: where the slot after the
+        base was freed, an error becomes that of `look`. Costs one GET for an error.
+        """
+        try:
+            yield
+        except ColonnadeError:
+            self._check(self._find_freed(self.base.epoch + 1))
+            raise
 
     def put(
         self, epoch: Epoch, after: Snapshot, data: bytes, pause: Callable[[float], None]
@@ -104,7 +143,7 @@ class Sending:
         `take_slot`, and for a stub as `look`.
         """
         self._tried = epoch.epoch
-        found = take_slot(self._store, epoch, data, pause)
+        found = self._take(epoch, data, pause)
         if found is epoch:
             self._state, self.done = after, epoch
             return True
@@ -119,10 +158,42 @@ class Sending:
     def settle(self, pause: Callable[[float], None]) -> None:
         """Make sure that the epoch which was seen to hold the change is durable.
 
-        Whoever wrote it may have died right before that. Cost: one PUT. Raises as `take_slot`.
+        Whoever wrote it may have died right before that, or slept until its slot was freed: then
+        the change may be nowhere. Cost: one PUT and one GET. Raises as `put`.
         """
         assert self.done is not None
-        take_slot(self._store, self.done, encode_epoch(self.done), pause)
+        if self._is_own(self.done):
+            self._tried = self.done.epoch
+        self._take(self.done, encode_epoch(self.done), pause, settles=True)
+
+    def _take(
+        self, epoch: Epoch, data: bytes, pause: Callable[[float], None], *, settles: bool = False
+    ) -> Epoch | Stub:
+        """What `take_slot` says; where that is the epoch, once its slot is seen not to be freed.
+
+        The look comes after the PUT: whoever slept before it may have put into a slot that was
+        freed. With `settles` the epoch was seen there before, so that a stub is looked behind too.
+        """
+        found = take_slot(self._store, epoch, data, pause)
+        if settles or (isinstance(found, Epoch) and found.transaction == epoch.transaction):
+            self._check(self._look_again(epoch, pause))
+        return found
+
+    def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> Stub | None:
+        """Whether the slot of an epoch that was put was freed. Raises CommitUnknownError."""
+        for attempt in range(TRIES):
+            try:
+                return self._find_freed(epoch.epoch)
+            except StoreError as error:
+                cause: ColonnadeError = error
+                pause(FIRST_PAUSE_S * 2**attempt)
+            except CorruptionError as error:
+                cause = error
+                break
+        raise unknown_error(self._store, epoch) from cause
+
+    def _find_freed(self, slot: int) -> Stub | None:
+        return find_freed(self._store, self.base.blocks, slot)
 
     def _is_own(self, found: Epoch) -> bool:
         return found.transaction == self.change.transaction

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.errors import (
     CommitUnknownError,
     CorruptionError,
@@ -17,19 +18,23 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot
 from colonnade.manifests.model.operations import Epoch, EpochIdentity, Stub
-from colonnade.manifests.object_names import HINT, epoch_name
+from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 8
 """How often one slot is tried before its outcome is given up as unknown."""
 
-_FIRST_PAUSE_S = 0.02
+FIRST_PAUSE_S = 0.02
+"""The pause before the second try of a slot, in seconds; each later one is twice as long."""
 
 
 def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
-    """Read one slot of the log; None when it is free. Costs one GET.
+    """Read one slot; None when it is free. Costs one GET.
 
-    Raises CorruptionError, UnsupportedFormatError, StoreError.
+    Says nothing of whether the slot was freed: then it is not the end of the log, and what lies in
+    it is no epoch of that (`freed_slots.py`). Raises CorruptionError, UnsupportedFormatError,
+    StoreError.
     """
     name = epoch_name(number)
     try:
@@ -39,7 +44,19 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
     return decode_slot(data, number, store.locate(name))
 
 
-def check_slot(store: ObjectStore, number: int, transaction: str) -> bool:
+def read_log_slot(
+    store: ObjectStore, number: int, blocks: SlotBlocks | None
+) -> Epoch | Stub | None:
+    """Read one slot, and where it is free look whether it was freed: then that is like a stub.
+
+    Costs one GET, for a free slot two. Raises as `read_slot`.
+    """
+    return read_slot(store, number) or find_freed(store, blocks, number)
+
+
+def check_slot(
+    store: ObjectStore, number: int, transaction: str, blocks: SlotBlocks | None
+) -> bool:
     """Check that epoch `number` of the log is still the one with this transaction, or removed.
 
     Returns whether it was removed by retention. A directory that was deleted, or deleted and made
@@ -51,7 +68,7 @@ def check_slot(store: ObjectStore, number: int, transaction: str) -> bool:
         data = store.get(name, limit=EPOCH_LIMIT)
         found = decode_model(EpochIdentity, data, store.locate(name)).transaction
     except NotFoundError:
-        found = ""
+        found = None if find_freed(store, blocks, number) else ""
     if found not in (transaction, None):
         raise NotFoundError(
             f"Epoch {number} of {store.url} is no longer the one that was read: the database was"
@@ -67,16 +84,24 @@ FAR = (1, 2, 4, 8, 16, 32, 64)
 """Those for opening a log: no gap is overlooked that as many epochs follow as it is long."""
 
 
-def check_end(store: ObjectStore, number: int, distances: Sequence[int] = NEXT) -> bool:
+def check_end(
+    store: ObjectStore,
+    number: int,
+    distances: Sequence[int] = NEXT,
+    blocks: SlotBlocks | None = None,
+) -> Stub | bool:
     """Whether slot `number`, which was free, is the end of the log: then those behind it are free.
 
-    False when it was taken meanwhile. Costs one GET for each distance. Raises CorruptionError
-    when an epoch is missing there.
+    A stub where it was freed, False when it was taken meanwhile. Costs one GET for each distance,
+    and one where slots are freed. Raises CorruptionError when an epoch is missing there.
     """
-    if not any(is_taken(store, number + distance) for distance in distances):
-        return True
-    if is_taken(store, number):
+    behind = any(is_taken(store, number + distance) for distance in distances)
+    if behind and is_taken(store, number):
         return False
+    # After all other looks: only so it proves that what they have seen is the end, or a gap.
+    freed = find_freed(store, blocks, number)
+    if freed is not None or not behind:
+        return freed or True
     raise CorruptionError(
         f"{store.locate(epoch_name(number))} is missing, although a later epoch is there."
     )
@@ -91,13 +116,18 @@ def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
 
 
 def check_unused(store: ObjectStore) -> None:
-    """Check that a store without epoch 0 holds no other part of a log. Costs eight GETs.
+    """Check that a store without epoch 0 holds no other part of a log.
+
+    Costs eight GETs, and a listing of the folder of marks.
 
     Raises CorruptionError when it does, StoreError.
     """
-    if check_end(store, 0, FAR) and _exists(store, HINT) and not is_taken(store, 0):
+    if not check_end(store, 0, FAR):
+        return
+    left = HINT if _exists(store, HINT) else next((i.name for i in store.list(f"{FREED}/")), None)
+    if left is not None and not is_taken(store, 0):
         raise CorruptionError(
-            f"{store.locate(epoch_name(0))} is missing, although {HINT} is there."
+            f"{store.locate(epoch_name(0))} is missing, although {left} is there."
         )
 
 
@@ -127,7 +157,7 @@ def take_slot(
     cause: Exception | None = None
     for attempt in range(TRIES):
         if attempt:
-            pause(_FIRST_PAUSE_S * 2**attempt)
+            pause(FIRST_PAUSE_S * 2**attempt)
         try:
             outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
         except (StoreError, NotFoundError) as error:
@@ -145,10 +175,10 @@ def take_slot(
             cause = error
             continue
         except CorruptionError as error:
-            raise _unknown(store, epoch) from error
+            raise unknown_error(store, epoch) from error
         if found is not None and not _doubtful(outcome, found, epoch):
             return found
-    raise _unknown(store, epoch) from cause
+    raise unknown_error(store, epoch) from cause
 
 
 def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
@@ -157,7 +187,8 @@ def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
     return own and outcome is PutOutcome.UNKNOWN
 
 
-def _unknown(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
+def unknown_error(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
+    """The error of a commit of which nobody can tell whether it is there."""
     return CommitUnknownError(
         f"It is not known whether transaction {epoch.transaction} was committed to {store.url} as"
         f" epoch {epoch.epoch}; look for it in the history once the store answers again, and"

@@ -23,6 +23,7 @@ from colonnade.manifests.ids import new_table_id, new_transaction_id
 from colonnade.manifests.log.removed_folder import move_away
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import CreateDatabase, DropDatabase, Epoch
+from colonnade.manifests.model.slot_blocks import FREED_SLOTS, SLOT_BLOCK
 from colonnade.manifests.object_names import MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.snapshot import Snapshot
@@ -44,11 +45,13 @@ def create_database(
     clock_ms: Callable[[], int] = now_ms,
     pause: Callable[[float], None] = time.sleep,
     engine: str | None = None,
+    slot_block: int | None = SLOT_BLOCK,
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
     `lone_table`: it is to hold one table only, whose objects lie at the root. Cost: one listing
-    of everything below the root, twice.
+    of everything below the root, twice. `slot_block`: so many slots of its log are freed at once;
+    None: they stay taken for ever.
 
     What a killed drop has left there is removed first. Raises AlreadyExistsError when there is a
     database already. InvalidInputError when the folder
@@ -69,13 +72,24 @@ def create_database(
         time_ms=max(0, clock_ms()),
         operation="create_database",
         engine=engine or engine_name(),
-        ops=(CreateDatabase(database=new_table_id(), lone_table=lone_table),),
+        ops=(_creation(lone_table, slot_block),),
     )
     found = take_slot(store, epoch, encode_epoch(epoch), pause)
     if not isinstance(found, Epoch) or found.transaction != epoch.transaction:
         raise AlreadyExistsError(f"{store.url} is a Colonnade database or table already.")
     _refuse_nested(store, "was just created and is")
     return apply_epoch(None, found)
+
+
+def _creation(lone_table: bool, slot_block: int | None) -> CreateDatabase:
+    features = () if slot_block is None else (FREED_SLOTS,)
+    return CreateDatabase(
+        database=new_table_id(),
+        lone_table=lone_table,
+        reader_features=features,
+        writer_features=features,
+        slot_block=slot_block,
+    )
 
 
 def _finish_drop(store: ObjectStore) -> None:

@@ -29,6 +29,7 @@ from colonnade.manifests.commit.turns import pause_s, wait_for_turn
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
+from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -109,8 +110,8 @@ class Log(LogReader):
         landed before is not committed again: then there is no epoch. Others since the base do not
         matter unless they conflict: rows that the change takes are followed through them. Durable
         when it returns.
-        Cost: one PUT, two GETs, and one more for each epoch since the base; a checkpoint where one
-        is due, and three GETs.
+        Cost: one PUT, three GETs, and one more for each epoch since the base; a checkpoint where
+        one is due, and three GETs.
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was dropped or replaced,
@@ -158,11 +159,12 @@ class Log(LogReader):
 
     def _put(self, sending: Sending) -> bool:
         """Try to make a change the next epoch, in a slot that was just seen to be free."""
-        head = sending.head
-        check_head(sending.change, sending.base, head)
-        epoch = self._next_epoch(sending.carried, head)
-        data = encode_epoch(epoch, self.limits.epoch_bytes)
-        after = _fold_own(head, epoch)
+        with sending.true_errors():
+            head = sending.head
+            check_head(sending.change, sending.base, head)
+            epoch = self._next_epoch(sending.carried, head)
+            data = encode_epoch(epoch, self.limits.epoch_bytes)
+            after = _fold_own(head, epoch)
         if self._is_due(epoch.epoch):
             # A base from before an epoch that was lost would give its number again.
             read_hint(self.store)
@@ -213,13 +215,14 @@ class Log(LogReader):
             yield
         except CorruptionError:
             number = base.epoch + 1
-            while (found := read_slot(self.store, number)) is not None:
+            found: Epoch | Stub | None = find_freed(self.store, base.blocks, number)
+            while found := found or read_slot(self.store, number):
                 if isinstance(found, Stub):
                     raise outdated_error(change, base, found, sent=not change.fresh) from None
                 if found.transaction == change.transaction:
                     break
                 check_removed(change, base, found)
-                number += 1
+                found, number = None, number + 1
             raise
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:

@@ -22,6 +22,7 @@ from colonnade.manifests.checkpoint.reader import (
 )
 from colonnade.manifests.clock import now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
+from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
 from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
@@ -29,6 +30,7 @@ from colonnade.manifests.epochs.slots import (
     check_slot,
     check_unused,
     dropped_error,
+    read_log_slot,
     read_slot,
 )
 from colonnade.manifests.errors import (
@@ -63,7 +65,7 @@ class LogReader:
         return now_ms()
 
     def read_head(self) -> Snapshot:
-        """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and eight.
+        """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and nine.
 
         Raises NotFoundError where no database is, or where it was dropped.
         """
@@ -101,7 +103,7 @@ class LogReader:
         return self._begin(0, use_hint=False)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
-        """The newest state, from one read earlier. Costs one GET an epoch since, and three.
+        """The newest state, from one read earlier. Costs one GET an epoch since, and four.
 
         Raises NotFoundError where the database was dropped, removed or replaced since.
         """
@@ -109,21 +111,29 @@ class LogReader:
             newest = self._advance(snapshot)
         except CorruptionError:
             # What follows does not fit: the log may be that of another database by now.
-            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+            self._check_state(snapshot)
             if isinstance(snapshot.tables, TableMap):
                 # Vacuum may have removed the checkpoint that the state reads its tables from.
                 return self.read_head()
             raise
         if newest is snapshot:
-            check_slot(self.store, snapshot.epoch, snapshot.transaction)
+            self._check_state(snapshot)
         return self.read_head() if newest.stale else self.require_live(newest)
+
+    def _check_state(self, snapshot: Snapshot) -> None:
+        check_slot(self.store, snapshot.epoch, snapshot.transaction, snapshot.blocks)
 
     def can_follow(self, snapshot: Snapshot) -> bool:
         """Whether the epoch after a state is there or still to come; not removed by retention.
 
-        Costs one GET.
+        Costs two GETs.
         """
-        return not isinstance(read_slot(self.store, snapshot.epoch + 1), Stub)
+        found = read_log_slot(self.store, snapshot.epoch + 1, snapshot.blocks)
+        return not isinstance(found, Stub)
+
+    def is_freed(self, epoch: int, head: Snapshot) -> bool:
+        """Whether the slot of an epoch is one of those that were freed. Costs one GET."""
+        return find_freed(self.store, head.blocks, epoch) is not None
 
     def read_at(
         self,
@@ -150,7 +160,8 @@ class LogReader:
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
-                check_end(self.store, state.epoch + 1, [epoch - state.epoch - 1])
+                behind = [epoch - state.epoch - 1]
+                check_end(self.store, state.epoch + 1, behind, state.blocks)
             if state is not None:
                 # It may have been lost: then a checkpoint of it, or of one after it, says so.
                 read_hint(self.store)
@@ -199,15 +210,27 @@ class LogReader:
         self, timestamp_ms: int, head: Snapshot, present_ms: int, *, for_removal: bool = False
     ) -> int:
         """The last epoch up to `head` that came not after `timestamp_ms`."""
-        low = last_epoch_by(self.store, head, timestamp_ms, present_ms, for_removal=for_removal)
-        if low < 0:
-            raise NotFoundError(f"{self.store.url} did not exist yet at {utc(timestamp_ms)} UTC.")
-        if 0 < low < head.epoch and isinstance(stub := read_slot(self.store, low), Stub):
-            floor = self.read_anchored(stub)
-            if floor.time_ms > timestamp_ms:
-                raise self._removed(f"the state at {utc(timestamp_ms)} UTC", floor.epoch)
-            return floor.epoch
-        return low
+        floor, when = head.floor, utc(timestamp_ms)
+        while True:
+            low = last_epoch_by(
+                self.store, head, timestamp_ms, present_ms, floor, for_removal=for_removal
+            )
+            if low < 0:
+                raise NotFoundError(f"{self.store.url} did not exist yet at {when} UTC.")
+            if low < floor:
+                raise self._removed(f"the state at {when} UTC", floor)
+            if low == head.epoch:
+                return low
+            # The mark first: what lies in a freed slot says nothing.
+            stub = find_freed(self.store, head.blocks, max(low, 1)) or read_slot(self.store, low)
+            if not isinstance(stub, Stub):
+                return low
+            oldest = self.read_anchored(stub)
+            if oldest.time_ms > timestamp_ms:
+                raise self._removed(f"the state at {when} UTC", oldest.epoch)
+            if oldest.epoch <= max(low, floor):
+                return oldest.epoch
+            floor = oldest.epoch
 
     def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
         """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
@@ -258,22 +281,41 @@ class LogReader:
         self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
     ) -> Snapshot:
         """Apply the epochs after `state` up to `target`, or all; past it when stubs lead there."""
+        while target is None or state.epoch <= target:
+            begun, stub = state, None
+            try:
+                state, stub = self._follow(begun, target, distances)
+            except CorruptionError:
+                # What lies in a freed slot is no epoch, and need not follow.
+                stub = find_freed(self.store, begun.blocks, begun.epoch + 1)
+                if stub is None:
+                    raise
+            if stub is None:
+                break
+            state = self._anchored(begun, stub)
+        return state
+
+    def _follow(
+        self, state: Snapshot, target: int | None, distances: Sequence[int]
+    ) -> tuple[Snapshot, Stub | None]:
+        """The state after the epochs up to `target`, or all; and what stands for them, if any."""
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
             item = read_slot(self.store, number)
-            if item is None:
-                if check_end(self.store, number, distances):
-                    break
-            elif isinstance(item, Stub):
-                state, pending = self._anchored(state, item), []
-                number = state.epoch + 1
-            else:
-                pending.append(item)
+            found = item or check_end(self.store, number, distances, state.blocks)
+            if isinstance(found, Stub):
+                return state, found
+            if found is True:
+                return self._applied(state, pending), None
+            if isinstance(found, Epoch):
+                pending.append(found)
                 number += 1
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
-        return self._applied(state, pending)
+        # The last one is an epoch of the log, and so all are, unless its slot was freed.
+        freed = find_freed(self.store, state.blocks, number - 1) if number > 1 else None
+        return self._applied(state, pending), freed
 
     def _applied(self, state: Snapshot, pending: Sequence[Epoch]) -> Snapshot:
         try:
@@ -298,7 +340,10 @@ class LogReader:
                 state = read_state(self.store, stub.anchor)
                 return replace(state, floor=stub.floor)
             except NotFoundError as error:
-                following = read_slot(self.store, stub.floor + 1)
+                number, blocks = stub.floor + 1, read_blocks(self.store)
+                # The mark first: what lies in a freed slot says nothing.
+                freed = find_freed(self.store, blocks, number)
+                following = freed or read_log_slot(self.store, number, blocks)
                 if not isinstance(following, Stub) or following.floor <= stub.floor:
                     raise CorruptionError(
                         f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
@@ -369,6 +414,8 @@ class LogReader:
         oldest = 0 if limit is None else max(0, newest - limit + 1)
         for number in range(newest, oldest - 1, -1):
             epoch = read_slot(self.store, number)
+            if epoch is None and find_freed(self.store, read_blocks(self.store), number):
+                return
             if epoch is None and number < newest:
                 raise CorruptionError(f"{self.store.locate(epoch_name(number))} is missing.")
             if epoch is None:

@@ -35,6 +35,7 @@ FORMAT_VERSION = 1
 
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
+SlotCount = Annotated[int, Field(ge=1, le=2**32)]
 RowKind = Literal["delete", "update", "merge"]
 """The statement that rows are gone by; after the latter two they live on in another RowSet."""
 
@@ -42,7 +43,8 @@ RowKind = Literal["delete", "update", "merge"]
 class CreateDatabase(Model):
     """The only operation of epoch 0.
 
-    A `lone_table` database holds one table at most, whose objects lie at the root.
+    A `lone_table` database holds one table at most, whose objects lie at the root. Slots of the log
+    are freed in blocks of `slot_block`; without it they stay taken.
     """
 
     op: Literal["create_database"] = "create_database"
@@ -51,6 +53,7 @@ class CreateDatabase(Model):
     format_version: Literal[1] = 1
     reader_features: tuple[str, ...] = ()
     writer_features: tuple[str, ...] = ()
+    slot_block: SlotCount | None = None
 
 
 class DropDatabase(Model):
@@ -404,5 +407,17 @@ class Stub(Model):
 
     format_version: Literal[1] = 1
     removed: Count
+    floor: Count
+    anchor: Anchor
+
+
+class FreedBlock(Model):
+    """The mark of a block of slots that are free again: their epochs are below the floor.
+
+    `floor` and `anchor` are those of the vacuum that put it, as in a stub.
+    """
+
+    format_version: Literal[1] = 1
+    freed: Count
     floor: Count
     anchor: Anchor

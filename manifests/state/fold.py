@@ -51,15 +51,16 @@ from colonnade.manifests.model.operations import (
     Vacuum,
 )
 from colonnade.manifests.model.schema import TableSchema, walk
+from colonnade.manifests.model.slot_blocks import FREED_SLOTS
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
 from colonnade.manifests.state.replacement import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 
-READER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
+READER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read; a database that requires another one is refused."""
 
-WRITER_FEATURES: frozenset[str] = frozenset({PARTITIONS, REPLACE_COLUMN})
+WRITER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
 """Features that this code can keep when it writes; another one makes a database read-only."""
 
 
@@ -93,6 +94,9 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
     if not isinstance(create, CreateDatabase) or epoch.epoch or epoch.base or epoch.previous:
         raise CorruptionError("Epoch 0 does not create a database: the log is damaged.")
     check_reader_features(create.reader_features)
+    stated = FREED_SLOTS in create.reader_features and FREED_SLOTS in create.writer_features
+    if stated != (create.slot_block is not None):
+        raise CorruptionError(f"Epoch 0 states slots without {FREED_SLOTS!r}, or that without any.")
     return Snapshot(
         database=TableId(create.database),
         lone_table=create.lone_table,
@@ -104,6 +108,7 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
         reader_features=frozenset(create.reader_features),
         writer_features=frozenset(create.writer_features),
         tables={},
+        slot_block=create.slot_block,
     )
 
 

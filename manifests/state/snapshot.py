@@ -21,6 +21,7 @@ from colonnade.manifests.model.entries import (
 )
 from colonnade.manifests.model.operations import Anchor, Lease, Pin, ReplaceColumn
 from colonnade.manifests.model.schema import TableSchema
+from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
 
 
@@ -183,7 +184,8 @@ class Snapshot:
     word. Features are names that a reader, or a writer, must know. `tags` are epochs by the names
     that they were given; `pins`, by name, keep epochs readable until a time, `leases`, by job, what
     jobs write. `stale`: vacuum removed segments that hold RowSets of this state, which other ones
-    hold too: read the state anew. `dropped`: the log has ended, and no epoch follows.
+    hold too: read the state anew. `dropped`: the log has ended, and no epoch follows. `slot_block`
+    is the number of slots that are freed together.
     """
 
     database: TableId
@@ -201,6 +203,12 @@ class Snapshot:
     leases: Mapping[str, Lease] = field(default_factory=dict)
     stale: bool = False
     dropped: bool = False
+    slot_block: int | None = None
+
+    @property
+    def blocks(self) -> SlotBlocks | None:
+        """The blocks in which slots of the log are freed; None where they stay taken."""
+        return None if self.slot_block is None else SlotBlocks(self.database, self.slot_block)
 
     def anchor(self, epoch: int) -> Anchor | None:
         """What stores the state of an epoch that the log is to forget, or has forgotten."""

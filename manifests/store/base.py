@@ -224,7 +224,11 @@ class ObjectStore(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, name: str) -> None:
-        """Remove an object; does nothing if it is absent. Not synced: a power cut may undo it."""
+        """Remove an object; does nothing if it is absent. Not synced: a power cut may undo it.
+
+        Raises NotFoundError for an epoch of a log that is not there any more, where the store knows
+        that; an epoch of another log at the same place is left alone.
+        """
 
     @abc.abstractmethod
     def remove_folder(self, name: str) -> None:

@@ -215,6 +215,8 @@ class LocalStore(ObjectStore):
     def delete(self, name: str) -> None:
         check_name(name)
         with self._writing(name), suppress(FileNotFoundError), self._folder(name) as (folder, leaf):
+            if epoch_number(name) is not None:
+                self._check_log(folder)
             os.unlink(leaf, dir_fd=folder)
 
     def remove_folder(self, name: str) -> None:
@@ -330,12 +332,16 @@ class LocalStore(ObjectStore):
             except FileNotFoundError as error:
                 raise (no_log(self.url) if later else error) from error
             if later:
-                found = self._first_in(folder)
-                if found is None or self._first_epoch not in (None, found):
-                    raise no_log(self.url)
+                self._check_log(folder)
             elif name == epoch_name(0):
                 self._first_epoch = None
             yield folder, leaf
+
+    def _check_log(self, folder: int) -> None:
+        """Check that the log in an open folder is the one that this store has read epochs of."""
+        found = self._first_in(folder)
+        if found is None or self._first_epoch not in (None, found):
+            raise no_log(self.url)
 
     def _first_in(self, folder: int) -> tuple[int, int, int] | None:
         """Return the identity of epoch 0's file in an open log folder; None if there is none."""

@@ -5,6 +5,7 @@
     objects.py      what the name of a stored object says; pure
     plan.py         which of the stored objects may go; pure
     floor.py        storing the states that outlive their epochs, and putting stubs for these
+    freeing.py      freeing the slots of blocks below the floor, each after its mark
     copies.py       second copies of what anchors are made of, made and restored
     removal.py      deleting what an epoch of the log has named
     result.py       what a run did, or would do

@@ -13,7 +13,7 @@ from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_stat
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
-from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.epochs.slots import read_log_slot, read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_model
@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import Anchor, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.freeing import free_slots, mark_blocks
 from colonnade.manifests.vacuum.references import StateObjects, name_the_same, read_state_objects
 
 
@@ -184,16 +185,25 @@ def segments_of(state: Snapshot) -> set[str]:
 
 
 def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
-    """Put stubs in the place of the epochs up to the floor, several at once.
+    """Put stubs in the place of the epochs up to the floor, several at once; free whole blocks.
 
-    From the oldest on, and of those at once the newest last. So a crash leaves no stub at the
+    Blocks of slots before the floor are marked first, get no stubs, and are freed last. Stubs come
+    from the oldest on, and of those at once the newest last. So a crash leaves no stub at the
     floor, and what it leaves begins at most `Limits.stubs` before the place that bisection finds.
     Requires: `head` was committed, with its floor and anchors. Raises StoreError.
     """
-    store, at_once = log.store, log.limits.stubs
-    if not head.floor or isinstance(read_slot(store, head.floor), Stub):
+    store = log.store
+    if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
         return
-    first = _first_epoch(store, head.floor)
+    freed = mark_blocks(store, head, _floor_anchor(head))
+    _put_stubs(log, head, freed.stop, threads)
+    free_slots(store, freed, threads)
+
+
+def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> None:
+    """Put stubs from the slot `oldest` on, which is taken, as all after it are."""
+    store, at_once = log.store, log.limits.stubs
+    first = _first_epoch(store, oldest, head.floor)
 
     def put(number: int) -> None:
         if number < first and isinstance(read_slot(store, number), Stub):
@@ -201,7 +211,7 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
         stub = Stub(removed=number, floor=head.floor, anchor=_floor_anchor(head))
         store.put(epoch_name(number), encode_model(stub), sync=True)
 
-    numbers = range(max(1, first - at_once), head.floor + 1)
+    numbers = range(max(oldest, first - at_once), head.floor + 1)
     if threads == 1:
         for number in numbers:
             put(number)
@@ -213,9 +223,9 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
             put(last)
 
 
-def _first_epoch(store: ObjectStore, floor: int) -> int:
-    """The first slot from 1 to the floor that holds an epoch, or the one after the floor."""
-    low, high = 1, floor + 1
+def _first_epoch(store: ObjectStore, oldest: int, floor: int) -> int:
+    """The first slot from `oldest` to the floor that holds an epoch, or the one after the floor."""
+    low, high = oldest, floor + 1
     while low < high:
         middle = (low + high) // 2
         if isinstance(read_slot(store, middle), Stub):

@@ -18,7 +18,7 @@ from colonnade.manifests.vacuum.objects import Stored
 class Removal:
     """What may go: objects that an epoch must name first, and the files that then are removed.
 
-    `leftovers` are unfinished files of no object that anybody could miss: they need no epoch.
+    `leftovers` are files of no object that anybody could miss: they need no epoch.
     """
 
     victims: tuple[str, ...]
@@ -38,9 +38,12 @@ def plan_removal(
     used: Collection[str],
     leased_jobs: Collection[str],
     cutoff_ms: int,
-    newest_epoch: int,
+    slots: range,
 ) -> Removal:
-    """Choose what goes: objects that are not `used`, and unfinished files.
+    """Choose what goes: objects that are not `used`, unfinished files, and what is in freed slots.
+
+    `slots` are those from the first that was not freed up to the head. What is in an earlier slot,
+    but for epoch 0, is left by a writer that slept or by a run that was killed.
 
     Left alone are objects a file of which is younger than the cutoff, those of jobs that hold a
     lease, and everything whose name says nothing.
@@ -57,24 +60,35 @@ def plan_removal(
         tuple(
             each
             for each in stored
-            if each.unfinished
-            and _is_old(each, cutoff_ms)
-            and (
-                each.kind == "hint"
-                or (each.object is not None and each.object in used)
-                or (each.epoch is not None and each.epoch <= newest_epoch)
+            if _is_in_freed_slot(each, slots)
+            or (
+                each.unfinished
+                and _is_old(each, cutoff_ms)
+                and (
+                    each.kind == "hint"
+                    or (each.object is not None and each.object in used)
+                    or (each.epoch is not None and each.epoch < slots.stop)
+                )
             )
         ),
     )
 
 
-def check_listing(stored: Sequence[Stored], before: int, after: int, location: str) -> None:
+def _is_in_freed_slot(each: Stored, slots: range) -> bool:
+    return not each.unfinished and each.epoch is not None and 0 < each.epoch < slots.start
+
+
+def check_listing(
+    stored: Sequence[Stored], before: int, after: int, location: str, first: int = 0
+) -> None:
     """Check that a listing shows a whole log, whose newest epoch was `before` it and `after` it.
 
-    A gap that is too long for a reader to notice shows here. Raises CorruptionError.
+    Slots before `first` were freed, but for that of epoch 0. A gap that is too long for a reader to
+    notice shows here. Raises CorruptionError.
     """
     listed = {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
-    missing = next((number for number in range(before + 1) if number not in listed), None)
+    wanted = (0, *range(max(first, 1), before + 1))
+    missing = next((number for number in wanted if number not in listed), None)
     beyond = max(listed, default=0) > after
     if missing is not None or beyond:
         name = epoch_name(after + 1 if missing is None else missing)

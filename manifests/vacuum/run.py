@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.freed_slots import first_kept
 from colonnade.manifests.errors import (
     CommitUnknownError,
     ConflictError,
@@ -66,7 +67,8 @@ class VacuumRequest:
 class _Found:
     """What a run found, and means to do.
 
-    `anchors` store the states that outlive their epochs. `used` are objects that must stay.
+    `anchors` store the states that outlive their epochs. `used` are objects that must stay. Slots
+    before `first_slot` were freed.
     """
 
     head: Snapshot
@@ -77,13 +79,15 @@ class _Found:
     kept: tuple[int, ...]
     anchors: tuple[Anchor, ...]
     used: set[str]
+    first_slot: int
 
     @cached_property
     def removal(self) -> Removal:
         """What may go."""
         jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
         cutoff_ms = self.retention.cutoff_ms(self.now_ms)
-        return plan_removal(self.stored, self.used, jobs, cutoff_ms, self.head.epoch)
+        slots = range(self.first_slot, self.head.epoch + 1)
+        return plan_removal(self.stored, self.used, jobs, cutoff_ms, slots)
 
     @property
     def is_idle(self) -> bool:
@@ -173,7 +177,9 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         put_stubs(log, before, request.threads)
     stored = _listing(log, before.lone_table)
     head = log.refresh(before)
-    check_listing(stored, before.epoch, head.epoch, log.store.url)
+    # After the listing: a block that was freed meanwhile is no gap.
+    first = first_kept(log.store, head.blocks)
+    check_listing(stored, before.epoch, head.epoch, log.store.url, first)
     retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
@@ -188,7 +194,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     if store:
         sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
-    return _Found(head, stored, floor, retention, now_ms, kept, anchors, used)
+    return _Found(head, stored, floor, retention, now_ms, kept, anchors, used, first)
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:

@@ -455,9 +455,10 @@ class ArrowTable(RowMethods):
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:
-        """When an epoch was committed; None where retention has removed it. Costs one GET."""
+        """When an epoch was committed; None where retention has removed it. Costs two GETs."""
         found = next(self._log.read_epochs(epoch, limit=1), None)
-        return None if found is None else moment(found.time_ms)
+        gone = found is None or self._log.is_freed(epoch, self.snapshot)
+        return None if found is None or gone else moment(found.time_ms)
 
     def _write(
         self,

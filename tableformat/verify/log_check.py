@@ -12,11 +12,13 @@ from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.reader import read_hint, read_segment, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
-from colonnade.manifests.epochs.slots import FAR, check_end, read_slot
+from colonnade.manifests.epochs.freed_slots import find_freed
+from colonnade.manifests.epochs.slots import FAR, check_end, read_log_slot, read_slot
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, StoreError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.operations import Stub
+from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import (
     HINT,
     MANIFEST,
@@ -121,9 +123,10 @@ class LogCheck:
             self._note(error, epoch_name(0))
             return
         broken, number, silent = False, state.epoch + 1, False
+        blocks = state.blocks
         while True:
             try:
-                item = read_slot(self.log.store, number)
+                item = read_log_slot(self.log.store, number, blocks)
                 if item is None:
                     break
                 if isinstance(item, Stub):
@@ -143,18 +146,20 @@ class LogCheck:
             else:
                 silent = False
             number += 1
-        self._check_end(number)
+        self._check_end(number, blocks)
 
     def _begin(self) -> Snapshot:
         """The oldest state. What is wrong with epoch 1 is for `_follow` to find."""
         first = self.log.read_first()
         try:
-            item = read_slot(self.log.store, 1)
+            # The mark first: what lies in a freed slot is left by a writer that slept.
+            freed = find_freed(self.log.store, first.blocks, 1)
+            item = freed or read_slot(self.log.store, 1)
         except ColonnadeError:
             return first
         return self.log.read_anchored(item) if isinstance(item, Stub) else first
 
-    def _check_end(self, number: int) -> None:
+    def _check_end(self, number: int, blocks: SlotBlocks | None) -> None:
         """What a free slot is followed by, also far behind it."""
         listed = {
             described.epoch
@@ -163,7 +168,7 @@ class LogCheck:
         }
         beyond = [epoch for epoch in listed if epoch is not None and epoch > number]
         try:
-            check_end(self.log.store, number, FAR)
+            check_end(self.log.store, number, FAR, blocks)
             if beyond:
                 raise CorruptionError(
                     f"{self.log.store.locate(epoch_name(number))} is missing, although epoch"

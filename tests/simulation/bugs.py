@@ -36,9 +36,11 @@ from colonnade.manifests.commit.rebase.targets import Taken, Target
 from colonnade.manifests.commit.sending import Sending
 from colonnade.manifests.compaction.facts import RowSetFacts
 from colonnade.manifests.epochs import epoch_times
-from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.epochs.freed_slots import put_mark
+from colonnade.manifests.epochs.slots import check_end, read_slot
 from colonnade.manifests.errors import StoreError
 from colonnade.manifests.limits import Limits
+from colonnade.manifests.log import reader
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model import codec
@@ -51,8 +53,9 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, PutOutcome
-from colonnade.manifests.vacuum import run
+from colonnade.manifests.vacuum import floor, freeing, run
 from colonnade.manifests.vacuum.floor import cached_objects
+from colonnade.manifests.vacuum.freeing import free_slots
 from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.tableformat.rowset import output as rowset_output
@@ -64,6 +67,7 @@ from tests.simulation.actors.compactor import Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.every import ACTORS
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
@@ -310,6 +314,37 @@ UNDROPPED = (Undropper(6), Reader(1), Vacuumer(0.5))
 
 SENT_AGAIN = (Driver(4), Writer(2), Reader(1), Vacuumer(5))
 
+
+@contextmanager
+def _marked_last() -> Iterator[None]:
+    """Slots are freed when nobody can tell yet."""
+    later: list[tuple[Any, ...]] = []
+
+    def free(store: ObjectStore, numbers: Sequence[int], threads: int) -> None:
+        mine, later[:] = later[:], []
+        free_slots(store, numbers, threads)
+        for each in mine:
+            put_mark(*each)
+
+    with (
+        patch.object(freeing, "put_mark", lambda *mark: later.append(mark)),
+        patch.object(floor, "free_slots", free),
+    ):
+        yield
+
+
+def _follow_whatever_is_there(
+    log: LogReader, state: Snapshot, target: int | None, distances: Sequence[int]
+) -> Any:
+    """Nobody asks whether the slot of the last epoch was freed."""
+    after, freed = _real_follow_log(log, state, target, distances)
+    return after, None if after.epoch == target else freed
+
+
+_real_follow_log = LogReader._follow
+
+SLEEPY = (Writer(8), Reader(3), Vacuumer(5), Litterer(3))
+
 VACUUMED = (Writer(8), Reader(3), Keeper(1), Vacuumer(5))
 
 BUGS: tuple[Bug, ...] = (
@@ -486,5 +521,31 @@ BUGS: tuple[Bug, ...] = (
         "a replacement forgets deletions",
         lambda: patch.object(Target, "after", _lost_deletion),
         actors=(Writer(mix=(3, 6, 0, 0, 6, 0)), Reader(1)),
+    ),
+    Bug(
+        "a mark is put after the slots of its block are freed",
+        _marked_last,
+        actors=SLEEPY,
+        long=True,
+        seeds=100,
+    ),
+    Bug(
+        "nobody looks for a mark after a PUT",
+        lambda: patch.object(Sending, "_look_again", lambda *_: None),
+        actors=SLEEPY,
+        seeds=100,
+    ),
+    Bug(
+        "a free slot is taken for the end of the log",
+        lambda: patch.object(reader, "check_end", lambda *seen: check_end(*seen[:3])),
+        actors=SLEEPY,
+        seeds=100,
+    ),
+    Bug(
+        "what is in a freed slot is taken for an epoch of the log",
+        lambda: patch.object(LogReader, "_follow", _follow_whatever_is_there),
+        actors=SLEEPY,
+        long=True,
+        seeds=100,
     ),
 )

@@ -60,6 +60,7 @@ class Oracle:
     anchors: tuple[Anchor, ...] = ()
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
+    freed: int = 0
 
     @property
     def head(self) -> int:
@@ -70,6 +71,8 @@ class Oracle:
         """An epoch appeared. Raises AssertionError where it must not."""
         epoch = decode_slot(data, number, f"epoch {number}")
         assert isinstance(epoch, Epoch)
+        if number < len(self.epochs):
+            return  # Into a freed slot: whoever put it must not be told that it has committed.
         assert number == len(self.epochs), f"epoch {number} leaves a gap"
         if self.epochs:
             last = self.epochs[-1]
@@ -98,6 +101,11 @@ class Oracle:
         stub = decode_slot(data, number, f"epoch {number}")
         assert isinstance(stub, Stub), f"epoch {number} was overwritten"
         assert 0 < number <= stub.floor <= self.floor, f"epoch {number} is still kept"
+
+    def free(self, number: int) -> None:
+        """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""
+        assert 0 < number < self.floor, f"epoch {number} is still kept"
+        self.freed += 1
 
     def _state(self, epoch: Epoch) -> State:
         head: State = self.states[-1] if self.states else {}

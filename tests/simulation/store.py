@@ -28,7 +28,7 @@ CRASHES = (Fault.STOP_BEFORE, Fault.STOP_AFTER)
 
 
 class Disk(MemoryStore):
-    """Objects in memory, all of them old; says when an epoch appears or a stub replaces one.
+    """Objects in memory, all of them old; says when an epoch appears, goes or becomes a stub.
 
     `clock` dates epochs, where it knows the time, and is what the disk tells of the time.
     """
@@ -37,10 +37,12 @@ class Disk(MemoryStore):
         self,
         landed: Callable[[int, bytes], None],
         stubbed: Callable[[int, bytes], None] | None = None,
+        freed: Callable[[int], None] | None = None,
     ) -> None:
         super().__init__(now_ms=lambda: 0)
         self._landed = landed
         self._stubbed = stubbed
+        self._freed = freed
         self.clock: Callable[[], int | None] = lambda: None
         self._written: dict[str, int | None] = {}
 
@@ -64,8 +66,14 @@ class Disk(MemoryStore):
     def date_of_write(self, name: str) -> int | None:
         return self.clock()
 
+    def litter(self, name: str, data: bytes) -> None:
+        """Put what nobody is told of, unless the name is taken."""
+        super().put_if_absent(name, data)
+
     def delete(self, name: str) -> None:
-        assert not name.startswith(EPOCHS), f"{name} was removed"
+        if name.startswith(EPOCHS):
+            assert self._freed is not None, f"{name} was removed"
+            self._freed(_number(name))
         super().delete(name)
 
 
@@ -117,7 +125,8 @@ class ProcessStore(FaultyStore):
     """One process's way to the disk. Before each call others may go on.
 
     A process that was killed makes no more calls; what it had sent may still arrive. `tries` is how
-    often it makes a call that fails and may pass, and `off_ms` how wrong its clock is.
+    often it makes a call that fails and may pass, and `off_ms` how wrong its clock is. `doze` may
+    sleep before a call, and says whether it did.
     """
 
     def __init__(
@@ -129,6 +138,7 @@ class ProcessStore(FaultyStore):
         self.tries = tries
         self.pause = lambda seconds: pass_turn()
         self.off_ms = 0
+        self.doze: Callable[[str], bool] = lambda name: False
         self._last: int | None = None
 
     @retried
@@ -154,7 +164,8 @@ class ProcessStore(FaultyStore):
     def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
         unended = f"no end after {MOST_CALLS:,} calls, the last of them {self.trace[-5:]}"
         assert self._last is None or len(self.trace) < self._last, unended
-        self._pass_turn()
+        if not self.doze(name):
+            self._pass_turn()
         return super()._call(operation, name, effect)
 
     def _fault_at(self, number: int, operation: str) -> Fault | None:

@@ -25,6 +25,7 @@ class Turns:
         self._waiting: dict[int, threading.Semaphore] = {}
         self._running = -1
         self._done = threading.Semaphore(0)
+        self._sleeping: dict[int, Callable[[], bool]] = {}
         self.failure: BaseException | None = None
 
     def run(self, works: Sequence[Callable[[], None]]) -> None:
@@ -55,9 +56,18 @@ class Turns:
             if self.failure is not None:
                 raise Aborted
 
+    def sleep(self, over: Callable[[], bool]) -> None:
+        """Let others go on until something is over, or all others are done or sleep too."""
+        if self._running >= 0:
+            self._sleeping[self._running] = over
+        self.pass_turn()
+
     def _give(self) -> int:
         last = self._running
-        chosen = self._running = self._choose(sorted(self._waiting), last)
+        everybody = sorted(self._waiting)
+        awake = [each for each in everybody if self._sleeping.get(each, lambda: True)()]
+        chosen = self._running = self._choose(awake or everybody, last)
+        self._sleeping.pop(chosen, None)
         if chosen != last:
             # From here on the other thread runs, and may have given the turn away again.
             self._waiting[chosen].release()

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TypeVar
 from unittest.mock import patch
 
 from colonnade.manifests.checkpoint.reader import read_state
+from colonnade.manifests.epochs.freed_slots import first_kept
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -26,6 +27,8 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.object_names import epoch_number
+from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
@@ -38,7 +41,7 @@ from colonnade.tableformat.write.job import WriteJob, write_options
 from tests.faults import Fault, Stopped
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import LAYOUTS, SCHEMA, Condition, Intent, Step
-from tests.simulation.store import Disk, ProcessStore, Weather
+from tests.simulation.store import EPOCHS, Disk, ProcessStore, Weather
 from tests.simulation.turns import Turns
 
 T = TypeVar("T")
@@ -130,13 +133,15 @@ class World:
         self.order = random.Random(seed)
         self.copies = COPIES if seed % 16 == LARGE else 1
         self.oracle = Oracle(frozenset({"strict"}), self.copies)
-        self.disk = Disk(self.oracle.land, self.oracle.stub)
+        self.disk = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
         self.weather = Weather(self.order, faults, rate)
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
         self._interval = self.order.choice((2, 3, 5))
         self._now = 1_700_000_000_000
         self._tries = self.order.choice((1, 5))
         self._jumps = self.order.random() < 0.4
+        self._sleepers = self.order.choice((0.0, 0.02, 0.1))
+        self._seen: list[Snapshot] = []
         self.disk.clock = self.order.choice((self._clock, lambda: None))
         self.damaged = set[str]()
         self.jobs: dict[str, tuple[Intent, WriteJob, Sequence[RowSetEntry]]] = {}
@@ -152,7 +157,8 @@ class World:
     def _found(self) -> None:
         """Make the database and its tables, in good weather."""
         log = Log(self.disk, clock_ms=self._clock, limits=self.limits)
-        base = create_database(self.disk, lone_table=False, clock_ms=self._clock)
+        block = self.order.choice((1, 2, 4, 4))
+        base = create_database(self.disk, lone_table=False, clock_ms=self._clock, slot_block=block)
         made = Database(self.disk, log, base)
         for name in TABLES:
             strict = {"isolation": "serializable"} if name == "strict" else {}
@@ -166,6 +172,7 @@ class World:
         """The database as a process that has just started sees it."""
         store = ProcessStore(self.disk, self.weather, self.turns.pass_turn, self._tries)
         store.off_ms = self._draw_off()
+        store.doze = self._doze
         log = Log(
             store,
             clock_ms=lambda: self._now + store.off_ms,
@@ -173,7 +180,18 @@ class World:
             pause=lambda seconds: self.turns.pass_turn(),
             limits=self.limits,
         )
-        return Database(store, log, log.read_head())
+        head = log.read_head()
+        if not isinstance(head.tables, TableMap):  # These are read through their process's store.
+            self._seen.append(head)
+        return Database(store, log, head)
+
+    def _doze(self, name: str) -> bool:
+        """Sleep before a call for an epoch, in some runs, until slots have been freed."""
+        if not name.startswith(EPOCHS) or self.order.random() >= self._sleepers:
+            return False
+        before = self.oracle.freed
+        self.turns.sleep(lambda: self.oracle.freed > before)
+        return True
 
     def _draw_off(self) -> int:
         """How wrong a clock is: by up to a day, and in some runs by years."""
@@ -274,6 +292,8 @@ class World:
             self._finish(name)
         database = self.open()
         assert database.refresh().epoch == self.oracle.head
+        for seen in self.order.sample(self._seen, min(4, len(self._seen))):
+            assert database._log.refresh(seen).epoch == self.oracle.head
         assert database.tags() == self.oracle.tags
         kept = [epoch for epoch in range(2, self.oracle.head) if self.oracle.keeps(epoch)]
         wanted = {self.oracle.head, *self.oracle.tags.values(), *self.order.choices(kept, k=4)}
@@ -286,6 +306,10 @@ class World:
                 with suppress(NotFoundError):
                     database.table("plain", epoch=epoch)
                     raise AssertionError(f"epoch {epoch} is gone and can be read")
+            with suppress(NotFoundError):
+                found = database._log.read_at(epoch)
+                told = self.oracle.epochs[epoch].transaction
+                assert found.transaction == told, f"slot {epoch} was taken for an epoch"
         self._check_repair(database)
         report = database.verify(4, threads=1)
         assert report.is_sound, str(report)
@@ -323,6 +347,9 @@ class World:
         self._now += 3 * DAY_MS
         result = vacuum(database._log, VacuumRequest(24, 1, threads=1))
         assert result.floor >= newest, f"{newest} is old, and the floor {result}"
+        first = first_kept(self.disk, database.refresh().blocks)
+        listed = {epoch_number(info.name) for info in self.disk.list(EPOCHS)}
+        assert listed == {0, *range(max(first, 1), self.oracle.head + 1)}, "freed slots are taken"
 
     def _finish(self, name: str) -> None:
         """What every writer can do once faults have stopped, at its first try."""

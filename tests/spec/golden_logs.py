@@ -122,7 +122,7 @@ class Writer:
     Requires: `counted_ids`.
     """
 
-    def __init__(self, store: ObjectStore, limits: Limits) -> None:
+    def __init__(self, store: ObjectStore, limits: Limits, slot_block: int | None) -> None:
         ticks = itertools.count(START_MS, 1000)
         self.store = store
         self._ticks = ticks
@@ -134,7 +134,11 @@ class Writer:
             limits=limits,
         )
         self.state = create_database(
-            store, lone_table=False, clock_ms=lambda: next(ticks), engine="golden"
+            store,
+            lone_table=False,
+            clock_ms=lambda: next(ticks),
+            engine="golden",
+            slot_block=slot_block,
         )
 
     def commit(
@@ -234,6 +238,7 @@ class GoldenLog:
     write: Callable[[Writer], None]
     read: Callable[[ObjectStore], dict[str, Any]] = states
     limits: Limits = LIMITS
+    slot_block: int | None = None
 
     @property
     def path(self) -> Path:
@@ -247,7 +252,7 @@ class GoldenLog:
         """The database as today's writer makes it."""
         store = MemoryStore(now_ms=lambda: START_MS)
         with counted_ids():
-            self.write(Writer(store, self.limits))
+            self.write(Writer(store, self.limits, self.slot_block))
         return store
 
     def expected(self) -> dict[str, Any]:

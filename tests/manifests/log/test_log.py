@@ -21,6 +21,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import ByteCheck
 from colonnade.manifests.model.operations import AddRowSet, AddRowSets, Anchor
 from colonnade.manifests.object_names import CHECKPOINTS, epoch_name
+from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import LocalStore, MemoryStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from tests.faults import FaultyStore
@@ -50,21 +51,28 @@ def test_a_directory_without_a_log_is_no_database(tmp_path: Path) -> None:
             make_log(store).read_head()
 
 
-def test_refreshing_costs_a_look_at_three_slots() -> None:
+def mark(base: Snapshot, block: int = 0) -> str:
+    """The name of the mark of a block of slots."""
+    assert base.blocks is not None
+    return base.blocks.mark(block)
+
+
+def test_refreshing_costs_a_look_at_three_slots_and_a_mark() -> None:
     store = MemoryStore()
     head = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     assert make_log(watched).refresh(head) is head
-    assert [call.name for call in watched.trace] == [epoch_name(n) for n in (2, 3, 1)]
+    slots = [epoch_name(n) for n in (2, 3, 1)]
+    assert [call.name for call in watched.trace] == [*slots[:2], mark(head), slots[2]]
 
 
-def test_a_commit_without_contention_is_two_reads_and_one_write() -> None:
+def test_a_commit_without_contention_is_one_write_between_two_reads_and_one() -> None:
     store = MemoryStore()
     base = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     make_log(watched).commit(append(), base)
     looks = [("get", epoch_name(2)), ("get", epoch_name(1))]
-    assert watched.trace == [*looks, ("put_if_absent", epoch_name(2))]
+    assert watched.trace == [*looks, ("put_if_absent", epoch_name(2)), ("get", mark(base))]
 
 
 def test_following_others_costs_one_read_of_each_of_their_epochs_and_no_lost_slot() -> None:
@@ -76,7 +84,7 @@ def test_following_others_costs_one_read_of_each_of_their_epochs_and_no_lost_slo
     watched = FaultyStore(store)
     make_log(watched).commit(append(), base)
     reads = [("get", epoch_name(number)) for number in range(2, 8)]
-    assert watched.trace == [*reads, ("put_if_absent", epoch_name(7))]
+    assert watched.trace == [*reads, ("put_if_absent", epoch_name(7)), ("get", mark(base))]
 
 
 class Rushed(MemoryStore):
@@ -138,6 +146,7 @@ def test_a_change_that_is_found_in_the_log_is_put_again_so_that_it_is_durable() 
         ("get", epoch_name(2)),
         ("put_if_absent", epoch_name(2)),
         ("get", epoch_name(2)),
+        ("get", mark(base)),
     ]
 
 

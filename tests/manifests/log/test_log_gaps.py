@@ -96,7 +96,7 @@ def test_opening_looks_far_behind_the_end_and_refreshing_does_not() -> None:
     assert looks == [epoch_name(2 + distance) for distance in (1, 2, 4, 8, 16, 32, 64)]
     watched.trace.clear()
     log.refresh(state)
-    assert len(watched.trace) == 3
+    assert len(watched.trace) == 4
 
 
 @pytest.mark.parametrize("left", ["hint", "later epochs"])

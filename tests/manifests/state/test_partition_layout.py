@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import (
     SetPartitionLayout,
 )
 from colonnade.manifests.model.schema import SchemaField, StructType, TableSchema
+from colonnade.manifests.model.slot_blocks import FREED_SLOTS
 from colonnade.manifests.state.partition_layout import (
     PARTITIONS,
     field_text,
@@ -137,10 +138,10 @@ def begun(log: Log) -> Snapshot:
 def test_a_partitioned_table_needs_the_feature_of_readers_and_writers() -> None:
     log = make_log()
     head = begun(log)
-    assert head.reader_features == head.writer_features == {PARTITIONS}
+    assert head.reader_features == head.writer_features == {PARTITIONS, FREED_SLOTS}
     assert head.table("orders").partition_fields == (BY_ID,)
     plain = make_log()
-    assert not plain.commit(change(table()), database(plain.store)).reader_features
+    assert PARTITIONS not in plain.commit(change(table()), database(plain.store)).reader_features
 
 
 def test_a_writer_that_does_not_know_the_feature_is_refused(
@@ -148,10 +149,10 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
 ) -> None:
     log = make_log()
     head = begun(log)
-    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", frozenset())
+    monkeypatch.setattr("colonnade.manifests.commit.conflicts.WRITER_FEATURES", {FREED_SLOTS})
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.commit(append(partitioned("i:1")), head)
-    monkeypatch.setattr("colonnade.manifests.state.fold.READER_FEATURES", frozenset())
+    monkeypatch.setattr("colonnade.manifests.state.fold.READER_FEATURES", {FREED_SLOTS})
     with pytest.raises(UnsupportedFormatError, match="partitions; upgrade"):
         log.read_head()
 

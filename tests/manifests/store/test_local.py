@@ -22,6 +22,7 @@ from typing import Any
 import pytest
 
 from colonnade.manifests.errors import NotFoundError, StoreError
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore, PutOutcome
 
 ROOT = Path(__file__).parents[3]
@@ -449,3 +450,19 @@ def test_an_epoch_does_not_come_into_a_log_that_took_the_place_of_its_own(tmp_pa
     fresh = LocalStore(tmp_path / "db")
     assert fresh.get(first) == b"two"
     assert fresh.put_if_absent(later, b"x") is PutOutcome.CREATED
+
+
+def test_an_epoch_of_another_log_at_the_same_place_is_not_removed(tmp_path: Path) -> None:
+    slept, other = LocalStore(tmp_path / "db"), LocalStore(tmp_path / "db")
+    for store in (slept, other):
+        for number in (0, 1):
+            assert store.put_if_absent(epoch_name(number), b"e") is PutOutcome.CREATED
+        if store is slept:
+            slept.get(epoch_name(1))
+            os.rename(tmp_path / "db", tmp_path / "dropped")
+            slept.delete(epoch_name(1))  # nothing is there
+    with pytest.raises(NotFoundError, match="removed or replaced"):
+        slept.delete(epoch_name(1))
+    other.delete(epoch_name(1))
+    with pytest.raises(NotFoundError, match="does not exist"):
+        other.get(epoch_name(1))

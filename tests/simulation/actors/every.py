@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.simulation.actors.compactor import MANY, Compactor
 from tests.simulation.actors.driver import Driver
 from tests.simulation.actors.keeper import Keeper
+from tests.simulation.actors.litterer import Litterer
 from tests.simulation.actors.optimizer import Optimizer
 from tests.simulation.actors.partitioner import Partitioner
 from tests.simulation.actors.reader import Reader
@@ -30,4 +31,5 @@ ACTORS: tuple[Actor, ...] = (
     Vandal(),
     Repairer(),
     Vacuumer(),
+    Litterer(),
 )

@@ -1,0 +1,148 @@
+"""What a log of ten million epochs costs beside a short one: opening a table, and a vacuum.
+
+docs/growth.md derives the bounds that are measured here.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from benchmarks.growth import built
+from benchmarks.measure import Figure, in_turn, interleave, median_ratio
+from colonnade.manifests.checkpoint.writer import store_snapshot
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.freed_slots import put_mark
+from colonnade.manifests.ids import new_table_id, new_transaction_id
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import encode_model
+from colonnade.manifests.model.operations import (
+    Anchor,
+    CreateTable,
+    Operation,
+    SetComment,
+    Stub,
+    Vacuum,
+)
+from colonnade.manifests.model.schema import SchemaField, TableSchema
+from colonnade.manifests.model.slot_blocks import SLOT_BLOCK
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import open_store
+from colonnade.manifests.store.base import ObjectStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+
+EPOCHS = 10_000_000
+SHORT = 3 * SLOT_BLOCK // 2
+"""A log with as many stubs as the long one: the vacuum lists those of the last block in both."""
+
+KEPT = 16
+TARGET = 2.0
+
+
+def run(folder: Path, scale: float, runs: int) -> list[Figure]:
+    """Open the table of a long log and vacuum it, in turn with a short log."""
+    long = round(max(0.01, min(1.0, scale)) * EPOCHS) // SLOT_BLOCK * SLOT_BLOCK + SLOT_BLOCK // 2
+    small = built(folder / "epochs-small", partial(build, floor=0))
+    paths = [
+        built(folder / f"epochs-{floor}", partial(build, floor=floor)) for floor in (long, SHORT)
+    ]
+    ours, theirs, ratio = interleave(
+        partial(open_table, paths[0]), partial(open_table, small), runs * 5
+    )
+    opened = Figure(
+        f"open a table of a log of {long:,} epochs, beside one of {2 * KEPT}",
+        *("ms", ours * 1e3, theirs * 1e3, ratio),
+        target=TARGET,
+    )
+    places = [Place(path) for path in paths]
+    long_s, short_s = in_turn(
+        [place.vacuum for place in places], runs, before=partial(commit_to_all, places)
+    )
+    vacuumed = Figure(
+        f"vacuum after {KEPT} epochs of {long:,}, beside {SHORT:,}",
+        "ms",
+        statistics.median(long_s) * 1e3,
+        statistics.median(short_s) * 1e3,
+        median_ratio(long_s, short_s),
+        target=TARGET,
+    )
+    return [opened, vacuumed]
+
+
+def open_table(path: Path) -> str:
+    """Open the table as a process does that knows nothing of the database yet."""
+    return Log(open_store(path)).read_head().table("t").name
+
+
+@dataclass
+class Place:
+    """A database that is written to."""
+
+    path: Path
+
+    def commit(self, count: int) -> None:
+        """Commit `count` epochs."""
+        log = Log(open_store(self.path))
+        state = log.read_head()
+        for number in range(count):
+            state = comment(log, state, f"commit {number}")
+
+    def vacuum(self) -> int:
+        """Let all epochs but the newest go."""
+        return vacuum(Log(open_store(self.path)), VacuumRequest(0, KEPT, force=True)).floor
+
+
+def commit_to_all(places: Sequence[Place]) -> None:
+    """Commit as many epochs to each place as a vacuum is to let go."""
+    for place in places:
+        place.commit(KEPT)
+
+
+def comment(log: Log, state: Snapshot, text: str) -> Snapshot:
+    """Commit an epoch that says nearly nothing."""
+    return send(log, state, SetComment(table=state.table("t").id, comment=text))
+
+
+def send(log: Log, state: Snapshot, *operations: Operation) -> Snapshot:
+    """Commit operations."""
+    return log.commit(Change(new_transaction_id(), operations[0].op, operations), state)
+
+
+def build(path: Path, floor: int) -> None:
+    """Make a database with a table, the floor of which is an epoch, and some epochs after that.
+
+    What years of commits and vacuums would have left is written as it would be: a mark for each
+    freed block, the stubs of the last one, and the anchor of the floor.
+    """
+    store = open_store(path, create=True)
+    state = create_database(store, lone_table=False)
+    log = Log(store)
+    schema = TableSchema(fields=(SchemaField(id=1, name="id", type="long", nullable=True),))
+    made = CreateTable(table=new_table_id(), name="t", table_schema=schema, next_column_id=2)
+    state = send(log, state, made)
+    if floor:
+        state = at_floor(store, state, floor)
+        state = send(log, state, Vacuum(floor=floor, anchors=state.anchors))
+    for number in range(2 * KEPT):
+        state = comment(log, state, f"built {number}")
+    log.try_checkpoint(state)
+
+
+def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
+    """The same state as that of a much later epoch, which is the floor."""
+    store.delete(epoch_name(state.epoch))
+    late, ref = store_snapshot(store, replace(state, epoch=floor))
+    anchor = Anchor(epoch=floor, root=ref.root, check=ref.check)
+    blocks = state.blocks
+    assert blocks is not None
+    whole = blocks.whole_below(floor)
+    for block in range(whole):
+        put_mark(store, blocks, block, anchor)
+    for number in range(blocks.first(whole), floor + 1):
+        stub = Stub(removed=number, floor=floor, anchor=anchor)
+        store.put(epoch_name(number), encode_model(stub), sync=False)
+    return replace(late, floor=floor, anchors=(anchor,))

@@ -1,0 +1,106 @@
+"""Freed slots: told from the end of the log by the mark of their block.
+
+A mark is put before the first slot of its block is freed, blocks are freed in ascending order, and
+no mark is ever removed. So whoever finds no mark *after* a look at a slot, or after a PUT into it,
+knows that the slot had never been freed until then. Whatever lies in a slot of a marked block is no
+epoch of the log.
+Spec: docs/spec/epoch-log.md#freed-slots
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.errors import CorruptionError, NotFoundError, StoreError
+from colonnade.manifests.ids import TableId
+from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, encode_model
+from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, FreedBlock, Stub
+from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.store.base import ObjectStore, PutOutcome
+
+_MARK_LIMIT = 4096
+_TRIES = 8
+
+
+def read_blocks(store: ObjectStore) -> SlotBlocks | None:
+    """The blocks of the database in a store; None where its slots stay taken. Costs one GET.
+
+    For those who have no state of the database. Raises CorruptionError, StoreError.
+    """
+    name = epoch_name(0)
+    try:
+        first = decode_slot(store.get(name, limit=EPOCH_LIMIT), 0, store.locate(name))
+    except NotFoundError:
+        return None
+    return first_blocks(first)
+
+
+def first_blocks(first: Epoch | Stub | None) -> SlotBlocks | None:
+    """The blocks that epoch 0 states; None where its database frees no slots."""
+    for operation in first.ops if isinstance(first, Epoch) else ():
+        if isinstance(operation, CreateDatabase) and operation.slot_block is not None:
+            return SlotBlocks(TableId(operation.database), operation.slot_block)
+    return None
+
+
+def find_freed(store: ObjectStore, blocks: SlotBlocks | None, slot: int) -> Stub | None:
+    """What stands for a slot of a freed block: the newest mark, as a stub; None for other slots.
+
+    None proves that the slot had not been freed when this was called. Costs one GET; where the
+    block was freed, two for each bit of the number of freed blocks behind it. Raises
+    CorruptionError for a damaged mark, StoreError.
+    """
+    if blocks is None:
+        return None
+    mark = _newest(store, blocks, blocks.of(slot))
+    return None if mark is None else Stub(removed=slot, floor=mark.floor, anchor=mark.anchor)
+
+
+def first_kept(store: ObjectStore, blocks: SlotBlocks | None) -> int:
+    """The first slot of the first block that is not freed. Costs two GETs a bit of its number."""
+    if blocks is None:
+        return 0
+    mark = _newest(store, blocks, 0)
+    return 0 if mark is None else blocks.first(mark.freed + 1)
+
+
+def put_mark(store: ObjectStore, blocks: SlotBlocks, block: int, floor: Anchor) -> None:
+    """Say for ever that a block is freed; when this returns, everybody finds it.
+
+    Requires: an epoch of the log has made `floor.epoch` the floor, which is behind the block, and
+    all earlier blocks are marked. Raises StoreError where it is not known that the mark is there.
+    """
+    mark = FreedBlock(freed=block, floor=floor.epoch, anchor=floor)
+    name = blocks.mark(block)
+    for _ in range(_TRIES):
+        if store.put_if_absent(name, encode_model(mark)) is not PutOutcome.UNKNOWN:
+            return
+    raise StoreError(f"It is not known whether {store.locate(name)} was written.", retryable=True)
+
+
+def _newest(store: ObjectStore, blocks: SlotBlocks, block: int) -> FreedBlock | None:
+    """The last mark from a block on, by growing steps and then bisection: no mark is missing."""
+    newest = _read(store, blocks, block)
+    if newest is None:
+        return None
+    step = 1
+    while later := _read(store, blocks, newest.freed + step):
+        newest, step = later, 2 * step
+    while step > 1:
+        step //= 2
+        newest = _read(store, blocks, newest.freed + step) or newest
+    return newest
+
+
+def _read(store: ObjectStore, blocks: SlotBlocks, block: int) -> FreedBlock | None:
+    name = blocks.mark(block)
+    try:
+        data = store.get(name, limit=_MARK_LIMIT)
+    except NotFoundError:
+        return None
+    location = store.locate(name)
+    mark = decode_model(FreedBlock, data, location)
+    if mark.freed != block or mark.anchor.epoch != mark.floor:
+        raise CorruptionError(f"{location} is the mark of another block, or of no floor.")
+    if blocks.whole_below(mark.floor) <= block:
+        raise CorruptionError(f"{location} frees a block that its floor is not behind.")
+    return mark

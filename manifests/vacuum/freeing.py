@@ -1,0 +1,47 @@
+"""Slots below the floor that become free again, a block at a time, each after its mark.
+
+Spec: docs/spec/epoch-log.md#freed-slots
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from colonnade.manifests.epochs.freed_slots import first_kept, put_mark
+from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store.base import ObjectStore
+
+
+def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
+    """Mark the blocks before the floor that are not marked yet; returns the slots of these.
+
+    They end where the first block begins that stays. Requires: `head` was committed with its floor,
+    which `anchor` stores. Costs two GETs for each bit of the number of marks, and a PUT for each
+    new one. Raises StoreError.
+    """
+    blocks = head.blocks
+    if blocks is None:
+        return range(1, 1)
+    first, whole = first_kept(store, blocks), blocks.whole_below(head.floor)
+    for block in range(blocks.of(first), whole):
+        put_mark(store, blocks, block, anchor)
+    stop = max(first, blocks.first(whole), 1)
+    return range(min(max(first, 1), stop), stop)
+
+
+def free_slots(store: ObjectStore, slots: Sequence[int], threads: int) -> None:
+    """Delete what is in slots. Requires: their blocks are marked. Raises StoreError.
+
+    What a run that is killed here leaves, the next one finds by its listing.
+    """
+    names = map(epoch_name, slots)
+    if threads == 1:
+        for name in names:
+            store.delete(name)
+        return
+    with ThreadPoolExecutor(threads, "colonnade-vacuum") as pool:
+        for _ in pool.map(store.delete, names):
+            pass

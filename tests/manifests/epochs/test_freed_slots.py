@@ -1,0 +1,340 @@
+"""Slots that are free again: no reader takes one for the end, no writer for a place to commit."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from contextlib import suppress
+
+import pytest
+
+from colonnade.manifests.checkpoint.writer import point_hint
+from colonnade.manifests.commit.change import Change
+from colonnade.manifests.epochs.freed_slots import first_kept
+from colonnade.manifests.epochs.slots import check_unused, read_slot
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+)
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.operations import DropDatabase, Epoch, Operation, Tag
+from colonnade.manifests.object_names import FREED, HINT, MANIFEST, epoch_name, epoch_number
+from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
+from tests.faults import Fault, FaultyStore, Stopped
+from tests.log_samples import append, change, contents, make_log, table
+from tests.manifests.vacuum.world import Hooked
+
+BLOCK = 4
+
+
+class Blocks:
+    """A log whose slots are freed in blocks of four: what each epoch was, and its state."""
+
+    def __init__(self, epochs: int = 30, block: int | None = BLOCK) -> None:
+        self.store = MemoryStore(now_ms=lambda: 0)
+        ticks = itertools.count(1000)
+        self.clock = lambda: next(ticks)
+        first = create_database(self.store, lone_table=False, clock_ms=self.clock, slot_block=block)
+        self.log = self.open(self.store)
+        self.states = [first]
+        self.send(change(table()))
+        for _ in range(epochs - 1):
+            self.send(append())
+        self.expected = [contents(self.log, state) for state in self.states]
+        self.epochs = [read_slot(self.store, state.epoch) for state in self.states]
+
+    def open(self, store: ObjectStore) -> Log:
+        """A log that shares the clock."""
+        return Log(store, clock_ms=self.clock, checkpoint_interval=5, pause=lambda _: None)
+
+    def send(self, mine: Change) -> Snapshot:
+        self.states.append(self.log.commit(mine, self.states[-1]))
+        return self.states[-1]
+
+    def vacuum(self, epochs: int = 3, store: ObjectStore | None = None) -> int:
+        """Let all but so many of the newest epochs go; returns the floor."""
+        log = self.log if store is None else self.open(store)
+        return vacuum(log, VacuumRequest(0, epochs, force=True, threads=1)).floor
+
+    def numbers(self) -> set[int]:
+        """The slots that are taken."""
+        names = (epoch_number(info.name) for info in self.store.list(f"{MANIFEST}/"))
+        return {number for number in names if number is not None}
+
+    def litter(self, slot: int, *ops: Operation, previous: str | None = None) -> Epoch:
+        """What a writer leaves in a freed slot that slept since the epoch before it."""
+        epoch = self.epochs[slot]
+        assert isinstance(epoch, Epoch)
+        stray = epoch.model_copy(
+            update={
+                "transaction": new_transaction_id(),
+                "ops": ops or epoch.ops,
+                "previous": previous or epoch.previous,
+            }
+        )
+        self.store.put_if_absent(epoch_name(slot), encode_epoch(stray))
+        return stray
+
+    def check(self) -> None:
+        """Every road leads to the newest state, and to no epoch that is gone."""
+        log = make_log(self.store, 5)
+        head = log.read_head()
+        assert head.epoch == self.states[-1].epoch or head.epoch > len(self.expected) - 1
+        want = contents(log, head)
+        assert contents(log, log.read_from_log(head.epoch)) == want
+        for state in self.states:
+            assert contents(log, log.refresh(state)) == want, state.epoch
+            if state.epoch >= len(self.expected):
+                continue
+            with suppress(NotFoundError):
+                # Without a head what is gone may be read: as it was.
+                assert log.read_at(state.epoch).transaction == state.transaction
+            if head.keeps(state.epoch):
+                found = log.read_at(state.epoch, head=head)
+                assert contents(log, found) == self.expected[state.epoch]
+            else:
+                with pytest.raises(NotFoundError, match="removed by retention"):
+                    log.read_at(state.epoch, head=head)
+
+
+def test_all_epochs_below_the_floor_go_but_for_those_of_its_own_block() -> None:
+    old = Blocks()
+    floor = old.vacuum()
+    assert floor == 28
+    newest = old.log.read_head().epoch
+    assert old.numbers() == {0, *range(28, newest + 1)}
+    assert len([*old.store.list(f"{FREED}/")]) == 7
+    assert first_kept(old.store, old.states[0].blocks) == 28
+    old.check()
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 16_384, None])
+def test_blocks_of_any_size_are_read_the_same(block: int | None) -> None:
+    old = Blocks(block=block)
+    for _ in range(6):
+        old.vacuum()
+        old.expected.append(contents(old.log, old.log.read_head()))
+        old.states.append(old.log.read_head())
+        old.check()
+        old.send(append())
+        old.expected.append(contents(old.log, old.states[-1]))
+    if block is None or block > 100:
+        assert old.numbers() == {*range(old.states[-1].epoch + 1)}
+
+
+@pytest.mark.parametrize("hint", ["gone", "behind the floor"])
+def test_the_newest_state_is_found_without_a_hint_in_few_reads(hint: str) -> None:
+    old = Blocks(epochs=3)
+    first = old.states[-1]
+    for _ in range(40):
+        for _ in range(3):
+            old.send(append())
+        old.vacuum()
+        old.states.append(old.log.read_head())
+    if hint == "gone":
+        old.store.delete(HINT)
+    else:
+        point_hint(old.store, old.states[20].anchors[0])
+    watched = FaultyStore(old.store)
+    assert make_log(watched).read_head().epoch == old.states[-1].epoch
+    assert make_log(watched).refresh(first).epoch == old.states[-1].epoch
+    assert len(watched.trace) < 120
+
+
+def slept(old: Blocks, mine: Change, meanwhile: Callable[[], object]) -> Snapshot:
+    """Commit a change by a writer that sleeps right before it puts its epoch."""
+    slot = epoch_name(old.states[-1].epoch + 1)
+    store = Hooked(old.store, {("put_if_absent", slot): meanwhile})
+    return old.open(store).commit(mine, old.states[-1])
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_a_writer_that_slept_through_a_vacuum_learns_that_it_has_not_committed(fresh: bool) -> None:
+    old = Blocks(epochs=5)
+
+    def meanwhile() -> None:
+        for _ in range(20):
+            old.send(append())
+        old.vacuum()
+
+    mine = append()
+    mine = Change(mine.transaction, mine.operation, mine.ops, fresh=fresh)
+    with pytest.raises(CommitUnknownError, match=mine.transaction):
+        slept(old, mine, meanwhile)
+    assert 6 in old.numbers()
+    old.expected = old.expected[:6]
+    old.check()
+    planned = plan_vacuum(old.log, VacuumRequest(0, 3, threads=1))
+    assert [each.name for each in planned.files] == [epoch_name(6)]
+    old.vacuum()
+    assert 6 not in old.numbers()
+    old.check()
+
+
+def test_a_writer_that_slept_and_lands_in_a_later_slot_has_committed() -> None:
+    old = Blocks(epochs=5)
+
+    def meanwhile() -> None:
+        old.send(append())
+        old.vacuum()
+
+    mine = append()
+    after = slept(old, mine, meanwhile)
+    assert after.transaction == mine.transaction
+    assert old.log.read_head().transaction == mine.transaction
+
+
+def test_a_base_that_was_freed_is_a_conflict_and_nothing_is_put() -> None:
+    old = Blocks()
+    old.vacuum()
+    for state in old.states[1:27]:
+        watched = FaultyStore(old.store)
+        mine = append()
+        fresh = Change(mine.transaction, mine.operation, mine.ops, fresh=True)
+        with pytest.raises(ConflictError, match="removed by retention"):
+            make_log(watched).commit(fresh, state)
+        assert not [call for call in watched.trace if call.operation == "put_if_absent"]
+        assert not old.log.can_follow(state)
+        with pytest.raises(CommitUnknownError):
+            old.log.commit(append(), state)
+
+
+def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else() -> None:
+    old = Blocks(epochs=5)
+    base, mine = old.states[-1], append()
+    landed = old.send(mine)
+    for _ in range(4):
+        old.send(append())
+    assert old.vacuum(epochs=6) == 5
+    assert old.numbers() == {0, *range(4, old.log.read_head().epoch + 1)}
+    assert old.log.commit(mine, base).epoch == landed.epoch
+    for _ in range(8):
+        old.states.append(old.log.read_head())
+        old.send(append())
+    old.vacuum(epochs=2)
+    # The request that made it arrives once more: it is no epoch, and says nothing.
+    epoch = old.epochs[5]
+    assert isinstance(epoch, Epoch)
+    stray = epoch.model_copy(
+        update={"epoch": 6, "previous": base.transaction, "transaction": mine.transaction}
+    )
+    old.store.put_if_absent(epoch_name(6), encode_epoch(stray))
+    with pytest.raises(CommitUnknownError):
+        make_log(old.store).commit(mine, base)
+
+
+@pytest.mark.parametrize("ops", [(), (DropDatabase(),), (Tag(name="t", epoch=1),)])
+def test_what_lies_in_freed_slots_is_no_epoch(ops: tuple[Operation, ...]) -> None:
+    old = Blocks()
+    old.vacuum()
+    old.expected = old.expected[:28]
+    for slot in range(1, 28):
+        found = Blocks.__new__(Blocks)
+        found.__dict__.update(old.__dict__)
+        stray = old.litter(slot, *ops)
+        if slot + 1 < 28:
+            old.litter(slot + 1, *ops, previous=stray.transaction if slot % 2 else None)
+        old.check()
+        head = old.log.read_head()
+        for ms in (old.states[slot].time_ms, old.states[1].time_ms):
+            with pytest.raises(NotFoundError):
+                old.log.read_at(timestamp_ms=ms, head=old.states[-3])
+            with pytest.raises(NotFoundError):
+                old.log.read_at(timestamp_ms=ms, head=head)
+        assert old.log.is_freed(slot, head)
+        if slot > 1:
+            with pytest.raises((ConflictError, CommitUnknownError)):
+                old.log.commit(append(), old.states[slot - 1])
+        old.vacuum()
+        assert not {slot, slot + 1} - {28} & old.numbers()
+
+
+def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next() -> None:
+    for number in range(1, 10_000):
+        old = Blocks(epochs=18)
+        store = FaultyStore(
+            old.store, {number: Fault.STOP_AFTER if number % 2 else Fault.STOP_BEFORE}
+        )
+        with suppress(Stopped):
+            old.vacuum(store=store)
+        if not store.fired:
+            break
+        old.check()
+        old.vacuum()
+        old.check()
+        newest = old.log.read_head().epoch
+        assert old.numbers() == {0, *range(16, newest + 1)}, number
+    assert number > 60
+
+
+def test_a_vacuum_that_slept_puts_stubs_into_freed_slots_and_harms_nothing() -> None:
+    old = Blocks(epochs=11)
+
+    def meanwhile() -> None:
+        for _ in range(20):
+            old.states.append(old.log.read_head())
+            old.send(append())
+        old.vacuum()
+
+    store = Hooked(old.store, {("put", epoch_name(8)): meanwhile})
+    old.vacuum(store=store)
+    assert 8 in old.numbers()
+    old.check()
+    old.vacuum()
+    assert 8 not in old.numbers()
+    old.check()
+
+
+def test_a_damaged_mark_is_named_and_no_commit_relies_on_it() -> None:
+    old = Blocks(epochs=5)
+
+    def meanwhile() -> None:
+        for _ in range(20):
+            old.send(append())
+        old.vacuum()
+        for info in [*old.store.list(f"{FREED}/")]:
+            old.store.put(info.name, b"{}", sync=True)
+
+    with pytest.raises(CommitUnknownError):
+        slept(old, append(), meanwhile)
+    with pytest.raises(CorruptionError, match=FREED):
+        make_log(old.store).read_at(2)
+    assert make_log(old.store).read_head().epoch == old.log.read_head().epoch
+
+
+def test_marks_tell_a_database_that_lost_epoch_0_from_a_place_where_none_was() -> None:
+    old = Blocks(epochs=100)
+    old.vacuum()
+    for name in (epoch_name(0), HINT):
+        old.store.delete(name)
+    with pytest.raises(CorruptionError, match="is missing"):
+        check_unused(old.store)
+
+
+def test_marks_of_another_database_say_nothing() -> None:
+    old, other = Blocks(), Blocks(epochs=3)
+    old.vacuum()
+    for info in old.store.list(f"{FREED}/"):
+        other.store.put(info.name, old.store.get(info.name), sync=True)
+    other.send(append())
+    assert other.log.read_head().epoch == 4
+
+
+def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
+    costs = []
+    for epochs in (40, 400):
+        old = Blocks(epochs=epochs)
+        old.vacuum()
+        for _ in range(8):
+            old.states.append(old.log.read_head())
+            old.send(append())
+        store = FaultyStore(old.store)
+        old.vacuum(store=store)
+        costs.append(len(store.trace))
+    assert costs[1] <= costs[0] + 6 * 4, costs  # a few looks for the newest of 100 marks

@@ -1,0 +1,36 @@
+"""Leaves in freed slots what writers that slept leave there."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from colonnade.manifests.epochs.freed_slots import first_kept
+from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.model.codec import encode_epoch
+from colonnade.manifests.model.operations import DropDatabase, Operation
+from colonnade.manifests.object_names import epoch_name
+from colonnade.tableformat.table.database import Database
+from tests.simulation.world import World
+
+
+@dataclass(frozen=True)
+class Litterer:
+    """Puts epochs that follow the log as it was: an epoch that was there, late, or another one."""
+
+    weight: float = 1.0
+
+    def act(self, database: Database, world: World, order: random.Random) -> None:
+        """Put up to three, each right after the other."""
+        epochs, disk = world.oracle.epochs, world.disk
+        end = first_kept(disk, database.refresh().blocks)
+        if end < 2:
+            return
+        begin = order.choice((1, order.randrange(1, end)))
+        for number in range(begin, min(begin + order.randint(1, 3), end)):
+            epoch = epochs[number]
+            others: tuple[tuple[Operation, ...], ...] = (epoch.ops, (DropDatabase(),), ())
+            if order.random() < 0.7:
+                changes = {"transaction": new_transaction_id(), "ops": order.choice(others)}
+                epoch = epoch.model_copy(update=changes)
+            disk.litter(epoch_name(number), encode_epoch(epoch))
