@@ -1,7 +1,7 @@
-"""What bytes mean: types, blocks, RowSets, predicates, scans, and the table over them.
+"""The table format: column types, blocks, RowSets, predicates, scans, and tables as users see them.
 
-Imports `manifests` and Arrow, never Spark. Each folder imports only folders above it in this list,
-which `tests/test_layers.py` checks:
+This package imports `manifests` and Arrow, never Spark. Each folder imports only folders above it
+in this list, which `tests/test_layers.py` checks:
 
     where a table is, and where jobs run       location jobs
     columns of Arrow as columns of a table    types/

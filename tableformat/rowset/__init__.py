@@ -1,1 +1,1 @@
-"""One RowSet: blocks, indexes and the footer as bytes, its reader and its writer."""
+"""One RowSet: its blocks, indexes and footer as bytes, its reader and its writer."""

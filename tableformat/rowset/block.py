@@ -1,9 +1,10 @@
-"""A block: some rows of one column as bytes, and what its index says about them.
+"""Encode and decode a block: some rows of one column as bytes, with its entry in the index.
 
-The bytes are one Arrow IPC stream of one column, named by the column's id. Encodings `constant`
-and `null` need none. What the stream looks like, how large it becomes and its CRC32C are in the
-index, and are compared before and after Arrow reads it. A writer compares them too, so that it
-stores no block that a reader refuses.
+The bytes are one Arrow IPC stream of one column, named by the column's id. The encodings `constant`
+and `null` need no bytes. The index states the schema, the decoded size and the CRC32C of the
+stream; the reader checks them before and after Arrow parses it. The writer makes the same checks,
+so that it never stores a block that a reader refuses.
+
 Spec: docs/spec/rowset.md#block
 """
 
@@ -33,13 +34,16 @@ from colonnade.tableformat.rowset.encodings.integers import bounds_of
 from colonnade.tableformat.types.array_size import array_bytes
 
 MANY_ROWS_LIMIT = 64 * 2**20
-"""No block of more than one row is larger when decoded, in bytes, not even a forged one."""
+"""The most decoded bytes of a block with several rows. Readers refuse an index that states more."""
 
 ONE_ROW_LIMIT = 2**31 + 2**20
-"""No block at all is larger when decoded, in bytes: Arrow's own limit for one value."""
+"""The most decoded bytes of any block, which is Arrow's limit for one value."""
 
 _SLACK_BYTES = 4096
-"""Bitmaps may come and go, and old indexes leave out the last offset, so sizes agree roughly."""
+"""Tolerance between stated and decoded sizes.
+
+Validity bitmaps may be present on one side only, and old indexes omit the last offset.
+"""
 
 ENCODINGS = (
     plain.NAME,
@@ -57,10 +61,10 @@ _DISTINCT_BYTES = 128 / dictionary.SAMPLE_ROWS
 
 @dataclass(frozen=True, slots=True)
 class BlockEntry:
-    """What the index knows about a block.
+    """What the index states about a block.
 
-    `length` and `crc32c` are those of the stored bytes; `decoded` bounds the bytes that the rows
-    take as an Arrow array. The Bloom filter has `filter_length` bytes, 0 where there is none.
+    `length` and `crc32c` describe the stored bytes; `decoded` is at least the bytes that the rows
+    take as an Arrow array. The Bloom filter has `filter_length` bytes, 0 when there is none.
     """
 
     rows: int
@@ -75,15 +79,15 @@ class BlockEntry:
 
 
 def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
-    """Encode rows of a column; no bytes where the index alone says everything.
+    """Encode rows of a column. The bytes are None when the index entry alone describes all rows.
 
-    Requires: at least one row, in the column's storage type.
-    Raises InvalidInputError for rows that no block can hold.
+    Requires at least one row, in the column's storage type. Raises InvalidInputError for rows that
+    no block can hold.
     """
     rows, size = len(array), array_bytes(array)
     if size > ONE_ROW_LIMIT:
         raise InvalidInputError(
-            f"Column {column.name!r} has a value of {size} bytes; one value may take 2 GiB."
+            f"Column {column.name!r} has a value of {size} bytes; one value may take at most 2 GiB."
         )
     encoded, statistics = _encode(array, column, size)
     if encoded.stream is None:
@@ -117,7 +121,7 @@ def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statis
         encoded = dictionary.encode(array, share, size)
     values = array
     if encoded is not None and encoded.stream is not None and column.order is not Order.FLOAT:
-        # Floats are measured whole: equal bits are one value, but NaNs are counted.
+        # Statistics of floats need every row: a dictionary holds a NaN once, but NaNs are counted.
         values = encoded.stream.dictionary
     statistics = measure(values, column.order, nulls)
     if not nulls and _is_constant(array, statistics):
@@ -136,7 +140,8 @@ def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statisti
     assert encoded.stream is not None
     width = encoded.stream.type.bit_width
     if width > 8:
-        # An index must be narrower than what it stands for, and 8 bits tell 128 values apart.
+        # A dictionary index must be narrower than the value. An 8-bit index has room for 128
+        # values.
         share = _DISTINCT_NUMBERS if width > 16 else _DISTINCT_BYTES
         encoded = dictionary.encode(array, share, encoded.stream.nbytes) or encoded
     return encoded, statistics
@@ -153,9 +158,9 @@ def _is_constant(array: pa.Array, statistics: Statistics) -> bool:
 def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
     """Decode the rows of a block.
 
-    Requires: `data` has the length that the entry states. Raises ValueError that says what is
-    wrong: the checksum, a size beyond what is stated or allowed, another type or row count than
-    stated. A block that is merely `understated` is decoded.
+    Requires `data` of the length that the entry states. Raises ValueError that says what is wrong:
+    the checksum, a decoded size above the stated or allowed one, or another type or row count than
+    stated. A block that is only `understated` is decoded.
     """
     _check_stated(entry)
     if entry.encoding == null.NAME:
@@ -165,15 +170,16 @@ def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> p
     else:
         array = _decode_stream(data, entry, column)
     if len(array) != entry.rows:
-        raise ValueError(f"it holds {len(array)} rows where its index states {entry.rows}")
+        raise ValueError(f"it holds {len(array)} rows, but its index states {entry.rows}")
     return array
 
 
 def understated(data: pa.Buffer | None, entry: BlockEntry) -> bool:
-    """Whether a block takes more bytes decoded than its index states.
+    """Return whether a block takes more bytes decoded than its index states.
 
-    Writers of 2026 left out which structs are NULL. Readers of that time refuse such blocks; those
-    of today read them. Requires: a checksum was compared. Raises ValueError for a malformed stream.
+    Writers of 2026 did not count the bitmaps that say which structs are NULL. Readers of that time
+    refuse such blocks; present readers accept them. Requires that the checksum was verified. Raises
+    ValueError for a malformed stream.
     """
     if data is None or not entry.length:
         return False
@@ -187,29 +193,34 @@ def _limit(entry: BlockEntry) -> int:
 def _check_stated(entry: BlockEntry) -> None:
     limit = _limit(entry)
     if entry.decoded > limit:
-        raise ValueError(f"its index states {entry.decoded} decoded bytes; {limit} is the most")
+        raise ValueError(
+            f"its index states {entry.decoded} decoded bytes; at most {limit} are allowed"
+        )
 
 
 def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
     """Bound what Arrow will allocate for a stream.
 
-    Where the index left out bitmaps, each of them is smaller than the values that it counted.
+    The largest buffer is compared, not the total: an index may omit bitmaps, but each bitmap is
+    smaller than the values that the index counted.
     """
     size = ipc_stream.measure(data)
     if size.largest > entry.decoded + _SLACK_BYTES:
         raise ValueError(
-            f"it would take {size.total} bytes decoded where {entry.decoded} are stated"
+            f"it would take {size.total} bytes decoded, but its index states {entry.decoded}"
         )
     if size.total > _limit(entry):
-        raise ValueError(f"it would take {size.total} bytes decoded; {_limit(entry)} are the most")
+        raise ValueError(
+            f"it would take {size.total} bytes decoded; at most {_limit(entry)} are allowed"
+        )
 
 
 def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: Column) -> None:
-    """Compare type and rows of a stream with what is stated."""
+    """Compare the type and the row count of a stream with what the index states."""
     rows = 1 if entry.encoding == lengths.NAME else entry.rows
     if batch.schema not in _schemas(column, entry.encoding) or batch.num_rows != rows:
         raise ValueError(
-            f"its stream holds {batch.num_rows} rows of {batch.schema.types} where its index"
+            f"its stream holds {batch.num_rows} rows of {batch.schema.types}, but its index"
             f" states {entry.rows} rows, {entry.encoding}, of {column.type}"
         )
 
@@ -221,7 +232,7 @@ def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
     try:
         return constant.decode(statistics.low, column.type, entry.rows)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"its index states a value that is no {column.type}") from error
+        raise ValueError(f"its index states a value that is not a valid {column.type}") from error
 
 
 def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
@@ -244,7 +255,7 @@ def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) ->
 
 @lru_cache(maxsize=4096)
 def _schemas(column: Column, encoding: str) -> tuple[pa.Schema, ...]:
-    """Every schema that the stream of a block may have."""
+    """Return every schema that the stream of a block may have."""
     types: dict[str, tuple[pa.DataType, ...]] = {
         plain.NAME: plain.stream_types(column.type),
         dictionary.NAME: dictionary.stream_types(column.type),

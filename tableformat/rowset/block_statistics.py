@@ -1,7 +1,7 @@
-"""Bounds and counts of one block, and how long values become short bounds.
+"""Measure bounds and counts of one block, and shorten long values to bounds.
 
-A bound may be too wide, never too narrow. Cutting a string or binary short makes a smaller lower
-bound; an upper bound is then raised to the next value of that length.
+A bound may be too wide, but never too narrow. A shortened string or binary is a valid lower bound.
+A shortened upper bound is raised to the next value of that length.
 Spec: docs/spec/rowset.md#bounds
 """
 
@@ -28,14 +28,15 @@ from colonnade.tableformat.rowset.column import Order
 from colonnade.tableformat.types.decimals import unscaled
 
 INDEX_BOUND_LENGTH = 64
-"""Code points or bytes that a bound keeps in the index and the footer."""
+"""The most code points or bytes of a bound in the index and the footer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """What is known about some rows of a column; `low` and `high` are both set or both None.
+    """What is known about some rows of a column.
 
-    `exact` says that both are values that occur (or that there is no value at all).
+    `low` and `high` are both set or both None. `exact` says that both occur among the values, or
+    that there is no value at all.
     """
 
     nulls: int
@@ -46,10 +47,10 @@ class Statistics:
 
 
 def measure(array: pa.Array, order: Order, nulls: int) -> Statistics:
-    """Statistics of rows of which `array` holds every different value at least once.
+    """Measure the statistics of rows from an array that holds every distinct value at least once.
 
-    That makes the dictionary of a dictionary array do for the whole. `nulls` counts the NULLs of
-    the rows. Integers are measured where they are encoded.
+    So the values of a dictionary array are enough to measure its rows. `nulls` is the number of
+    NULLs in the rows. Integers are measured where they are encoded, not here.
     """
     if order is Order.NONE:
         return Statistics(nulls, exact=False)
@@ -72,7 +73,7 @@ def _measure_floats(array: pa.Array, nulls: int) -> Statistics:
 
 
 def _first_equal(values: NDArray[np.floating], bound: np.floating) -> float:
-    # Which of 0.0 and -0.0 NumPy takes depends on the processor, and bytes must not.
+    # NumPy returns 0.0 or -0.0 depending on the processor, but the bytes written must not.
     return float(values[values == 0][0] if bound == 0 else bound)
 
 
@@ -86,7 +87,7 @@ def _value(scalar: pa.Scalar, order: Order) -> Bound:
 def shorten(statistics: Statistics, length: int) -> Statistics:
     """Cut string and binary bounds to `length` code points or bytes.
 
-    Both bounds go when no value of that length is as large as the largest one.
+    Both bounds become None when no value of that length is as large as the upper bound.
     """
     low, high = statistics.low, statistics.high
     if not isinstance(low, str | bytes) or not isinstance(high, str | bytes):
@@ -100,7 +101,7 @@ def shorten(statistics: Statistics, length: int) -> Statistics:
 
 
 def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
-    """Statistics of the union of parts with that many rows each."""
+    """Return the statistics of the union of parts, given the row count of each part."""
     nulls, nans = sum(part.nulls for part in parts), sum(part.nans for part in parts)
     bounded = [part for part in parts if part.low is not None]
     for part, count in zip(parts, rows, strict=True):
@@ -115,13 +116,14 @@ def merge(parts: Sequence[Statistics], rows: Sequence[int]) -> Statistics:
 
 
 def contradiction(said: Statistics, found: Statistics) -> str | None:
-    """How what is said of some values is wrong, given what is known of them, if it is.
+    """Return how stated statistics contradict what was found, or None.
 
-    Bounds that are too wide are right; those of values that `found` has no bounds of say nothing.
+    Stated bounds that are too wide are correct. Bounds are compared only when `found` has bounds,
+    too.
     """
     if (said.nulls, said.nans) != (found.nulls, found.nans):
         return (
-            f"it has {found.nulls} NULL and {found.nans} NaN where {said.nulls} and {said.nans} are"
+            f"it has {found.nulls} NULL and {found.nans} NaN, but {said.nulls} and {said.nans} are"
             " stated"
         )
     if said.low is None or said.high is None or found.low is None or found.high is None:
@@ -134,7 +136,7 @@ def contradiction(said: Statistics, found: Statistics) -> str | None:
 
 
 def to_log(statistics: Statistics) -> ColumnStatistics:
-    """As the footer and the log write them."""
+    """Convert statistics to the form of the footer and the log."""
     low, high = statistics.low, statistics.high
     return ColumnStatistics(
         min=None if low is None else encode_bound(low),
@@ -146,7 +148,10 @@ def to_log(statistics: Statistics) -> ColumnStatistics:
 
 
 def from_log(statistics: ColumnStatistics, kinds: BoundKinds = ANY_KIND) -> Statistics:
-    """Read what `to_log` made. Raises CorruptionError for a malformed bound, or another kind."""
+    """Read the statistics that `to_log` wrote.
+
+    Raises CorruptionError for a malformed bound, and for one of another kind.
+    """
     known = statistics.min is not None and statistics.max is not None
     return Statistics(
         statistics.nulls,

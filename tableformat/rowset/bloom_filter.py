@@ -1,10 +1,11 @@
-"""A Bloom filter: whether a block may hold a value. It may say yes wrongly, never no.
+"""Build and query Bloom filters, which say whether a block may hold a value.
 
-Parquet's split-block filter over XXH64 of the stored values: `32 * z` bytes are z buckets of eight
-little-endian 32-bit words, and a value sets one bit in each word of one bucket.
+A filter may say yes wrongly, but never no. It is Parquet's split-block filter over XXH64 of the
+stored values. Its `32 * z` bytes are z buckets of eight little-endian 32-bit words. A value sets
+one bit in each word of one bucket.
 
     hash     63 ........ 32 | 31 .......... 0
-             picks a bucket | picks eight bits in it, each by a salt of its own
+                          picks a bucket | picks eight bits in it, each with its own salt
 
 Spec: docs/spec/rowset.md#bloom-filters
 """
@@ -28,10 +29,10 @@ Hashes = NDArray[np.uint64]
 BUCKET_BYTES = 32
 
 FILTER_LIMIT = 64 * 2**20
-"""No filter is larger, in bytes."""
+"""The most bytes of a filter."""
 
 _BITS_PER_VALUE = 10
-"""Makes one answer in a hundred wrong."""
+"""With this many bits, about one answer in a hundred is wrong."""
 
 _SALTS = np.array(
     [
@@ -60,10 +61,10 @@ _PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = np.array(
 
 
 def encode_filter(array: pa.Array, column: Column) -> bytes:
-    """The filter of some rows of a column, sized for one wrong answer in a hundred.
+    """Return the filter of some rows of a column, sized for about 1 % wrong answers.
 
-    NULL and NaN are not in it: the index counts them. Requires: the column's storage type, which
-    has filters (`manifests/model/bloom_columns.py`).
+    NULL and NaN are not in the filter, because the index counts them. Requires rows in the column's
+    storage type, and a type that has filters (`manifests/model/bloom_columns.py`).
     """
     hashes = np.unique(hash_rows(array, column))
     bucket_count = max(1, -(-_BITS_PER_VALUE * len(hashes) // (8 * BUCKET_BYTES)))
@@ -75,13 +76,13 @@ def encode_filter(array: pa.Array, column: Column) -> bytes:
 
 
 def is_filter_length(length: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where filters may have so many bytes; 0 is none at all."""
+    """Return which lengths a filter may have; 0 means that there is no filter."""
     fits = (length >= 0) & (length <= FILTER_LIMIT) & (length % BUCKET_BYTES == 0)
     return np.asarray(fits)
 
 
 def members(data: bytes | memoryview, hashes: Hashes) -> NDArray[np.bool_]:
-    """Which of some values may be in a filter. Requires: a positive multiple of 32 bytes."""
+    """Return which hashes may be in a filter. Requires a positive multiple of 32 bytes."""
     words = np.frombuffer(data, "<u4").reshape(-1, 8)
     buckets, places = _places(hashes, len(words))
     found = words[buckets].T >> places.astype(np.uint32) & 1
@@ -89,14 +90,14 @@ def members(data: bytes | memoryview, hashes: Hashes) -> NDArray[np.bool_]:
 
 
 def _places(hashes: Hashes, bucket_count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bucket of each hash, and for each of eight words which bit it sets there."""
+    """Return the bucket of each hash, and the bit that it sets in each of the eight words."""
     buckets = (hashes >> np.uint64(32)) * np.uint64(bucket_count) >> np.uint64(32)
     places = hashes.astype(np.uint32) * _SALTS[:, None] >> np.uint32(27)
     return buckets.astype(np.int64), places.astype(np.int64)
 
 
 def hash_values(values: Sequence[Bound]) -> Hashes:
-    """The hashes of storage values, as predicates have them. Requires: no NaN."""
+    """Return the hashes of values in the storage form of predicates. Requires that none is NaN."""
     return np.array([xxh64_intdigest(_bytes_of(value)) for value in values], np.uint64)
 
 
@@ -112,9 +113,9 @@ def _bytes_of(value: Bound) -> bytes:
 
 
 def hash_rows(array: pa.Array, column: Column) -> Hashes:
-    """The hashes of rows but for those that are NULL or NaN; the same as `hash_values` gives.
+    """Return the hashes of all rows except NULL and NaN, equal to those of `hash_values`.
 
-    Numbers are hashed all at once, about ten times as fast as one after the other.
+    Numbers are hashed all at once, about ten times as fast as one at a time.
     """
     if array.null_count:
         array = array.drop_null()
@@ -142,7 +143,7 @@ def _hash_decimals(array: pa.Array) -> Hashes:
 
 
 def _hash_words(*words: NDArray[np.uint64]) -> Hashes:
-    """XXH64 of values of the same few 64-bit words each, fewer than four."""
+    """Return the XXH64 of values that each have the same number of 64-bit words, at most three."""
     hashes: Hashes = np.full(len(words[0]), _PRIME_5 + np.uint64(8 * len(words)))
     for word in words:
         hashes ^= _rotated(word * _PRIME_2, 31) * _PRIME_1

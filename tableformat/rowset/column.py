@@ -1,4 +1,4 @@
-"""One column as blocks see it: its id, its storage type, and what order its values have."""
+"""Describe a column for blocks: its id, its storage type, and the order of its values."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from colonnade.tableformat.types.arrow_types import storage_type
 
 
 class Order(enum.Enum):
-    """How the values of a column compare, which decides what its bounds are made of."""
+    """How the values of a column compare, which decides the type of its bounds."""
 
     INTEGER = "integer"
     """int64: integers, boolean, date, timestamps, time, intervals, decimals of <= 18 digits."""
 
     FLOAT = "float"
-    """float64; NaN is counted, not bounded."""
+    """float64; NaN is counted and never a bound."""
 
     DECIMAL = "decimal"
     """Unscaled values of up to 38 digits."""
 
     STRING = "string"
-    """By code point."""
+    """Strings compare by code point."""
 
     BINARY = "binary"
-    """Byte by byte."""
+    """Binary compares byte by byte."""
 
     NONE = "none"
-    """No bounds: nested types, variant, and strings whose collation orders them otherwise."""
+    """No bounds: nested types, variant, and strings with a collation of another order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A top-level column. `name` serves error messages only; files know the id.
+    """A top-level column. `name` appears in error messages only; files refer to the id.
 
-    `bound_kinds` are the classes that its bounds have, wherever they come from.
+    `bound_kinds` are the Python classes that its bounds must have.
     """
 
     id: int
@@ -53,7 +53,7 @@ class Column:
 
 @lru_cache(maxsize=4096)
 def column_of(field: SchemaField) -> Column:
-    """Lay out a column. Requires: ids, nested ones included."""
+    """Return the layout of a column. Requires ids on the field and on its nested fields."""
     arrow = storage_type(field)
     kinds = bound_kinds(field)
     return Column(field.id, field.name, arrow, _order(kinds, arrow), kinds)
@@ -75,13 +75,13 @@ _ORDERS: dict[BoundKinds, Order] = {
 
 
 def check_names(names: Iterable[str], what: str) -> tuple[str, ...]:
-    """The column names that a user gave as `what`.
+    """Return the column names that a user passed as the argument `what`.
 
-    Raises InvalidInputError for a single text, and for what is no list of texts.
+    Raises InvalidInputError for a single string, and for anything but a list of strings.
     """
     if isinstance(names, Iterable) and not isinstance(names, str | bytes):
         found = tuple(names)
         if all(isinstance(name, str) for name in found):
             return found
         names = found
-    raise InvalidInputError(f"{what} is a list of column names, not {names!r}.")
+    raise InvalidInputError(f"{what} must be a list of column names, not {names!r}.")

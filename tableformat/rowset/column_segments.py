@@ -1,8 +1,9 @@
-"""The column segments of one RowSet: where each lies, and the sparse index of its blocks.
+"""Locate the column segments of one RowSet, and read the sparse index of each.
 
-A column lies in the RowSet itself, or in what replaces it there. Nothing is parsed before its
-checksum was compared, and whatever does not agree is a CorruptionError that names file, column
+A column is stored in the RowSet itself, or in a replacement of that column. Nothing is parsed
+before its checksum was verified. Every disagreement is a CorruptionError that names file, column
 and block.
+
 Spec: docs/spec/rowset.md#footer, #sparse-index
 """
 
@@ -31,27 +32,27 @@ from colonnade.tableformat.rowset.stored_block import ColumnBlocks
 _NO_FILTERS = Filters(offset=0, length=0)
 
 _LONE_BLOCK = np.arange(2)
-"""Where the blocks of cuts begin in a RowSet of one cut and a column of one block."""
+"""The block boundaries of a column with one block, in a RowSet with one stretch."""
 
 
 class _Replaced:
-    """Where replaced columns are: a RowSet of their own, opened when one of them is read."""
+    """A replacement of columns. Its footer is read when one of its columns is read."""
 
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
         self.source = RowSetSource(store, prefix, entry)
 
     @cached_property
     def segments(self) -> dict[int, Segment]:
-        """The segments by column id. Raises CorruptionError, StoreError."""
+        """The column segments by column id. Raises CorruptionError, StoreError."""
         return self.source.footer().columns
 
 
 class ColumnSegments:
-    """The segments of a RowSet by column. Making one reads and verifies its footer.
+    """The column segments of a RowSet. Creating one reads and verifies the RowSet's footer.
 
-    Footers of what replaces columns are read when one of these is asked for. `cuts` are the rows
-    at which stretches begin, and the end. Raises CorruptionError when the footer is not the one
-    that the log means, StoreError.
+    The footer of a replacement is read when one of its columns is opened. `cuts` are the first rows
+    of the stretches, and the row count. Raises CorruptionError when a footer does not match the
+    log, and StoreError.
     """
 
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
@@ -67,7 +68,7 @@ class ColumnSegments:
         self.cuts = _cuts_of(entry)
 
     def open(self, column: Column) -> ColumnBlocks | None:
-        """Load the index of a column; None when the RowSet does not have it.
+        """Load the index of a column. Returns None when the RowSet does not have the column.
 
         Raises CorruptionError, StoreError.
         """
@@ -87,7 +88,7 @@ class ColumnSegments:
         return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
 
     def statistics(self, column: Column) -> Statistics:
-        """What the footer says of a column's values; all are NULL where the RowSet lacks it.
+        """Return the footer's statistics of a column. All rows are NULL when the RowSet lacks it.
 
         Raises CorruptionError, StoreError.
         """
@@ -100,7 +101,7 @@ class ColumnSegments:
             self.damaged(column, f"in the footer, {error.message.rstrip('.')}", error)
 
     def stored_bytes(self, columns: Collection[int]) -> tuple[int, int]:
-        """Bytes of the blocks of these columns (ids), and how many of them the RowSet has.
+        """Return the block bytes of these columns (ids), and how many of them the RowSet has.
 
         Raises CorruptionError, StoreError.
         """
@@ -130,12 +131,12 @@ class ColumnSegments:
         ) from cause
 
     def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
-        """Where a column is, and its segment if the RowSet has it."""
+        """Return where a column is stored, and its column segment if the RowSet has it."""
         replaced = self._replaced.get(column.id)
         if replaced is None:
             return self._source, self._segments.get(column.id)
         if column.id not in replaced.segments:
-            self.damaged(column, "what replaces it does not have it")
+            self.damaged(column, "the RowSet that replaces it does not have it")
         return replaced.source, replaced.segments[column.id]
 
     def _index(self, column: Column, source: RowSetSource, segment: Segment) -> SparseIndex:
@@ -168,5 +169,7 @@ def _cuts_of(entry: RowSetEntry) -> NDArray[np.int64]:
     inner = np.arange(cuts, rows, cuts) if isinstance(cuts, int) else np.array(cuts[:-1])
     found = np.array([0, *inner, rows], np.int64)
     if (np.diff(found) < 1).any() or (not isinstance(cuts, int) and cuts[-1] != rows):
-        raise CorruptionError(f"RowSet {entry.object} has cuts that are no cuts.")
+        raise CorruptionError(
+            f"RowSet {entry.object} has cuts that do not ascend to its row count."
+        )
     return found

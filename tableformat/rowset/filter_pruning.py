@@ -1,4 +1,4 @@
-"""Leaving out stretches of rows by the Bloom filters of their blocks."""
+"""Prune stretches of rows by the Bloom filters of their blocks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 Damaged = Callable[[Column, str], NoReturn]
 
 _WINDOW_BYTES = 8 * MIB
-"""About so many bytes of filters are held at once."""
+"""The approximate number of filter bytes that are held at once."""
 
 _NO_FILTER = memoryview(b"")
 
@@ -34,10 +34,10 @@ def prune_by_filters(
     keep: Keep,
     damaged: Damaged,
 ) -> Mask:
-    """Which of some stretches `keep` still keeps when it may ask the filters of their blocks.
+    """Return which stretches `keep` keeps once it may ask the Bloom filters of their blocks.
 
-    Reads filters only of stretches that they might rule out, of the columns that are asked for.
-    `damaged` raises the error of a column's filter. Raises CorruptionError, StoreError.
+    Reads filters only of columns in the filter, and only of stretches that filters could rule out.
+    `damaged` raises the error for a damaged filter of a column. Raises CorruptionError, StoreError.
     """
     filtered = [column for column in columns if column.has_filters]
     if not filtered:
@@ -68,7 +68,7 @@ def _windows(
 
 @dataclass(slots=True)
 class _Filters:
-    """The filters of one column between some cuts. Each is read once, when it is asked."""
+    """The filters of one column in some stretches. Each is read once, when it is first needed."""
 
     blocks: ColumnBlocks
     cuts: NDArray[np.int64]
@@ -76,11 +76,11 @@ class _Filters:
     _found: dict[int, list[memoryview]] = field(default_factory=dict)
 
     def may_hold(self, things: NDArray[np.int64], values: Sequence[Bound]) -> Mask:
-        """For each of some stretches, by their place among all, whether it may hold a value."""
+        """Return which of the stretches numbered `things` may hold one of `values`."""
         cuts = self.cuts[things].tolist()
         self._read([cut for cut in cuts if cut not in self._found])
         hashes = hash_values(values)
-        # A block without a filter, in which there may be anything, has an empty one.
+        # An empty filter belongs to a block without one, which may hold anything.
         answers = (
             any(not bloom or members(bloom, hashes).any() for bloom in self._found[cut])
             for cut in cuts

@@ -1,8 +1,10 @@
-"""The footer of a RowSet: where every segment and index lies, and what is known of the columns.
+"""The footer of a RowSet: where every column segment and index is, and the column statistics.
 
-It is one sealed JSON object: `rowset.json` in a directory, the end of a packed or inline RowSet.
-The log states its length and checksum; it states those of each index, an index those of each
-block. A segment of one block has its index row here (`block`) instead of an index.
+The footer is one sealed JSON object. It is `rowset.json` in a directory, and the end of a packed or
+inline RowSet. The log states the length and checksum of the footer, the footer those of each index,
+and an index those of each block. A column segment of one block has its index row in the footer
+(`block`) instead of an index.
+
 Spec: docs/spec/rowset.md#footer
 """
 
@@ -29,7 +31,7 @@ from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import is_filter_length
 
 FOOTER_LIMIT = 2**30
-"""No footer is larger, in bytes."""
+"""The most bytes of a footer."""
 
 Int64 = Annotated[int, Field(ge=-(2**63), le=2**63 - 1)]
 
@@ -43,7 +45,7 @@ class Extent(Model):
 
 
 class Block(Model):
-    """The only block of a segment; its rows and bounds are those of the segment."""
+    """The only block of a column segment; it has the rows and bounds of the segment."""
 
     crc32c: Crc32c
     encoding: Literal["plain", "dictionary", "narrowed", "lengths", "constant", "null"]
@@ -53,7 +55,8 @@ class Block(Model):
 class Filters(Model):
     """The Bloom filters of the blocks, back to back in the object that has the index.
 
-    Their lengths and checksums are in the index; without one the only filter's checksum is here.
+    The index states their lengths and checksums. Without an index there is one filter, whose
+    checksum is here.
     """
 
     offset: Count
@@ -64,9 +67,9 @@ class Filters(Model):
 class Segment(Model):
     """One column of a RowSet.
 
-    `offset` counts from the start of the column's own file in a directory, else from that of the
-    RowSet. `decoded` bounds the bytes of the rows as Arrow arrays. Exactly one of `index` and
-    `block` is there.
+    `offset` counts from the start of the column's own file in a directory, and otherwise from the
+    start of the RowSet's object. `decoded` is at least the bytes of the rows as Arrow arrays.
+    Exactly one of `index` and `block` is set.
     """
 
     offset: Count
@@ -79,10 +82,10 @@ class Segment(Model):
 
 
 class Footer(Model):
-    """Rows, cuts (both as in the log's entry) and the segments by column id.
+    """The footer: rows and cuts, both equal to the log entry's, and the segments by column id.
 
-    The version is 3 where a segment has filters. Version 1 is read too: it lacks the encoding
-    `lengths`.
+    The version is 3 when a segment has filters, else 2. Readers also accept version 1, which lacks
+    the encoding `lengths`.
     """
 
     format_version: Literal[1, 2, 3] = 2
@@ -98,25 +101,25 @@ class Footer(Model):
 
 
 def has_filters(segments: Iterable[Segment]) -> bool:
-    """Whether blocks of one of some segments have Bloom filters."""
+    """Return whether blocks of any of these column segments have Bloom filters."""
     return any(segment.filters is not None for segment in segments)
 
 
 def block_of(entry: BlockEntry) -> Block:
-    """The index row of a lone block as the footer has it."""
+    """Return the index row of a segment's only block in the form of the footer."""
     return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
 
 
 def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> BlockEntry:
-    """The index row of the lone block of a segment.
+    """Return the index row of a segment's only block.
 
-    Raises CorruptionError for bounds that cannot be read or are of other kinds, and for a filter
-    that cannot be.
+    Raises CorruptionError for bounds that cannot be read or are of another kind, and for an
+    impossible filter.
     """
     filters, of_filter = segment.filters, (0, 0)
     if filters is not None:
         if filters.crc32c is None or not is_filter_length(np.array(filters.length)):
-            raise CorruptionError("what is said of its Bloom filter cannot be.")
+            raise CorruptionError("its Bloom filter has an impossible length or no checksum.")
         of_filter = filters.length, filters.crc32c
     return BlockEntry(
         rows,

@@ -1,9 +1,9 @@
-"""One array as one Arrow IPC stream, and back without trusting the stream.
+"""Write one array as one Arrow IPC stream, and read it back without trusting it.
 
     schema message | dictionary message, if any | record batch message | end of stream
 
-The body is compressed by zstd where that helps. A stream says itself how large its buffers
-become, so those words are added up before Arrow allocates anything.
+The body is compressed by zstd where that helps. A stream states the decoded sizes of its buffers,
+so these are added up before Arrow allocates anything.
 Spec: docs/spec/rowset.md#block
 """
 
@@ -31,7 +31,7 @@ _BYTE, _SHORT, _INT, _UINT, _LONG, _PREFIX, _EXTENT = (
 
 
 def encode_batch(batch: pa.RecordBatch, size_bytes: int) -> pa.Buffer:
-    """Write a record batch as a stream; `size_bytes` is about what its buffers take."""
+    """Write a record batch as a stream. `size_bytes` is the approximate size of its buffers."""
     if size_bytes > _COMPRESS_FROM_BYTES:
         data = _write(batch, _ZSTD)
         if data.size < _WORTH_IT * size_bytes:
@@ -47,7 +47,7 @@ def _write(batch: pa.RecordBatch, options: pa.ipc.IpcWriteOptions) -> pa.Buffer:
 
 
 class StreamSize(NamedTuple):
-    """Bytes that the buffers of a stream take decoded: all together, and the largest one."""
+    """Decoded bytes of the buffers of a stream: the sum, and the largest."""
 
     total: int
     largest: int
@@ -56,21 +56,21 @@ class StreamSize(NamedTuple):
 def decode_batch(data: pa.Buffer, limit_bytes: int) -> pa.RecordBatch:
     """Read the only record batch of a stream whose buffers take at most `limit_bytes`.
 
-    Raises ValueError, before anything is allocated, for a stream that would take more; else as
-    `read_batch`. Requires what that requires.
+    Raises ValueError for a stream that would take more, before anything is allocated. Otherwise it
+    has the requirements and the errors of `read_batch`.
     """
     size = measure(data).total
     if size > limit_bytes:
-        raise ValueError(f"it would take {size} bytes decoded where {limit_bytes} are the most")
+        raise ValueError(f"it would take {size} bytes decoded; at most {limit_bytes} are allowed")
     return read_batch(data)
 
 
 def read_batch(data: pa.Buffer) -> pa.RecordBatch:
     """Read the only record batch of a stream.
 
-    Requires: `measure` was asked before, for Arrow allocates whatever a stream states; and a
-    checksum was compared, for Arrow does not survive every wrong byte. Raises ValueError for a
-    malformed stream.
+    Requires that `measure` was called before, since Arrow allocates whatever a stream states.
+    Requires that a checksum was verified, since some wrong bytes crash Arrow. Raises ValueError for
+    a malformed stream.
     """
     try:
         batch = pa.ipc.open_stream(data, options=_READ).read_next_batch()
@@ -81,10 +81,9 @@ def read_batch(data: pa.Buffer) -> pa.RecordBatch:
 
 
 def measure(data: pa.Buffer) -> StreamSize:
-    """Add up what the buffers of all messages of a stream take decoded; reads no buffer.
+    """Add up what the buffers of all messages of a stream take decoded, without reading them.
 
-    Raises ValueError for a malformed stream, for a second record batch, and for messages that no
-    reader may skip.
+    Raises ValueError for a malformed stream, for a second record batch, and for unknown messages.
     """
     try:
         return _measure(memoryview(data))
@@ -127,7 +126,7 @@ def _buffer_sizes(batch: _Table, data: memoryview, body: int) -> list[int]:
         offset, length = _EXTENT(data, start + 4 + 16 * index)
         if not (0 <= offset <= len(data) and 0 <= length <= len(data)):
             raise ValueError("a buffer of the Arrow stream lies outside it")
-        # A compressed buffer begins with its decoded size, or -1 when it is kept as it is.
+        # A compressed buffer begins with its decoded size, or with -1 when it is not compressed.
         decoded = _LONG(data, body + offset)[0] if compressed and length else -1
         if decoded < -1:
             raise ValueError("a buffer of the Arrow stream has a negative size")

@@ -1,8 +1,8 @@
-"""One RowSet on its way to the store.
+"""Write one RowSet to the store.
 
-Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on every
-column goes to a file of its own. What is small in the end, all of it or each of its many columns,
-becomes one object, or no object at all:
+Encoded blocks stay in memory until they exceed the size of a packed RowSet. From then on every
+column is written to its own file. A RowSet that stays small becomes one object, or is stored inline
+in the log. A RowSet of very many columns stays in memory to the end.
 
     packed or inline   segments | Bloom filters | indexes, each in column order | footer
     directory          <id>.col ... , <id>.idx (filters, then index) ... , then rowset.json
@@ -46,11 +46,11 @@ from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.types.array_size import array_bytes
 
 _MOST_OPEN_FILES = 256
-"""A wider RowSet waits in memory instead, and so many of its files are written at a time."""
+"""The most files that are open at once. A RowSet of more columns waits in memory instead."""
 
 
 class _Part:
-    """One column: its blocks so far, and where their bytes and those of their filters are."""
+    """One column: its blocks so far, and where the bytes of blocks and filters are."""
 
     def __init__(self, column: Column, *, has_filters: bool) -> None:
         self.column = column
@@ -71,7 +71,8 @@ class _Part:
 
 
 class RowSetOutput:
-    """Takes cuts of rows, gives an entry for the log. Not visible to readers before the commit."""
+    """Takes rows cut by cut, and returns an entry for the log. Readers see nothing before the
+    commit."""
 
     def __init__(
         self,
@@ -82,7 +83,8 @@ class RowSetOutput:
         options: WriteOptions,
         cuts: int | tuple[int, ...] | None = None,
     ) -> None:
-        """`cuts` is how its cuts shall be said, where they are those of another RowSet."""
+        """Begin a RowSet. `cuts` is the form of its cuts in the log when another RowSet has the
+        same."""
         self._store = store
         self._prefix = prefix
         self._object = object_id
@@ -99,14 +101,14 @@ class RowSetOutput:
 
     @property
     def rows(self) -> int:
-        """Rows taken so far."""
+        """The rows added so far."""
         return self._cuts[-1] if self._cuts else 0
 
     def add_cut(self, chunks: Sequence[list[pa.Array]], rows: int) -> None:
-        """Append rows up to the next cut: for every column the arrays that make them up.
+        """Append the rows up to the next cut. `chunks` has the arrays of each column.
 
-        Empties the lists, so that what is encoded is not kept. Raises InvalidInputError for a
-        value that is too large, StoreError.
+        Empties the lists, so that encoded rows are released. Raises InvalidInputError for a value
+        that is too large, and StoreError.
         """
         for part, arrays in zip(self._parts, chunks, strict=True):
             array = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
@@ -115,9 +117,9 @@ class RowSetOutput:
         self._cuts.append(self.rows + rows)
 
     def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
-        """Append a stretch between two cuts as it is stored elsewhere: for every column its blocks.
+        """Append a stretch from the stored blocks of each column, without decoding them.
 
-        A column without blocks is NULL. Requires: blocks that were verified, with the filters that
+        A column without blocks is filled with NULL. Requires verified blocks, with the filters that
         `options` ask for (`RowSetReader.with_filters`). Raises StoreError.
         """
         for part, blocks in zip(self._parts, columns, strict=True):
@@ -130,10 +132,10 @@ class RowSetOutput:
         self._cuts.append(self.rows + rows)
 
     def add_sorted(self, columns: Iterable[pa.Array], order: pa.Array, cut_rows: int) -> None:
-        """Append the rows that `order` names, in its order, with a cut every `cut_rows`.
+        """Append the rows that `order` names, in its order, with a cut every `cut_rows` rows.
 
-        Takes one column after another, so that only one has to exist in both orders. Raises as
-        `add_cut`.
+        Handles one column at a time, so that only one column exists in both orders. Raises the
+        errors of `add_cut`.
         """
         pieces = [order.slice(at, cut_rows) for at in range(0, len(order), cut_rows)]
         for part, array in zip(self._parts, columns, strict=True):
@@ -199,10 +201,10 @@ class RowSetOutput:
         return writer
 
     def finish(self) -> RowSetEntry:
-        """Write what is missing. Requires: at least one cut. Raises StoreError."""
+        """Write the rest, and return the entry. Requires at least one cut. Raises StoreError."""
         large = self._in_files or self.byte_count > self._packed_limit
         entry = self._finish_directory() if large else self._finish_string()
-        # A task may write very many RowSets, and to remove one again its names do.
+        # A task may write very many RowSets, and only their names are needed to remove them.
         self._parts.clear()
         return entry
 
@@ -293,7 +295,7 @@ class RowSetOutput:
         )
 
     def abort(self) -> None:
-        """Remove what was written. What cannot be removed stays for vacuum to find."""
+        """Remove what was written. Vacuum removes what cannot be removed here."""
         for part in self._parts:
             for file in (part.file, part.index_file):
                 if file is not None:
@@ -305,7 +307,7 @@ class RowSetOutput:
                 self._store.delete(name)
         self._names.clear()
         with suppress(ColonnadeError):
-            # Random id: the folder, if there is one, is this RowSet's alone.
+            # The id is random, so no other RowSet uses the folder.
             self._store.remove_folder(object_names.rowset_folder(self._prefix, self._object))
 
 
@@ -345,7 +347,7 @@ def _for_log(statistics: ColumnStatistics) -> ColumnStatistics:
 
 
 def _pieces(array: pa.Array, block_bytes: int) -> Iterator[pa.Array]:
-    """Divide rows into runs below `block_bytes`; a larger row is alone."""
+    """Divide rows into pieces of at most `block_bytes`; a larger row becomes its own piece."""
     if len(array) == 1 or array_bytes(array) <= block_bytes:
         yield array
         return

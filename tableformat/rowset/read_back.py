@@ -1,4 +1,4 @@
-"""What was rewritten, read again and compared with what it was made from, before a commit names it.
+"""Read rewritten RowSets back and compare them with their inputs, before a commit names them.
 
 Spec: docs/spec/rowset.md#writer-requirements
 """
@@ -20,24 +20,24 @@ _WINDOW_BYTES = 2**21
 
 @dataclass(slots=True)
 class Contents:
-    """What is known of the rows of some RowSets: how many they are, and the values of columns.
+    """What is known of the rows of some RowSets: their number, and statistics of columns.
 
-    `parts` has the rows of each RowSet, and by column id what its footer says of their values.
+    `parts` holds by object id the rows of each RowSet, and the footer's statistics by column id.
     """
 
     parts: dict[str, tuple[int, Mapping[int, Statistics]]] = field(default_factory=dict)
 
     def add(self, entry: RowSetEntry, statistics: Mapping[int, Statistics]) -> None:
-        """Note a RowSet; again changes nothing."""
+        """Add a RowSet. Adding it again changes nothing."""
         self.parts[entry.object] = (entry.rows, statistics)
 
     @property
     def rows(self) -> int:
-        """Rows of all RowSets."""
+        """The rows of all RowSets."""
         return sum(rows for rows, _ in self.parts.values())
 
     def of(self, column: int) -> Statistics:
-        """What is known of the values of a column in all RowSets."""
+        """Return the statistics of a column over all RowSets."""
         counts = [rows for rows, _ in self.parts.values()]
         return merge([statistics[column] for _, statistics in self.parts.values()], counts)
 
@@ -48,10 +48,11 @@ def read_back(
     fields: Sequence[SchemaField],
     entries: Sequence[RowSetEntry],
 ) -> Contents:
-    """Read RowSets that were just written: footers, indexes, and each block against its checksum.
+    """Read RowSets that were just written, and verify footers, indexes and the checksum of each
+    block.
 
-    Decodes nothing, and holds a read-ahead of 2 MiB. Raises CorruptionError naming file, column and
-    block; StoreError.
+    Decodes nothing, and holds a read-ahead of 2 MiB. Raises CorruptionError that names file, column
+    and block, and StoreError.
     """
     found = Contents()
     for entry in entries:
@@ -61,26 +62,31 @@ def read_back(
             reader.verify(fields, stretch)
             rows += stretch.rows
         if rows != entry.rows:
-            raise CorruptionError(f"RowSet {entry.object} was written with {rows} rows.")
+            raise CorruptionError(
+                f"RowSet {entry.object} was written with {rows} rows instead of {entry.rows};"
+                " nothing was committed. Run the statement again."
+            )
         found.add(entry, reader.statistics(fields))
     return found
 
 
 def check_rows(after: Contents, left: int) -> None:
-    """Compare how many rows were written with how many there should be. Raises CorruptionError."""
+    """Raise CorruptionError unless exactly `left` rows were written."""
     if after.rows != left:
         raise CorruptionError(
-            f"{after.rows} rows were written where {left} were to be kept. Nothing was committed."
+            f"{after.rows} rows were written instead of {left}; nothing was committed. Run the"
+            " statement again."
         )
 
 
 def check_kept(
     before: Contents, after: Contents, left: int, fields: Sequence[SchemaField], what: str
 ) -> None:
-    """Compare what was rewritten with what it was made from, of which `left` rows should be left.
+    """Compare rewritten RowSets with their inputs, from which exactly `left` rows are kept.
 
-    Compares rows, NULLs, NaNs, and that no bound of a column grew. `what` names the inputs in
-    errors. Raises CorruptionError naming the column; then nothing should be committed.
+    Compares row counts and the counts of NULL and NaN, and checks that no bound of a column became
+    wider. `what` names the inputs in errors. Raises CorruptionError that names the column; the
+    caller must not commit then.
     """
     check_rows(after, left)
     gone = before.rows - left
@@ -89,17 +95,17 @@ def check_kept(
         problem = _loss(old, new, gone)
         if problem is not None:
             raise CorruptionError(
-                f"{what} were not written as they were: of column {column.name!r}, {problem}."
+                f"{what} were not rewritten correctly: in column {column.name!r}, {problem}."
                 " Nothing was committed."
             )
 
 
 def _loss(old: Statistics, new: Statistics, gone: int) -> str | None:
-    """How values differ of which `gone` rows were left out."""
+    """Return how the statistics contradict that exactly `gone` rows were deleted, or None."""
     if not gone:
         return contradiction(old, new)
     for name, more, fewer in (("NULL", old.nulls, new.nulls), ("NaN", old.nans, new.nans)):
         if not more - gone <= fewer <= more:
-            return f"{fewer} of {more} {name} are left, though {gone} rows are gone"
+            return f"{fewer} of {more} {name} are left, though only {gone} rows were deleted"
     counts = replace(old, nulls=new.nulls, nans=new.nans, exact=False)
     return contradiction(counts, new)

@@ -1,7 +1,7 @@
-"""Rows of one RowSet: the stretches that may matter, their blocks, and what these decode to.
+"""Read rows of one RowSet: choose stretches, load their blocks and decode them.
 
-Nothing is parsed before its checksum was compared, and whatever does not agree is a
-CorruptionError that names file, column and block.
+Nothing is parsed before its checksum was verified. Every disagreement is a CorruptionError that
+names file, column and block.
 """
 
 from __future__ import annotations
@@ -32,15 +32,16 @@ from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.types.arrow_types import from_storage
 
 _WINDOW_BYTES = 8 * MIB
-"""About so many stored bytes are read ahead at once."""
+"""The approximate number of stored bytes that are read ahead at once."""
 
 _NO_BYTES = memoryview(b"")
 
 
 class RowSetReader:
-    """Reads one RowSet. Making one reads and verifies its footer; those of replaced columns follow.
+    """Reads one RowSet. Creating one reads and verifies its footer.
 
-    Raises CorruptionError when the footer is not the one that the log means, StoreError.
+    The footers of replacements are read when their columns are. Raises CorruptionError when the
+    footer does not match the log, and StoreError.
     """
 
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
@@ -56,10 +57,11 @@ class RowSetReader:
     ) -> Iterator[tuple[int, pa.RecordBatch]]:
         """Yield (first row, batch) for every stretch between two cuts, in row order.
 
-        `ranges` are ascending (first, end) rows whose ends are cuts (None: all). `keep` is asked,
-        with the bounds of those of `columns` whose ids are in `keep_columns`, which stretches can
-        matter, and of those that do once more with their Bloom filters. A column that the RowSet
-        does not have is NULL. Holds one read-ahead of about 8 MiB and one batch.
+        `ranges` are ascending (first, end) rows that begin and end at cuts; None means all rows.
+        `keep` chooses the stretches that can matter, from the bounds of the columns in
+        `keep_columns`. It then chooses among these once more, with their Bloom filters. A column
+        that the RowSet does not have is NULL. Holds one read-ahead of about 8 MiB and one batch.
+
         Raises CorruptionError before any row of a damaged block is yielded.
         """
         schema = TableSchema(fields=tuple(columns))
@@ -84,22 +86,22 @@ class RowSetReader:
     ) -> Iterator[Stretch]:
         """Yield every stretch between two cuts, in row order, without decoding it.
 
-        `ranges` as in `read`. Holds one read-ahead of about `window_bytes`, and the Bloom filters
-        of `bloom_columns` in it. Blocks are not verified: `decode` and `verify` do. Raises
-        CorruptionError for an index.
+        `ranges` has the meaning of `read`. Holds one read-ahead of about `window_bytes`, including
+        the Bloom filters of `bloom_columns`. Blocks are not verified here, but by `decode` and
+        `verify`. Raises CorruptionError for a damaged index.
         """
         blocks = [self._segments.open(column_of(column)) for column in columns]
         chosen = self._chosen_cuts(ranges)
         yield from self._stretches(chosen, blocks, window_bytes, bloom_columns)
 
     def statistics(self, columns: Sequence[SchemaField]) -> dict[int, Statistics]:
-        """What the footer says of the values of columns, by id. Raises CorruptionError."""
+        """Return the footer's statistics of columns, by column id. Raises CorruptionError."""
         return {each.id: self._segments.statistics(column_of(each)) for each in columns}
 
     def decode(self, columns: Sequence[SchemaField], stretch: Stretch) -> list[pa.Array]:
-        """The rows of a stretch, in the storage types of the columns that it was read with.
+        """Return the rows of a stretch, in the storage types of the columns it was read with.
 
-        Raises CorruptionError naming file, column and block.
+        Raises CorruptionError that names file, column and block.
         """
         arrays = []
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
@@ -110,7 +112,8 @@ class RowSetReader:
         return arrays
 
     def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
-        """Compare the blocks and filters of a stretch with their checksums. Raises as `decode`."""
+        """Verify the checksums of the blocks and filters of a stretch. Raises the errors of
+        `decode`."""
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             for block in blocks:
                 problem = _problem(block)
@@ -118,9 +121,9 @@ class RowSetReader:
                     self._segments.damaged_block(column, block.number, problem)
 
     def understates(self, columns: Sequence[SchemaField], stretch: Stretch) -> bool:
-        """Whether some index states fewer bytes than a block takes, so that it must be made anew.
+        """Return whether an index understates the bytes of a block, so that it must be rewritten.
 
-        Requires: the stretch was verified. Raises as `decode`.
+        Requires that the stretch was verified. Raises the errors of `decode`.
         """
         return any(
             self._understates(column, block)
@@ -138,9 +141,10 @@ class RowSetReader:
     def with_filters(
         self, columns: Sequence[SchemaField], stretch: Stretch, bloom_columns: Collection[int]
     ) -> Stretch:
-        """The same stretch, in which all blocks of some columns have their Bloom filters.
+        """Return the stretch with Bloom filters for all blocks of some columns.
 
-        Blocks without one are decoded to make it. Requires: it was verified. Raises as `decode`.
+        A block without a filter is decoded to build it. Requires that the stretch was verified.
+        Raises the errors of `decode`.
         """
         blocks = [
             [self._with_filter(column, block) for block in found]
@@ -189,7 +193,7 @@ class RowSetReader:
                 yield Stretch(first, end - first, found)
 
     def _chosen_cuts(self, ranges: Sequence[tuple[int, int]] | None) -> NDArray[np.int64]:
-        """The stretches that make up the ranges."""
+        """Return the stretches that make up the ranges."""
         count = len(self._cuts) - 1
         if ranges is None:
             return np.arange(count)
@@ -209,7 +213,7 @@ class RowSetReader:
         wanted: Sequence[Column],
         blocks: Sequence[ColumnBlocks | None],
     ) -> NDArray[np.int64]:
-        """Those of some stretches that bounds and Bloom filters do not rule out."""
+        """Return the stretches that bounds and Bloom filters do not rule out."""
         known = {each.column.id: each for each in blocks if each is not None}
         bounds = self._bounds(chosen, wanted, known)
         kept = np.flatnonzero(keep(bounds))
@@ -232,7 +236,7 @@ class RowSetReader:
 
     @staticmethod
     def _cut_statistics(blocks: ColumnBlocks | None, cut: int, rows: int) -> Statistics:
-        """What is known of a column between two cuts, whose blocks may be several."""
+        """Return the statistics of a column in one stretch, which may have several blocks."""
         if blocks is None:
             return Statistics(nulls=rows)
         parts = blocks.index.entries[blocks.at_cut[cut] : blocks.at_cut[cut + 1]]
@@ -251,7 +255,8 @@ def _problem(block: StoredBlock) -> str | None:
 
 
 def _fetch(pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:
-    """Stored bytes by column id and stretch; neighbours in an object are read as one."""
+    """Return stored bytes by column id and stretch. Adjacent ranges of an object are read as
+    one."""
     wanted: dict[tuple[RowSetSource, str], list[Piece]] = {}
     found: dict[tuple[int, int], memoryview] = {}
     for piece in pieces:
@@ -289,5 +294,5 @@ def _windows(
 
 
 def _rows_alone(count: int) -> pa.RecordBatch:
-    """A batch without columns, which still has a number of rows."""
+    """Return a batch without columns that still has a number of rows."""
     return pa.RecordBatch.from_struct_array(pa.nulls(count, pa.struct([])))

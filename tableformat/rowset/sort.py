@@ -1,7 +1,7 @@
-"""The order of a sort key, which is Spark's.
+"""Sort rows by a sort key, in Spark's order.
 
-NULL is first ascending and last descending; NaN is one value, greater than all others; -0.0
-equals 0.0; strings and binary compare byte by byte. Rows that compare equal keep their order.
+NULL is first ascending and last descending. All NaNs are equal, and greater than all other values.
+-0.0 equals 0.0. Strings and binary compare byte by byte. The sort is stable.
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ from colonnade.manifests.model.entries import SortField
 
 
 def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField]) -> pa.Array:
-    """The rows in order, as uint64 indices. `columns` has those of the sort key, by id."""
+    """Return the sorted rows as uint64 indices. `columns` holds the columns of the sort key, by
+    id."""
     arrays: list[pa.Array] = []
     keys: list[tuple[str, str]] = []
     for field in sort_key:
         array = columns[field.column]
         order = "descending" if field.descending else "ascending"
         if array.null_count:
-            # Arrow places NULL by an option for all keys; an own key places it for each.
+            # Arrow places NULL by one option for all keys; a separate key places it for each
+            # column.
             keys.append((str(len(arrays)), order))
             arrays.append(array.is_valid())
         keys.append((str(len(arrays)), order))
@@ -33,7 +35,7 @@ def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField])
 
 
 def _comparable(array: pa.Array) -> pa.Array:
-    """Values that Arrow compares as Spark does the given ones."""
+    """Return values whose order in Arrow is Spark's order of the given values."""
     if not pa.types.is_floating(array.type):
         return array
     wide = array.cast(pa.float64()).fill_null(0.0).to_numpy() + 0.0  # makes -0.0 a 0.0

@@ -1,4 +1,4 @@
-"""The bytes of a RowSet, wherever they are: (object, offset, length) for everything in it."""
+"""Read the bytes of a RowSet by (object, offset, length), in any place it may be stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from colonnade.tableformat.rowset.footer import FOOTER_LIMIT, Footer
 
 
 class RowSetSource:
-    """Reads ranges of the objects of one RowSet. Every failing check is a CorruptionError."""
+    """Reads ranges of the objects of one RowSet. Every failed check is a CorruptionError."""
 
     def __init__(self, store: ObjectStore, prefix: str, entry: RowSetEntry) -> None:
         self._store = store
@@ -24,19 +24,19 @@ class RowSetSource:
         self._entry = entry
 
     def segment_name(self, column_id: int) -> str:
-        """The object that holds a column's blocks."""
+        """Return the object that holds a column's blocks."""
         if self._entry.place == "directory":
             return object_names.segment_name(self._prefix, self._entry.object, column_id)
         return object_names.packed_name(self._prefix, self._entry.object)
 
     def index_name(self, column_id: int) -> str:
-        """The object that holds a column's sparse index."""
+        """Return the object that holds a column's sparse index."""
         if self._entry.place == "directory":
             return object_names.index_name(self._prefix, self._entry.object, column_id)
         return object_names.packed_name(self._prefix, self._entry.object)
 
     def locate(self, name: str) -> str:
-        """Name an object as errors do."""
+        """Return the name of an object for error messages."""
         if self._entry.place == "inline":
             return f"RowSet {self._entry.object} in the log of {self._store.url}"
         return self._store.locate(name)
@@ -55,13 +55,13 @@ class RowSetSource:
         verify(data, check, location)
         footer = decode_model(Footer, data, location)
         if footer.rows != entry.rows or footer.cuts != entry.cuts:
-            raise CorruptionError(f"{location} is that of other rows than the log says.")
+            raise CorruptionError(f"{location} states other rows or cuts than the log.")
         return footer
 
     def read(self, name: str, ranges: Sequence[tuple[int, int]]) -> list[memoryview]:
-        """Read (offset, length) ranges of an object; neighbours are read as one.
+        """Read (offset, length) ranges of an object. Adjacent ranges are read as one.
 
-        Raises CorruptionError when the object is missing or too short, StoreError.
+        Raises CorruptionError when the object is missing or too short, and StoreError.
         """
         order = sorted(range(len(ranges)), key=lambda i: ranges[i])
         joined: list[tuple[int, int]] = []
@@ -83,7 +83,8 @@ class RowSetSource:
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
     ) -> Iterator[memoryview]:
-        """Read ranges of an object in turn, as `ObjectStore.read_windows`. Raises as `read`."""
+        """Read ranges of an object in turn, like `ObjectStore.read_windows`. Raises as `read`
+        does."""
         if self._entry.place == "inline":
             yield from (memoryview(part) for part in self._fetch(name, windows))
             return

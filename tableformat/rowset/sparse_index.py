@@ -3,9 +3,11 @@
     first row | rows | offset | length | decoded | crc32c | encoding | base
     | nulls | nans | min | max | exact | filter_length | filter_crc32c
 
-As a file it is one Arrow IPC stream. The last two are only there where blocks have Bloom filters,
-which lie back to back like the blocks. A segment of exactly one block has none: its footer says the
-same in JSON, and its bounds are those of the segment. Both become a `SparseIndex`.
+A stored index is one Arrow IPC stream. The last two columns exist only where blocks have Bloom
+filters, which are stored back to back like the blocks. A segment of exactly one block has no stored
+index: its footer states the same in JSON, and its bounds are those of the segment. Both forms
+become a `SparseIndex`.
+
 Spec: docs/spec/rowset.md#sparse-index
 """
 
@@ -57,10 +59,10 @@ _FILTER_FIELDS = (
 )
 
 INDEX_LIMIT = 2**30
-"""No index is larger when decoded, in bytes."""
+"""The most decoded bytes of an index."""
 
 _LIMIT = 2**32
-"""A block has fewer rows and bytes than that, so that adding them up cannot overflow."""
+"""A block has fewer rows and fewer bytes than this, so that their sums cannot overflow."""
 
 _NULLABLE = {"base", "min", "max"}
 _KNOWN = frozenset(ENCODINGS)
@@ -78,7 +80,7 @@ def _schema(order: Order, filters: bool) -> pa.Schema:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """Blocks that were values from the start."""
+    """Blocks given as values."""
 
     entries: Sequence[BlockEntry]
 
@@ -88,7 +90,7 @@ class _Made:
 
 @dataclass(frozen=True)
 class _Stored:
-    """Blocks as the columns of a stored index: values are made when first asked for."""
+    """Blocks as the columns of a stored index; their values are built when first needed."""
 
     columns: Mapping[str, pa.Array]
     order: Order
@@ -98,7 +100,7 @@ class _Stored:
         return _entries({name: each.to_pylist() for name, each in self.columns.items()}, self.order)
 
     def whole(self) -> Statistics:
-        """The same as `merge` makes of the statistics of the entries."""
+        """Return what `merge` would return for the statistics of all entries."""
         nulls, nans = (self.columns[name].to_numpy() for name in ("nulls", "nans"))
         counts = int(nulls.sum()), int(nans.sum())
         if self.order not in _BOUND_TYPES:
@@ -116,7 +118,7 @@ class _Stored:
 
 
 def _outermost(low: pa.Array, high: pa.Array, order: Order) -> tuple[Bound, Bound]:
-    """The least and the largest bound of some blocks that all have bounds."""
+    """Return the least and the largest bound of blocks that all have bounds."""
     if order is Order.INTEGER or order is Order.FLOAT:
         return np.fmin.reduce(low.to_numpy()).item(), np.fmax.reduce(high.to_numpy()).item()
     least, most = pc.min(low).as_py(), pc.max(high).as_py()
@@ -127,9 +129,9 @@ def _outermost(low: pa.Array, high: pa.Array, order: Order) -> tuple[Bound, Boun
 class SparseIndex:
     """The blocks of a segment in row order.
 
-    `first_rows`, `offsets` and `filter_offsets` (of the Bloom filters, which lie elsewhere) have
-    one element a block and one more: the rows and bytes of the segment, the bytes of all filters.
-    `checksums` are CRC32C of the stored bytes.
+    `first_rows`, `offsets` and `filter_offsets` have one element for each block, and one more for
+    the end: the rows and bytes of the segment, and the bytes of all filters. Filter offsets count
+    from the first filter. `checksums` are CRC32C of the stored bytes.
     """
 
     first_rows: NDArray[np.int64]
@@ -144,12 +146,12 @@ class SparseIndex:
         return self._blocks.entries
 
     def whole(self) -> Statistics:
-        """What is known about all rows. Cheaper than making values of the blocks."""
+        """Return the statistics of all rows. Cheaper than building the values of the blocks."""
         return self._blocks.whole()
 
 
 def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
-    """Line up blocks that lie back to back from row and byte 0 on."""
+    """Return the index of blocks that are stored back to back, from row 0 and byte 0."""
     return SparseIndex(
         np.array([0, *accumulate(entry.rows for entry in entries)], np.int64),
         np.array([0, *accumulate(entry.length for entry in entries)], np.int64),
@@ -160,7 +162,7 @@ def index_of(entries: Sequence[BlockEntry]) -> SparseIndex:
 
 
 def index_of_one(entry: BlockEntry) -> SparseIndex:
-    """The same as `index_of` makes of a single block, for which that costs most of a read."""
+    """Return what `index_of` returns for one block, but faster: it dominates small reads."""
     rows, offsets, filter_offsets = (
         np.array((0, end), np.int64) for end in (entry.rows, entry.length, entry.filter_length)
     )
@@ -168,7 +170,7 @@ def index_of_one(entry: BlockEntry) -> SparseIndex:
 
 
 def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
-    """Write the index of blocks that lie back to back."""
+    """Encode the index of blocks that are stored back to back."""
     index = index_of(entries)
     statistics = [entry.statistics for entry in entries]
     columns: list[Any] = [
@@ -202,17 +204,17 @@ def encode_index(entries: Sequence[BlockEntry], order: Order) -> bytes:
 
 
 def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
-    """Read an index; `filters`: it says of its blocks what Bloom filters they have.
+    """Decode an index. `filters` says whether its rows describe Bloom filters.
 
-    Requires: its checksum was verified. Raises ValueError when it is not the index of blocks that
-    lie back to back.
+    Requires that its checksum was verified. Raises ValueError unless it is the index of blocks that
+    are stored back to back.
     """
     batch = ipc_stream.decode_batch(pa.py_buffer(data), INDEX_LIMIT)
     if batch.schema != _schema(order, filters):
         raise ValueError("its columns are not those of an index of this column type")
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
     if any(column.null_count for name, column in columns.items() if name not in _NULLABLE):
-        raise ValueError("it has NULL where a value must be")
+        raise ValueError("it has NULL where a value is required")
     rows, lengths = columns["rows"].to_numpy(), columns["length"].to_numpy()
     blooms = columns["filter_length"].to_numpy() if filters else None
     if (
@@ -222,19 +224,19 @@ def decode_index(data: bytes, order: Order, filters: bool) -> SparseIndex:
         or (blooms is not None and not is_filter_length(blooms).all())
         or not _KNOWN.issuperset(columns["encoding"].unique().to_pylist())
     ):
-        raise ValueError("it describes a block that cannot be")
+        raise ValueError("it describes an impossible block")
     first_rows, offsets = _running(rows), _running(lengths)
     if (first_rows[:-1] != columns["first_row"].to_numpy()).any() or (
         offsets[:-1] != columns["offset"].to_numpy()
     ).any():
-        raise ValueError("its blocks do not lie back to back")
+        raise ValueError("its blocks are not stored back to back")
     filter_offsets = np.zeros(len(rows) + 1, np.int64) if blooms is None else _running(blooms)
     checksums = columns["crc32c"].to_numpy().tolist()
     return SparseIndex(first_rows, offsets, filter_offsets, checksums, _Stored(columns, order))
 
 
 def _running(parts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """0, and the sums of the parts up to each."""
+    """Return 0, followed by the sum of the parts up to each one."""
     sums = np.zeros(len(parts) + 1, np.int64)
     np.add.accumulate(parts, out=sums[1:])
     return sums
@@ -272,7 +274,7 @@ def _entries(values: dict[str, list[Any]], order: Order) -> tuple[BlockEntry, ..
 
 
 def bounds_of(statistics: Sequence[Statistics]) -> Bounds:
-    """Arrange statistics for pruning."""
+    """Return statistics in the form that pruning uses."""
     return Bounds(
         bound_array([each.low for each in statistics]),
         bound_array([each.high for each in statistics]),

@@ -1,4 +1,4 @@
-"""Blocks of one RowSet as they are stored: where they lie, and their bytes."""
+"""Blocks of one RowSet in their stored form: their location and their bytes."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from colonnade.tableformat.rowset.sparse_index import SparseIndex
 
 @dataclass(frozen=True, slots=True)
 class StoredBlock:
-    """A block as it is stored: its place in the index, its entry, and bytes if it has any.
+    """A block in its stored form: its number and entry in the index, and its bytes if it has any.
 
-    `bloom` is its Bloom filter, empty where it has none or nobody asked for it.
+    `bloom` is its Bloom filter. It is empty when the block has none, or when it was not read.
     """
 
     number: int
@@ -30,9 +30,9 @@ class StoredBlock:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The rows between two cuts, for each column the blocks as they are stored.
+    """The rows between two cuts, as stored blocks for each column.
 
-    A column that the RowSet does not have has none.
+    A column that the RowSet does not have has no blocks.
     """
 
     first_row: int
@@ -41,7 +41,10 @@ class Stretch:
 
 
 class Piece(NamedTuple):
-    """Offset and length in an object of what belongs to a column (by id) between two cuts."""
+    """The range of an object that holds one column's bytes of one stretch.
+
+    `place` is (column id, stretch); `extent` is (offset, length).
+    """
 
     place: tuple[int, int]
     source: RowSetSource
@@ -51,9 +54,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ColumnBlocks:
-    """The blocks of a column; those of cut i are `at_cut[i]` up to `at_cut[i + 1]`.
+    """The blocks of a column; stretch i has the blocks `at_cut[i]` to `at_cut[i + 1]`, exclusive.
 
-    Blocks begin at `offset` of their object, Bloom filters at `filter_offset` of the index's.
+    The blocks begin at `offset` of their object. The Bloom filters begin at `filter_offset` of the
+    object that holds the index.
     """
 
     column: Column
@@ -69,21 +73,21 @@ class ColumnBlocks:
         return bool(self.index.filter_offsets[-1])
 
     def piece(self, cut: int) -> Piece:
-        """Where the blocks between two cuts are."""
+        """Return where the blocks of a stretch are stored."""
         start, end = self.index.offsets[self.at_cut[cut : cut + 2]].tolist()
         extent = (self.offset + start, end - start)
         name = self.source.segment_name(self.column.id)
         return Piece((self.column.id, cut), self.source, name, extent)
 
     def filter_piece(self, cut: int) -> Piece:
-        """Where their filters are."""
+        """Return where the filters of a stretch are stored."""
         start, end = self.index.filter_offsets[self.at_cut[cut : cut + 2]].tolist()
         extent = (self.filter_offset + start, end - start)
         name = self.source.index_name(self.column.id)
         return Piece((self.column.id, cut), self.source, name, extent)
 
     def stored(self, cut: int, data: memoryview, blooms: memoryview) -> tuple[StoredBlock, ...]:
-        """The blocks between two cuts, from their bytes and those of their filters."""
+        """Return the blocks of a stretch, from their bytes and the bytes of their filters."""
         found, at, bloom_at = [], 0, 0
         for number in range(self.at_cut[cut], self.at_cut[cut + 1]):
             entry = self.index.entries[number]

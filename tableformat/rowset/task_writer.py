@@ -1,4 +1,4 @@
-"""What the writers of a task have in common: one that failed, or is over, writes nothing more."""
+"""What all writers of a task share: a writer that failed or was closed writes nothing more."""
 
 from __future__ import annotations
 
@@ -13,24 +13,27 @@ _Writer = TypeVar("_Writer", bound="TaskWriter")
 
 
 class TaskWriter(ABC):
-    """Of use until `close` or `abort`; as a context manager it aborts unless it was closed."""
+    """Usable until `close` or `abort`. As a context manager, it aborts unless it was closed."""
 
     _usable = True
 
     def abort(self) -> None:
-        """Remove everything that this writer wrote. Requires: no commit of it was tried."""
+        """Remove everything that this writer wrote. Requires that no commit of it was tried."""
         self._usable = False
         self._remove()
 
     @abstractmethod
     def _remove(self) -> None:
-        """Remove what was written; may be called again."""
+        """Remove what was written. A second call changes nothing."""
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """A block whose error aborts the writer. Raises InvalidInputError for one that is over."""
+        """Abort the writer when the block fails.
+
+        Raises InvalidInputError when the writer was closed or aborted before.
+        """
         if not self._usable:
-            raise InvalidInputError("This writer was closed or aborted: begin another one.")
+            raise InvalidInputError("This writer was closed or aborted; create a new one.")
         try:
             yield
         except BaseException:

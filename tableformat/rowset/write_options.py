@@ -1,4 +1,4 @@
-"""How RowSets are cut, sized and placed."""
+"""Options for how RowSets are cut, sized and placed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ _PACKED_COLUMNS = 64
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What a writer may choose; readers understand every choice.
+    """The choices of a writer. Readers understand every choice.
 
-    `target_bytes` is the stored size at which a RowSet ends, `max_records` the most rows that it
-    gets (None: no limit). `block_rows` is the distance of cuts; rows of more than `cut_bytes`
-    decoded are cut earlier, because readers decode whole stretches. `block_bytes` bounds a decoded
-    block of more than one row. RowSets of at most `inline_bytes` stored bytes live in the log,
-    those of at most `packed_bytes` in one object, larger ones in a directory. A RowSet of more
-    columns may have as much for every 64 of them, since each file costs a wait for the disk.
-    Deletion vectors and origins of at most `inline_vector_bytes` live in the log. `run_bytes` is
-    the decoded size up to which rows are collected to be sorted. `indexed_columns` are the ids
-    whose statistics the log keeps, `bloom_columns` those whose blocks get Bloom filters.
+    `target_bytes` is the stored size at which a RowSet ends. `max_records` is the most rows of a
+    RowSet (None: no limit). `block_rows` is the distance of cuts. Rows of more
+    than `cut_bytes` decoded bytes are cut earlier, because readers decode whole stretches.
+    `block_bytes` bounds a decoded block of more than one row.
+
+    RowSets of at most `inline_bytes` stored bytes are stored in the log, and RowSets of at most
+    `packed_bytes` in one object. Larger ones become a directory. A RowSet of many columns may have
+    `packed_bytes` for every 64 columns, since each file costs a wait for the disk. Deletion vectors
+    and origins of at most `inline_vector_bytes` are stored in the log.
+
+    With a sort key, rows are collected up to `run_bytes` decoded bytes and sorted.
+    `indexed_columns` are the ids of columns whose statistics the log keeps. `bloom_columns` are the
+    ids of columns whose blocks get Bloom filters.
     """
 
     target_bytes: int = 128 * MIB
@@ -40,5 +44,5 @@ class WriteOptions:
     bloom_columns: frozenset[int] = frozenset()
 
     def packed_limit(self, columns: int) -> int:
-        """The most stored bytes of a RowSet of so many columns that is one object."""
+        """Return the most stored bytes of a RowSet with this many columns in one object."""
         return self.packed_bytes * max(1, columns // _PACKED_COLUMNS)

@@ -1,7 +1,7 @@
-"""Rows in, RowSets out: what one task of a write does.
+"""Write the rows of one task as RowSets.
 
-Rows are collected up to the next cut, encoded column by column and forgotten. With a sort key
-they are collected up to a run instead, sorted, and each run becomes RowSets of its own.
+Rows are collected up to the next cut, encoded column by column and released. With a sort key, rows
+are collected up to a run instead and sorted. Each run becomes one or more RowSets.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["RowSetWriter", "WriteOptions", "pieces"]
 class RowSetWriter(TaskWriter):
     """Writes the rows of one task.
 
-    Holds about one cut of every column, and what a packed RowSet may take; with a sort key one
-    run and its largest column twice more. Object ids begin with `job`.
+    Holds about one cut of every column, and at most the bytes of a packed RowSet. With a sort key
+    it holds one run, and twice its largest column. Object ids begin with `job`.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class RowSetWriter(TaskWriter):
         self._sort_key = tuple(sort_key)
         self._options = options or WriteOptions()
         self._limit_bytes = self._options.run_bytes if self._sort_key else self._options.cut_bytes
-        # With the bytes of each: Arrow adds them up anew whenever it is asked.
+        # The byte size is kept beside each batch, because Arrow computes it at every call.
         self._pending: deque[tuple[pa.RecordBatch, int]] = deque()
         self._pending_rows = 0
         self._pending_bytes = 0
@@ -59,15 +59,15 @@ class RowSetWriter(TaskWriter):
         self._entries: list[RowSetEntry] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows. Requires: a batch that `conform` made for the schema.
+        """Append rows. Requires a batch that `conform` made for the schema.
 
-        Raises InvalidInputError for a value that no block can hold, StoreError; the writer has
-        then aborted. InvalidInputError too when it was closed or aborted before.
+        Raises InvalidInputError for a value that no block can hold, and StoreError; the writer
+        aborts then. Raises InvalidInputError, too, when the writer was closed or aborted before.
         """
         self.write_storage(to_storage(batch, self._schema))
 
     def write_storage(self, columns: Sequence[pa.Array]) -> None:
-        """Append rows whose columns are in their storage types already. Raises as `write`."""
+        """Append rows whose columns already have their storage types. Raises as `write` does."""
         with self._at_work():
             names = [str(column.id) for column in self._columns]
             stored = pa.RecordBatch.from_arrays(columns, names)
@@ -75,9 +75,9 @@ class RowSetWriter(TaskWriter):
                 self._collect(piece, size)
 
     def write_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
-        """Append a stretch between two cuts as it is stored elsewhere (`RowSetOutput.add_stored`).
+        """Append a stretch of another RowSet from its stored blocks (`RowSetOutput.add_stored`).
 
-        Requires: a writer without a sort key and without a limit of rows. Raises as `write`.
+        Requires a writer without a sort key and without a limit of rows. Raises as `write` does.
         """
         with self._at_work():
             self._flush()
@@ -86,13 +86,13 @@ class RowSetWriter(TaskWriter):
 
     @property
     def pending_bytes(self) -> int:
-        """Decoded bytes of rows that wait for the next cut."""
+        """The decoded bytes of the rows that wait for the next cut."""
         return self._pending_bytes
 
     def close(self) -> tuple[RowSetEntry, ...]:
-        """Write what is pending; the entries of all RowSets, none when there were no rows.
+        """Write the remaining rows, and return the entries of all RowSets, which may be none.
 
-        Raises as `write`; InvalidInputError when the writer was closed or aborted before.
+        Raises as `write` does.
         """
         with self._at_work():
             self._flush()
@@ -121,7 +121,7 @@ class RowSetWriter(TaskWriter):
                 self._add_cut(self._take(self._cut_rows()))
 
     def _flush(self) -> None:
-        """Hand over all pending rows."""
+        """Write all pending rows."""
         if not self._pending_rows:
             return
         if not self._sort_key:
@@ -130,7 +130,7 @@ class RowSetWriter(TaskWriter):
         self._add_run(self._take(self._pending_rows))
 
     def _add_run(self, chunks: list[list[pa.Array]]) -> None:
-        """Sort rows and write them; only the rows of one run are in order."""
+        """Sort one run of rows and write it. Rows of different runs are not in order."""
         keys = {field.column for field in self._sort_key}
         by_id = {
             column.id: pa.concat_arrays(arrays)
@@ -153,8 +153,11 @@ class RowSetWriter(TaskWriter):
             self._end_rowset()
 
     def _rowset_rows(self, size: int, rows: int) -> int:
-        """How many rows of a run make a RowSet: all, unless its bytes or a limit forbid it."""
-        # Stored rows take about half of their decoded bytes, or less.
+        """Return how many rows of a run each RowSet gets.
+
+        A run becomes one RowSet, unless that would exceed the target size or the limit of rows.
+        """
+        # Stored rows usually take at most half of their decoded bytes.
         fitting: int = rows * 2 * self._options.target_bytes // max(size, 1)
         if fitting < rows:
             cut = self._options.block_rows
@@ -162,7 +165,7 @@ class RowSetWriter(TaskWriter):
         return min(rows, self._options.max_records or rows)
 
     def _take(self, rows: int) -> list[list[pa.Array]]:
-        """Remove the first pending rows; for every column the arrays that make them up."""
+        """Remove the first pending rows, and return the arrays of each column."""
         chunks: list[list[pa.Array]] = [[] for _ in self._columns]
         self._pending_rows -= rows
         while rows:
@@ -181,7 +184,7 @@ class RowSetWriter(TaskWriter):
         return chunks
 
     def _cut_rows(self) -> int:
-        """The most rows that the next cut may have."""
+        """Return the most rows that the next cut may have."""
         limit, rows = self._options.max_records, self._options.block_rows
         if limit is None:
             return rows
@@ -214,14 +217,17 @@ class RowSetWriter(TaskWriter):
 
 
 def _drain(arrays: list[pa.Array]) -> pa.Array:
-    """The arrays as one; the list is emptied, so that they need not be kept beside it."""
+    """Return the arrays as one. Empties the list, so that its arrays can be released."""
     whole = pa.concat_arrays(arrays)
     arrays.clear()
     return whole
 
 
 def pieces(batch: pa.RecordBatch, limit_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
-    """Divide a batch into runs of rows below a size, each with its own; a larger row is alone."""
+    """Divide a batch into pieces of at most `limit_bytes`, each with its size in bytes.
+
+    A larger row becomes its own piece.
+    """
     if not batch.num_rows:
         return
     size = batch.nbytes

@@ -1,1 +1,1 @@
-"""Columns of Arrow as columns of a table: types, conversion, checks of values and sizes. Pure."""
+"""Arrow columns as table columns: types, conversion, checks of values and sizes. Does no I/O."""

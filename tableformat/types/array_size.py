@@ -1,4 +1,4 @@
-"""How many bytes the rows of an Arrow array take, nested ones and slices included."""
+"""Measure how many bytes the rows of an Arrow array take, including nested arrays and slices."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from colonnade.tableformat.types.sound_arrays import pair_structs
 
 
 def array_bytes(array: pa.Array) -> int:
-    """What the buffers of exactly these rows take, without padding.
+    """Return the bytes that the buffers of exactly these rows take, without padding.
 
-    Arrow's own `nbytes` leaves out which structs are NULL. Costs a few microseconds for each struct
-    in the type; reads no value.
+    Arrow's own `nbytes` omits the bitmaps that say which structs are NULL; this counts them. Costs
+    a few microseconds for each struct in the type; reads no value.
     """
     size: int = array.nbytes
     return size + _struct_validity(array) if _has_structs(array.type) else size
 
 
 def _struct_validity(array: pa.Array) -> int:
-    """Bytes of the bitmaps that say which structs are NULL, at every depth."""
+    """Return the bytes of the bitmaps that say which structs are NULL, at every depth."""
     found = array.type
     if not _has_structs(found) or not len(array):
         return 0

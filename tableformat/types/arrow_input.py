@@ -1,4 +1,4 @@
-"""What a user hands over to be written, as record batches."""
+"""Read whatever a user passes to be written as a stream of record batches."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from colonnade.manifests.errors import InvalidInputError
 
 
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
-    """Stream the rows of any Arrow-speaking object; one batch at least, which says its columns.
+    """Stream the rows of any object with an Arrow interface, as record batches.
 
-    An error of a reader's own source comes through as it is. Raises InvalidInputError for an
-    object that offers no Arrow interface, or whose interface fails.
+    Yields at least one batch, so that the caller learns the columns even when there are no rows. An
+    error that the user's own reader raises passes through unchanged. Raises InvalidInputError for
+    an object without an Arrow interface, and for one whose interface fails.
     """
     if isinstance(data, pa.RecordBatch):
         yield data
@@ -33,7 +34,7 @@ def _open(data: Any) -> pa.RecordBatchReader:
         if isinstance(data, pa.RecordBatchReader):
             return data
         if isinstance(data, pa.Table):
-            # The C stream, as which others come, refuses some nested types.
+            # The C stream, which every other object goes through, refuses some nested types.
             return data.to_reader()
         if hasattr(data, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(data)
@@ -56,7 +57,10 @@ def _next(batches: pa.RecordBatchReader, data: Any) -> pa.RecordBatch | None:
 
 
 def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows of these columns; one whose type Arrow cannot make an array of has the type null."""
+    """Return an empty batch with these columns.
+
+    A column gets the type null where Arrow cannot make an array of its type.
+    """
     columns = []
     for field in schema:
         try:
@@ -67,7 +71,7 @@ def _no_rows(schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _unreadable(data: Any, error: Exception) -> InvalidInputError:
-    # pyarrow explains over several lines and arguments what fits into one sentence.
+    # pyarrow spreads over several lines and arguments what fits into one sentence.
     reason = ", ".join(str(part) for part in error.args).partition("\n")[0].rstrip(". ")
     return InvalidInputError(
         f"The {type(data).__name__} to be written cannot be read as a table: {reason}."

@@ -1,11 +1,11 @@
-"""Colonnade types in Arrow: what users see, what blocks hold, and the way between.
+"""Colonnade types in Arrow: the user form, the storage form, and the conversion between them.
 
-Both forms have the same physical layout, so that relabelling one as the other copies nothing:
+Both forms have the same physical layout, so relabelling one as the other copies nothing:
 
-    user form      fields named by the schema; NOT NULL as declared; comments, and the types Arrow
-                   has no word for, in field metadata
-    storage form   nested fields named by their ids, all of them nullable: blocks outlive a
-                   renamed column and a dropped NOT NULL
+    user form      Fields have the names and the NOT NULL of the schema. Comments, and types that
+                   Arrow cannot express, are in field metadata.
+    storage form   Nested fields are named by their ids, and all are nullable. So blocks stay
+                   valid when a column is renamed or its NOT NULL is dropped.
 
 Spec: docs/spec/types.md
 """
@@ -31,18 +31,18 @@ from colonnade.manifests.model.schema import (
 from colonnade.tableformat.types.sound_arrays import sound
 
 TYPE_KEY = b"colonnade.type"
-"""Field metadata: the exact type, where the Arrow type does not imply it."""
+"""Field metadata key of the exact type; set where the Arrow type does not imply it."""
 
 COMMENT_KEY = b"comment"
-"""Field metadata: the comment of a column or nested field."""
+"""Field metadata key of the comment of a column or nested field."""
 
 VARIANT_FIELDS = (
     SchemaField(name="value", type="binary", nullable=False),
     SchemaField(name="metadata", type="binary", nullable=False),
 )
-"""What a variant is made of, in the binary encoding that Spark and Parquet share."""
+"""The fields of a variant, in the binary encoding that Spark and Parquet share."""
 
-# The mark that Spark puts on, and looks for, in the struct that stands for a variant.
+# Spark marks the struct that represents a variant with this metadata, and looks for it.
 _VARIANT = pa.struct(
     [
         pa.field("value", pa.binary(), nullable=False),
@@ -106,14 +106,15 @@ _LISTS = (
 
 _EXTENSION_NAME = b"ARROW:extension:name"
 TRANSPARENT_EXTENSIONS = frozenset({"arrow.json", "arrow.uuid"})
-"""Extension types whose storage says all there is to say: text, and 16 bytes."""
+"""Extension types that add no meaning to their storage, which is text or 16 bytes."""
 
 
 def base_type(text: str) -> str:
-    """The type without what only restricts or orders its values.
+    """Return the type without what only restricts or orders its values.
 
-    `char(3)`, `varchar(3)` and collated strings are `string`; `time(3)` is `time`; an interval is
-    the widest of its kind. Other primitive types are themselves.
+    `char(3)`, `varchar(3)` and collated strings become `string`; `time(3)` becomes `time`; an
+    interval becomes the widest interval of its kind. Every other primitive type is returned
+    unchanged.
     """
     if text.startswith(("char(", "varchar(", "string ")):
         return "string"
@@ -125,25 +126,28 @@ def base_type(text: str) -> str:
 
 
 def type_name(data_type: DataType) -> str:
-    """What to call a type in a sentence: its text, or `array`, `map` or `struct`."""
+    """Return the name of a type for a sentence: its text, or `array`, `map` or `struct`."""
     return data_type if isinstance(data_type, str) else data_type.type
 
 
 @lru_cache(maxsize=4096)
 def storage_type(field: SchemaField) -> pa.DataType:
-    """The Arrow type that blocks hold for a column. Requires: ids, where it is nested."""
+    """Return the Arrow type that blocks hold for a column.
+
+    Requires ids on every nested field.
+    """
     return _arrow_type(field.type, lambda child: pa.field(str(child.id), storage_type(child)))
 
 
 @lru_cache(maxsize=4096)
 def arrow_type(field: SchemaField) -> pa.DataType:
-    """The Arrow type that users see for a column or nested field."""
+    """Return the Arrow type that users see for a column or nested field."""
     return _arrow_type(field.type, _user_field)
 
 
 @lru_cache(maxsize=256)
 def arrow_schema(schema: TableSchema) -> pa.Schema:
-    """The Arrow schema that users see: what scans give and `conform` makes."""
+    """Return the Arrow schema that users see: scans return it and `conform` produces it."""
     return pa.schema([_user_field(field) for field in schema.fields])
 
 
@@ -159,7 +163,7 @@ def _user_field(field: SchemaField) -> pa.Field:
 
 
 def _implied_type(text: str) -> str:
-    """What `schema_from_arrow` makes of the Arrow type of `text` when nothing is stated."""
+    """Return what `schema_from_arrow` makes of the Arrow type of `text` without metadata."""
     base = base_type(text)
     return {"time": "time(9)", "interval year to month": "int"}.get(base, base)
 
@@ -179,7 +183,10 @@ def _arrow_type(data_type: DataType, child: Callable[[SchemaField], pa.Field]) -
 
 
 def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
-    """Accept either form of a schema. Raises InvalidInputError for anything else."""
+    """Return the table schema for either form of a schema.
+
+    Raises InvalidInputError for any other object.
+    """
     if isinstance(schema, TableSchema):
         return schema
     if not isinstance(schema, pa.Schema):
@@ -190,17 +197,18 @@ def as_table_schema(schema: pa.Schema | TableSchema) -> TableSchema:
 
 
 def schema_from_arrow(schema: pa.Schema) -> TableSchema:
-    """Read an Arrow schema, ours or anyone's, as that of a table. Ids are left unassigned.
+    """Read any Arrow schema as a table schema, without assigning ids.
 
-    Physical forms do not matter: a string view, a dictionary of strings and a large string are
-    all `string`. Raises InvalidInputError naming column and type for what cannot be stored.
+    Physical forms do not matter: a string view, a dictionary of strings and a large string all
+    become `string`. Raises InvalidInputError that names the column and its type when a type cannot
+    be stored.
     """
     try:
         return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
     except RecursionError as error:
         raise InvalidInputError(
-            "A column of the schema is nested far deeper than tables can be; store what is further"
-            " down as text, or as a variant."
+            "A column of the schema is nested far deeper than tables allow; store its deeper levels"
+            " as text, or as a variant."
         ) from error
 
 
@@ -225,7 +233,7 @@ def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:
 
 
 def _stated_type(stated: str, found: DataType, path: str) -> DataType:
-    """The type that metadata names, if values of the type found are values of it."""
+    """Return the type that metadata names, if it has the same base type as the type found."""
     try:
         field = SchemaField(name=path, type=stated)
     except InvalidInputError as error:
@@ -276,7 +284,7 @@ def _type_from_arrow(arrow: pa.DataType, path: str) -> DataType:
 
 
 def is_list(arrow: pa.DataType) -> bool:
-    """Whether an Arrow type is a list in any of its physical forms; a map is not."""
+    """Return whether an Arrow type is a list in any of its physical forms; a map is not."""
     return any(matches(arrow) for matches in _LISTS)
 
 
@@ -301,7 +309,7 @@ def _is_variant(arrow: pa.DataType) -> bool:
 def _refusal(arrow: Any, path: str) -> str:
     hint = "."
     if pa.types.is_null(arrow):
-        hint = "; give it the type that its values shall have."
+        hint = "; give it the type that its values should have."
     elif pa.types.is_interval(arrow):
         hint = "; store its months as int and the rest as duration, in two columns."
     elif isinstance(arrow, pa.BaseExtensionType):
@@ -312,9 +320,10 @@ def _refusal(arrow: Any, path: str) -> str:
 
 
 class _Labelled:
-    """An array under another type of the same layout, for Arrow's C data interface.
+    """An array presented under another type of the same layout, through Arrow's C data interface.
 
-    There, types and buffers are two structures, and the one of the buffers has no names.
+    The C data interface describes types and buffers in two structures. The one for buffers has no
+    names, so it fits any type of the same layout.
     """
 
     def __init__(self, array: pa.Array, data_type: pa.DataType) -> None:
@@ -326,7 +335,7 @@ class _Labelled:
 
 
 def relabel(array: pa.Array, data_type: pa.DataType) -> pa.Array:
-    """The same buffers under a type that differs in names, nullability and metadata only.
+    """Return the same buffers under a type that differs only in names, nullability and metadata.
 
     Copies nothing. Raises TypeError when the layouts differ.
     """
@@ -338,9 +347,9 @@ def relabel(array: pa.Array, data_type: pa.DataType) -> pa.Array:
 
 
 def same_layout(left: pa.DataType, right: pa.DataType) -> bool:
-    """Whether two types differ in the labels of their nested fields at most.
+    """Return whether two types differ at most in the labels of their nested fields.
 
-    A map is laid out as the list of its entries.
+    A map has the layout of the list of its entries.
     """
     if pa.types.is_map(left) or pa.types.is_map(right):
         left, right = _as_list(left), _as_list(right)
@@ -358,14 +367,17 @@ def _as_list(arrow: pa.DataType) -> pa.DataType:
 
 
 def map_entries(array: pa.Array) -> pa.Array:
-    """A map as the list of its entries, structs of key and value. Copies nothing."""
+    """Return a map as the list of its entries, which are structs of key and value.
+
+    Copies nothing.
+    """
     return relabel(array, _as_list(array.type))
 
 
 def to_storage(batch: pa.RecordBatch, schema: TableSchema) -> list[pa.Array]:
-    """The columns of a batch as blocks hold them. Copies nothing.
+    """Return the columns of a batch in the storage form. Copies nothing.
 
-    Requires: a batch that `conform` made for `schema`, whose fields have ids.
+    Requires a batch that `conform` made for `schema`, whose fields have ids.
     """
     return [
         relabel(array, storage_type(field))
@@ -374,9 +386,10 @@ def to_storage(batch: pa.RecordBatch, schema: TableSchema) -> list[pa.Array]:
 
 
 def from_storage(arrays: Sequence[pa.Array], schema: TableSchema) -> pa.RecordBatch:
-    """A batch that users see, from the columns of `schema` in order. Copies nothing.
+    """Return a batch in the user form from stored columns, in the order of `schema`. Copies
+    nothing.
 
-    Raises CorruptionError that names the column when an array has not its storage type.
+    Raises CorruptionError that names the column when an array does not have its storage type.
     """
     target = arrow_schema(schema)
     columns = []

@@ -1,4 +1,4 @@
-"""Bounds of the log as people read them: 2026-01-31 and 12.50 instead of the numbers stored."""
+"""Bounds of the log as text for people: 2026-01-31 and 12.50 instead of the stored numbers."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from colonnade.tableformat.types.arrow_types import storage_type
 from colonnade.tableformat.types.decimals import from_unscaled
 
 SHOWN = 40
-"""Characters of a bound that are shown."""
+"""The most characters of a bound that are shown."""
 
 
 def bounds_text(
     column: SchemaField, statistics: ColumnStatistics | None
 ) -> tuple[str | None, str | None]:
-    """The least and the greatest value of a column; None where the log does not know them.
+    """Return the least and the greatest value of a column as text.
 
-    Raises CorruptionError for a bound that its column cannot have.
+    Both are None where the log does not know them. Raises CorruptionError for a bound that its
+    column cannot have.
     """
     if statistics is None or statistics.min is None or statistics.max is None:
         return None, None
@@ -29,7 +30,7 @@ def bounds_text(
 
 
 def value_text(column: SchemaField, bound: Bound) -> str:
-    """One bound of a column as text, cut to `SHOWN` characters."""
+    """Return one bound of a column as text, cut to `SHOWN` characters."""
     text = _text(column, bound)
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
@@ -46,6 +47,7 @@ def _text(column: SchemaField, bound: Bound) -> str:
         return str(bool(bound)).lower()
     if pa.types.is_temporal(arrow):
         whole = pa.int32() if arrow.bit_width == 32 else pa.int64()
-        # Seconds are shown whole where they are, and times of the engine may lie beyond datetime's.
+        # Arrow shows whole seconds without a fraction. Times of Spark may lie beyond datetime's
+        # range.
         return str(pa.scalar(bound, whole).cast(arrow).cast(pa.string()).as_py())
     return str(bound)

@@ -1,8 +1,7 @@
-"""Data from outside becomes data of a table, or is refused by name.
+"""Convert data from outside to the exact types of a table, or refuse it.
 
-Everything that is written passes here once, so the layers below may rely on exact types, on NOT
-NULL, on lengths and on valid text.
-Spec: docs/spec/types.md
+All data that is written passes through here once. So the layers below may rely on exact types, on
+NOT NULL, on lengths and on valid text.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from colonnade.tableformat.types.valid_text import (
 from colonnade.tableformat.types.value_checks import check_values, is_constrained
 
 CONFORMED_ROWS = 65_536
-"""Of a larger batch so many rows are converted at a time, so that memory stays bounded."""
+"""The most rows of a large batch that are converted at a time, so that memory stays bounded."""
 
 PART_LIMIT = 2**29
-"""Bytes of text, or elements of lists, that a column has at one place in rows converted at a time.
+"""The most bytes of text, or list elements, that one array of a column holds while it is converted.
 
-Plain Arrow arrays end at four times as many; text may grow to half of that by being filled up.
+Plain Arrow arrays hold at most four times as many. Padding a char may double the text.
 """
 
 
 _MOST = 2**31 - 1
-"""Where plain Arrow arrays end."""
+"""The most bytes of text, or list elements, that a plain Arrow array can hold."""
 
 
 def conform(
@@ -48,18 +47,22 @@ def conform(
     complete: bool = False,
     first_row: int = 0,
 ) -> pa.RecordBatch:
-    """The same rows with exactly the Arrow schema of `schema`, every value kept or refused.
+    """Return the same rows with exactly the Arrow schema of `schema`.
 
-    Columns are found by name, exactly or but for case, in any order, in any physical form. A char
-    is filled up with spaces. A batch that conforms is returned unchanged; a table of several chunks
-    is copied into one. A missing column that may be NULL is NULL, unless rows must be `complete`.
-    `text` says what becomes of text that is not valid UTF-8. `first_row` is the row of the input
-    that the data begins with; errors name it.
+    Columns are matched by name, exactly or else ignoring case. They may come in any order and any
+    physical form. A char is padded with spaces. A missing nullable column is filled with NULL,
+    unless the rows must be `complete`. `text` says what happens to text that is not valid UTF-8.
+    `first_row` is the row of the input that the data begins with; errors use it.
 
-    Requires: at most 2 GiB of text in each column; `conform_batches` divides larger data.
-    Raises: InvalidInputError that names the column for one missing, extra or given twice, for
-    another type, a value that the type cannot hold exactly, and NULL where it is not allowed; that
-    names the row, too, for text that is not valid UTF-8.
+    A batch that already conforms is returned unchanged; a table of several chunks is copied into
+    one.
+    Requires at most 2 GiB of text in each column; `conform_batches` divides larger data.
+
+    Raises InvalidInputError that names the column when:
+    - a column is missing, unknown or present twice
+    - its type cannot be converted, or a value cannot be kept exactly
+    - a NOT NULL column contains NULL
+    - text is not valid UTF-8 (the error names the row, too)
     """
     target = arrow_schema(schema)
     batch = _one_batch(data) if isinstance(data, pa.Table) else data
@@ -92,9 +95,10 @@ def conform_batches(
     part_limit: int = PART_LIMIT,
     complete: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Conform batches, large ones in pieces, so that memory stays bounded. Raises as `conform`.
+    """Conform batches, and divide large ones so that memory stays bounded.
 
-    No column of a piece of more than one row has over `part_limit` bytes of text, or elements.
+    In a piece of more than one row, no column has more than `part_limit` bytes of text or list
+    elements. Raises the errors of `conform`.
     """
     first_row = 0
     for batch in batches:
@@ -110,7 +114,7 @@ def _part(name: str, column: pa.Array) -> int:
         return largest_part(column)
     except ValueError as error:
         raise InvalidInputError(
-            f"Column {name!r} is no valid Arrow array: {error}; make it anew."
+            f"Column {name!r} is not a valid Arrow array: {error}; build it again."
         ) from error
     except RecursionError as error:
         raise InvalidInputError(
@@ -129,7 +133,7 @@ def _divided(batch: pa.RecordBatch, part_limit: int) -> Iterator[pa.RecordBatch]
             if size > _MOST:
                 raise InvalidInputError(
                     f"Column {name!r} has a value of {size} bytes, or elements; one value may take"
-                    " 2 GiB, and 2³¹ elements."
+                    " at most 2 GiB, and 2³¹ elements."
                 )
         yield batch
         return
@@ -149,7 +153,7 @@ def _texts(schema: TableSchema) -> tuple[tuple[int, SchemaField], ...]:
 
 
 def _with_valid_text(batch: pa.RecordBatch, schema: TableSchema) -> pa.RecordBatch:
-    """The rows with U+FFFD for bytes that are not valid UTF-8, and then with the spaces of char."""
+    """Replace bytes that are not valid UTF-8 by U+FFFD, then pad char columns again."""
     for index, field in _texts(schema):
         old = batch.column(index)
         new = replace_invalid_text(old, field, field.name)

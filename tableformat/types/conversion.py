@@ -1,7 +1,7 @@
-"""Arrow data in any physical form, converted to the one form Colonnade uses, without loss.
+"""Convert Arrow data in any physical form to the one form that Colonnade uses, without loss.
 
-What types may meet is decided by the types alone, with three exceptions that the values decide:
-uint64 for long, decimals that shrink, and times and durations finer than the table's.
+The types alone decide whether a conversion is allowed, with three exceptions that depend on the
+values: uint64 to long, decimals that lose digits, and times and durations finer than the table's.
 Spec: docs/spec/types.md#what-may-be-written
 """
 
@@ -61,18 +61,18 @@ _ACCEPTED: dict[str, Callable[[pa.DataType], bool]] = {
 
 
 def convert(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
-    """The values of `array` as the Arrow type of `field`.
+    """Return the values of `array` as the Arrow type of `field`.
 
     Copies nothing when only labels differ, unless a char or varchar may need other spaces. `path`
-    names the column in errors.
-    Raises: InvalidInputError for another type and for a value that cannot be kept exactly.
+    names the column in errors. Raises InvalidInputError when the type does not fit, and when a
+    value cannot be kept exactly.
     """
     target = arrow_type(field)
     found = array.type
     if _differ_in_labels_only(found, target) and not has_lengths(field):
         return relabel(array, target)
     try:
-        # A view by itself is copied but once, by the conversion.
+        # The conversion itself copies a top-level view, so `plain_form` would copy it twice.
         plain = array if found in _TEXT | _BYTES else plain_form(array)
         if pa.types.is_null(plain.type):
             return pa.nulls(len(array), target)
@@ -101,9 +101,10 @@ def _convert_plain(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
 
 
 def _from_zero(array: pa.Array) -> pa.Array:
-    """The same values; those of large text begin at 0, for Arrow compares where the last one ends.
+    """Return the same values, with the offsets of large text beginning at 0.
 
-    A slice of more than 2 GiB of text would not be converted otherwise, however small.
+    Arrow compares the last offset with the limit, so it would refuse a small slice at the end of
+    more than 2 GiB of text.
     """
     if array.type not in _LARGE or not len(array):
         return array
@@ -130,7 +131,7 @@ def _accepts(text: str, found: pa.DataType) -> bool:
 def _convert_lists(
     array: pa.Array, target: pa.DataType, element: SchemaField, path: str
 ) -> pa.Array:
-    # `flatten` leaves out what lies under a NULL list, which need not be convertible.
+    # `flatten` omits what is under a NULL list, which need not be convertible.
     values = convert(array.flatten(), element, path)
     offsets = np.zeros(len(array) + 1, dtype=np.int64)
     lengths = pc.list_value_length(array).fill_null(0)
@@ -143,7 +144,7 @@ def _convert_lists(
 
 def _convert_map(array: pa.Array, target: pa.DataType, pair: MapType, path: str) -> pa.Array:
     found = array.type
-    # Keys and values have their place, not their name, in common.
+    # Keys and values are matched by their position, not by their name.
     entries = relabel(
         map_entries(array),
         pa.list_(pa.struct([pa.field("key", found.key_type), pa.field("value", found.item_type)])),
@@ -158,7 +159,7 @@ def _convert_struct(
 ) -> pa.Array:
     found = [child.name for child in array.type]
     order = match_fields(found, [field.name for field in fields], f"Column {path!r}")
-    # `flatten` makes NULL what lies under a NULL struct, which need not be convertible.
+    # `flatten` returns NULL for what is under a NULL struct, which need not be convertible.
     flat = array.flatten()
     children = [
         convert(flat[index], field, f"{path}.{field.name}")
@@ -170,10 +171,10 @@ def _convert_struct(
 
 
 def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequence[int]:
-    """Where each wanted name is among those found: exactly, or but for case.
+    """Return where each wanted name is among the names found, exactly or else ignoring case.
 
-    Raises InvalidInputError with one sentence about `what` that lists all names that are missing,
-    unknown or there twice.
+    Raises InvalidInputError with one sentence about `what`. It lists all names that are missing,
+    unknown or present twice.
     """
     if list(found) == list(wanted):
         return range(len(wanted))
@@ -195,10 +196,11 @@ def match_fields(found: Sequence[str], wanted: Sequence[str], what: str) -> Sequ
 
 
 def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequence[SchemaField]:
-    """The columns that rows must have: those found, exactly or but for case, and all NOT NULL ones.
+    """Return the columns that rows must have: the columns found, and all NOT NULL columns.
 
-    Rows without any column, or with one that is unknown, must have all of them: the names of those
-    that are missing help to mend an unknown one.
+    Names are matched exactly or else ignoring case. Rows that have no column, or an unknown one,
+    must have all columns. The error then lists the missing names, which helps to correct the
+    unknown one.
     """
     names = {name.casefold() for name in found}
     known = {field.name.casefold() for field in fields}
@@ -208,7 +210,7 @@ def given_fields(found: Sequence[str], fields: Sequence[SchemaField]) -> Sequenc
 
 
 def _differ_in_labels_only(found: pa.DataType, target: pa.DataType) -> bool:
-    """Whether relabelling is right: names of struct fields are no mere labels here."""
+    """Return whether only labels differ. The names of struct fields have meaning, so they count."""
     if found.id != target.id or not pa.types.is_nested(found):
         return bool(found == target)
     if pa.types.is_map(found):

@@ -1,4 +1,4 @@
-"""Decimals and the integers that they are stored as: 12.50 of `decimal(9,2)` is 1250."""
+"""Decimals and the integers that store them: 12.50 of `decimal(9,2)` is 1250."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _EXACT = Context(prec=76)
 
 
 def unscaled(value: Decimal, scale: int) -> int:
-    """The integer that a decimal is stored as."""
+    """Return the integer that stores a decimal."""
     return int(value.scaleb(scale, _EXACT))
 
 
 def from_unscaled(number: int, scale: int) -> Decimal:
-    """The decimal that an integer stands for, all its digits kept."""
+    """Return the decimal that an integer stores, with all its digits."""
     return Decimal(number).scaleb(-scale, _EXACT)

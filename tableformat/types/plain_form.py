@@ -1,7 +1,7 @@
-"""Arrow arrays without dictionaries, run-ends and views, however deep these lie.
+"""Convert Arrow arrays to forms without dictionaries, run-ends and views, at any depth.
 
-Arrow joins and picks values in their plain forms. Of the others it refuses some, and views under an
-extension type within a list it takes from memory that is not theirs.
+Arrow can concatenate and select values in their plain forms only. It refuses some other forms, and
+it reads views under an extension type within a list from memory that does not belong to them.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _VIEWS = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary
 
 
 def plain_form(array: pa.Array) -> pa.Array:
-    """The same values, none of them converted; copies nothing of what is plain already.
+    """Return the same values in plain form, with no value converted to another type.
 
-    What lies under a NULL stays there.
+    Values under a NULL stay. Copies nothing that is plain already.
     """
     found = array.type
     if _is_plain(found):
@@ -48,14 +48,14 @@ def _is_plain(found: pa.DataType) -> bool:
         return found.extension_name not in TRANSPARENT_EXTENSIONS
     if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found) or found in _VIEWS:
         return False
-    # Of what is none of these, unions say, types alone decide.
+    # The types of children decide only for structs, maps and lists. Unions, for example, stay.
     has_parts = pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)
     parts = [found.field(i).type for i in range(found.num_fields)] if has_parts else []
     return all(map(_is_plain, parts))
 
 
 def _plain_list(array: pa.Array) -> pa.Array:
-    """A list of any kind, or a map, as one of the same kind."""
+    """Return a list of any kind, or a map, with plain values and of the same kind."""
     found, rows = array.type, [validity(array)]
     if pa.types.is_fixed_size_list(found):
         size = found.list_size
@@ -64,7 +64,7 @@ def _plain_list(array: pa.Array) -> pa.Array:
         return pa.Array.from_buffers(target, len(array), rows, array.null_count, children=[values])
     starts = array.offsets.to_numpy()
     sizes = array.sizes.to_numpy() if is_view(found) else 0
-    # Only what the rows of a slice refer to.
+    # Take only the values that the rows of this slice refer to.
     first, last = (int(starts.min()), int((starts + sizes).max())) if len(starts) else (0, 0)
     values = pair_structs(array) if pa.types.is_map(found) else array.values
     values = plain_form(values.slice(first, last - first))
@@ -73,7 +73,7 @@ def _plain_list(array: pa.Array) -> pa.Array:
         rows.append(pa.py_buffer(sizes))
     if pa.types.is_map(found):
         key, item = (field.type for field in values.type)
-        if pa.types.is_null(key):  # which Arrow has no maps of; the keys there are will be refused
+        if pa.types.is_null(key):  # Arrow has no map with such keys; a later check refuses them
             key = pa.string()
             values = pa.StructArray.from_arrays(
                 [pa.nulls(len(values), key), values.field(1)], ["key", "value"]
@@ -90,11 +90,11 @@ _KINDS = {
 
 
 def is_view(found: pa.DataType) -> bool:
-    """Whether a type is that of lists that say their sizes, and may overlap."""
+    """Return whether a type is a list view, whose lists have explicit sizes and may overlap."""
     return bool(pa.types.is_list_view(found) or pa.types.is_large_list_view(found))
 
 
 def run_indices(array: pa.Array) -> pa.Array:
-    """For each row of a run-end encoded array, the index of its value."""
+    """Return the index of the value for each row of a run-end encoded array."""
     rows = np.arange(array.offset, array.offset + len(array))
     return pa.array(np.searchsorted(array.run_ends.to_numpy(), rows, side="right"))

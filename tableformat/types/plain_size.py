@@ -1,7 +1,7 @@
-"""How much of an array lies at one place, once it is in its plain form.
+"""Measure how large the largest part of an array becomes once it is in its plain form.
 
-Arrow's plain text and lists have 32-bit offsets, so that one array holds less than 2 GiB of text,
-and less than 2³¹ elements. Large forms, views, dictionaries and runs may stand for more.
+Arrow's plain text and lists have 32-bit offsets, so one array holds less than 2 GiB of text and
+less than 2³¹ elements. Large forms, views, dictionaries and runs may represent more.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ _VIEWS = (pa.string_view(), pa.binary_view())
 
 
 def largest_part(array: pa.Array) -> int:
-    """Bytes of text, or elements of lists, that a plain array would have at its largest place.
+    """Return the most bytes of text, or list elements, that any one plain array would hold.
 
-    May be too much for dictionaries and runs of nested values, and for views of lists that overlap;
-    never too little. Copies no value. Raises ValueError for offsets and indices that lead nowhere:
-    Arrow trusts them, and would store what nobody can read, or end the process.
+    The result is never too small. It may be too large for dictionaries and runs of nested values,
+    and for list views that overlap. Copies no value.
+
+    Raises ValueError for offsets and indices outside of their data. Arrow trusts them, and would
+    store unreadable data or crash the process.
     """
     found = array.type
     if not len(array):
@@ -69,7 +71,7 @@ def _largest_of_lists(array: pa.Array) -> int:
 
 
 def _repeated(values: pa.Array, indices: pa.Array) -> int:
-    """What values take that rows name by their index."""
+    """Return how much `values` take when each row names a value by its index."""
     picked = indices.drop_null().to_numpy()
     if len(picked) and (picked.min() < 0 or picked.max() >= len(values)):
         raise ValueError("an index lies outside of its values")
@@ -79,13 +81,13 @@ def _repeated(values: pa.Array, indices: pa.Array) -> int:
 
 
 def _text_lengths(array: pa.Array) -> NDArray[np.int64]:
-    """The bytes of each value; those under a NULL count as well."""
+    """Return the bytes of each value, including values under a NULL."""
     if not len(array):
         return np.zeros(0, np.int64)
     buffer: Any = array.buffers()[1]
     first, count = array.offset, len(array)
     if array.type in _VIEWS:
-        # A view is 16 bytes, of which the first four are the length.
+        # A view takes 16 bytes. The first four bytes are the length.
         lengths = np.frombuffer(buffer, np.int32)[4 * first : 4 * (first + count) : 4]
         return np.maximum(lengths, 0).astype(np.int64)
     offsets = np.frombuffer(buffer, _OFFSETS[array.type])[first : first + count + 1]

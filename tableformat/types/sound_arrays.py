@@ -1,7 +1,7 @@
-"""Nested arrays that hold empty ones, made such that Arrow can hand them over and join them.
+"""Repair nested arrays that contain empty ones, so that Arrow can export and concatenate them.
 
-An array without values has no buffers when it comes through Arrow's C interface, but keeps the
-offset of the slice that it is. Arrow follows that offset when it joins arrays, and fails.
+An array without values has no buffers when it comes through Arrow's C interface, but it keeps the
+offset of its slice. Arrow follows that offset when it concatenates arrays, and fails.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import pyarrow as pa
 
 
 def sound(array: pa.Array, *, all_fresh: bool = False) -> pa.Array:
-    """The same values, with fresh arrays for those that are empty and have an offset, or for all.
+    """Return the same values, with new arrays in place of empty ones that have an offset.
 
-    Copies no value.
+    With `all_fresh`, every empty array is replaced. Copies no value.
     """
     if len(array) == 0 and (all_fresh or array.offset):
         return pa.nulls(0, array.type)
@@ -21,7 +21,7 @@ def sound(array: pa.Array, *, all_fresh: bool = False) -> pa.Array:
     if all(new is old for new, old in zip(fresh, children, strict=True)):
         return array
     if pa.types.is_struct(array.type):
-        # Its children come without its offset.
+        # `field` already applies the offset of the struct to its children.
         return pa.Array.from_buffers(
             array.type, len(array), [validity(array)], array.null_count, children=fresh
         )
@@ -42,11 +42,11 @@ def _children(array: pa.Array) -> list[pa.Array]:
 
 
 def pair_structs(array: pa.Array) -> pa.Array:
-    """The keys and values of a map, also those before and after a slice, as structs."""
+    """Return the keys and values of a map as structs, including those outside of its slice."""
     fields = [array.type.key_field, array.type.item_field]
     return pa.StructArray.from_arrays([array.keys, array.items], fields=fields)
 
 
 def validity(array: pa.Array) -> pa.Buffer | None:
-    """The validity bitmap of an array, beginning at its first value."""
+    """Return the validity bitmap of an array, beginning at its first value."""
     return array.is_valid().buffers()[1] if array.null_count else None

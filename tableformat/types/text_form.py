@@ -1,4 +1,4 @@
-"""The spaces that char and varchar give their values; pure.
+"""Pad and trim the values of char and varchar columns. Does no I/O.
 
 Spec: docs/spec/types.md#char-and-varchar
 """
@@ -19,30 +19,30 @@ _MOST_BYTES = 2**31 - 1
 
 
 def declared_length(type_text: str) -> int | None:
-    """The code points that a value of a char or varchar may have; None for another type."""
+    """Return how many code points a char or varchar holds at most; None for any other type."""
     match = _LENGTH.fullmatch(type_text)
     return None if match is None else int(match[1])
 
 
 def is_padded(type_text: str) -> bool:
-    """Whether values are filled up with spaces to their length."""
+    """Return whether values of this type are padded with spaces to their length."""
     return type_text.startswith("char(")
 
 
 @lru_cache(maxsize=4096)
 def has_lengths(field: SchemaField) -> bool:
-    """Whether the field, or one nested in it, is a char or varchar."""
+    """Return whether the field, or one nested in it, is a char or varchar."""
     if isinstance(field.type, str):
         return declared_length(field.type) is not None
     return any(map(has_lengths, field.children()))
 
 
 def fit_lengths(array: pa.Array, type_text: str, path: str) -> pa.Array:
-    """Text with the spaces that its type asks for; other types stay as they are.
+    """Return text with the spaces that its type requires; other types are returned unchanged.
 
-    Of a value that is too long only spaces at its end are left out, so it may still be too long.
-    Text that is not valid UTF-8 stays as it is. `path` names the column in errors.
-    Raises InvalidInputError where the spaces of a char make one batch too large.
+    A value that is too long loses only spaces at its end, so it may still be too long. Text that is
+    not valid UTF-8 is returned unchanged. `path` names the column in errors. Raises
+    InvalidInputError when padding a char makes one batch larger than 2 GiB.
     """
     length = declared_length(type_text)
     if length is None or not _is_valid(array):
@@ -50,7 +50,7 @@ def fit_lengths(array: pa.Array, type_text: str, path: str) -> pa.Array:
     points = pc.utf8_length(array)
     is_longer = pc.greater(points, length)
     if pc.any(is_longer).as_py():
-        # The others must not be filled up: the spaces of many short rows are gigabytes.
+        # Only the long values may be padded: padding many short rows takes gigabytes.
         trimmed = pc.utf8_rtrim(array.filter(is_longer), " ")
         fitted = pc.utf8_rpad(trimmed, length)
         array = pc.replace_with_mask(array, is_longer.fill_null(False), fitted)
@@ -65,7 +65,7 @@ def fit_lengths(array: pa.Array, type_text: str, path: str) -> pa.Array:
 
 
 def fit_text(text: str, type_text: str) -> str:
-    """One text as a char column would store it; the same text for any other type."""
+    """Return one text as a char column stores it; unchanged for any other type."""
     length = declared_length(type_text)
     if length is None or not is_padded(type_text):
         return text

@@ -1,6 +1,6 @@
-"""Text that is not valid UTF-8: found by column and row, or replaced; pure.
+"""Find text that is not valid UTF-8 by column and row, or replace it. Does no I/O.
 
-One U+FFFD replaces each maximal subpart, as Python's decoder does it.
+One U+FFFD replaces each maximal subpart, as in Python's decoder.
 Spec: docs/spec/types.md#invalid-text
 """
 
@@ -22,31 +22,31 @@ from colonnade.tableformat.types.sound_arrays import validity
 
 @lru_cache(maxsize=4096)
 def holds_text(field: SchemaField) -> bool:
-    """Whether the field, or one nested in it, is text."""
+    """Return whether the field, or one nested in it, is text."""
     if isinstance(field.type, str):
         return base_type(field.type) == "string"
     return any(map(holds_text, field.children()))
 
 
 def refuse_invalid_text(array: pa.Array, field: SchemaField, first_row: int) -> None:
-    """Refuse the first value that is not valid UTF-8: InvalidInputError names its column and row.
+    """Raise InvalidInputError that names column and row of the first value of invalid UTF-8.
 
-    Requires: an array of the field's Arrow type; it begins at row `first_row` of the input.
+    Requires an array of the field's Arrow type, which begins at row `first_row` of the input.
     """
     if (found := _first_invalid(array, field, field.name)) is not None:
         row, path, kind = found
         raise InvalidInputError(
             f"Column {path!r} holds no valid {kind} in row {first_row + row + 1} of the input,"
-            " counted from 1: its bytes are not valid UTF-8. Mend the text, or set the table"
+            " counted from 1: its bytes are not valid UTF-8. Correct the text, or set the table"
             " property invalid-text to 'replace'."
         )
 
 
 def replace_invalid_text(array: pa.Array, field: SchemaField, path: str) -> pa.Array:
-    """The values with U+FFFD for bytes that are not valid UTF-8; `array` itself where all are.
+    """Return the values with U+FFFD in place of bytes that are not valid UTF-8.
 
-    Requires: an array of the field's Arrow type. `path` names the column in errors.
-    Raises InvalidInputError where two keys of a map become one.
+    Returns `array` itself when all its text is valid. Requires an array of the field's Arrow type.
+    `path` names the column in errors. Raises InvalidInputError when two keys of a map become equal.
     """
     if not holds_text(field):
         return array
@@ -85,14 +85,14 @@ def _replace_in_map(array: pa.Array, key: SchemaField, value: SchemaField, path:
     before, after = (_keys(each) for each in (lists, result))
     if any(len(set(ours)) < len(set(theirs)) for ours, theirs in zip(after, before, strict=True)):
         raise InvalidInputError(
-            f"Column {path!r} has a map of which two keys are the same once U+FFFD stands for bytes"
-            " that are not valid UTF-8; mend these keys."
+            f"Column {path!r} has a map with two keys that become equal once U+FFFD replaces bytes"
+            " that are not valid UTF-8; correct these keys."
         )
     return relabel(result, array.type)
 
 
 def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
-    """The lists with `values` as their elements, in the order in which `flatten` gives them."""
+    """Return the lists with `values` as their elements, in the order of `flatten`."""
     offsets = np.zeros(len(lists) + 1, np.int32)
     lengths = pc.list_value_length(lists).fill_null(0)
     np.cumsum(lengths.to_numpy(zero_copy_only=False), out=offsets[1:])
@@ -101,12 +101,12 @@ def _with_values(lists: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _keys(lists: pa.Array) -> list[tuple[Any, ...]]:
-    """The keys of each map, given as lists of structs."""
+    """Return the keys of each map. The maps are given as lists of structs."""
     return [tuple(entry[0] for entry in entries or ()) for entries in _comparable(lists)]
 
 
 def _comparable(array: pa.Array) -> list[Any]:
-    """Values that compare and hash by their bytes, whether or not these are text."""
+    """Return values that compare and hash by their bytes, whether or not these are valid text."""
     if pa.types.is_string(array.type):
         return list(_bytes(array))
     if pa.types.is_struct(array.type):
@@ -144,7 +144,7 @@ _Found = tuple[int, str, str]
 
 
 def _first_invalid(array: pa.Array, field: SchemaField, path: str) -> _Found | None:
-    """The first value that is not valid UTF-8."""
+    """Return where the first value is that is not valid UTF-8, or None."""
     if not holds_text(field):
         return None
     match field.type:
@@ -172,5 +172,5 @@ def _first_in_struct(array: pa.Array, fields: tuple[SchemaField, ...], path: str
 
 
 def _in_row(lists: pa.Array, element: _Found) -> _Found:
-    """An element's place in `flatten` becomes the row of its list."""
+    """Turn an element's position in `flatten` into the row of its list."""
     return (pc.list_parent_indices(lists)[element[0]].as_py(), *element[1:])

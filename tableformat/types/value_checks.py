@@ -1,7 +1,7 @@
-"""What a table promises about values beyond their Arrow type, checked before they are written.
+"""Check what a table promises about values beyond their Arrow type, before they are written.
 
-NOT NULL at any depth, the length of char and varchar, digits of decimals, and the precision of
-times and intervals. `valid_text` looks at the text before.
+These promises are NOT NULL at any depth, the length of char and varchar, the digits of decimals,
+and the precision of times and intervals. `valid_text` checks the text before.
 Spec: docs/spec/types.md#what-values-must-satisfy
 """
 
@@ -27,12 +27,12 @@ _UNITS = {
     "interval day to minute": 60 * 10**6,
     "interval hour to minute": 60 * 10**6,
 } | {f"time({digits})": 10 ** (9 - digits) for digits in range(10)}
-"""Types whose values are multiples of more than the stored unit; and all times."""
+"""Types whose values are multiples of more than the stored unit, and all times."""
 
 
 @lru_cache(maxsize=4096)
 def is_constrained(field: SchemaField) -> bool:
-    """Whether some array of the field's Arrow type breaks a promise of the field."""
+    """Return whether an array of the field's Arrow type could break a promise of the field."""
     if not field.nullable or any(is_constrained(child) for child in _children(field)):
         return True
     return isinstance(field.type, str) and (
@@ -49,9 +49,9 @@ def _children(field: SchemaField) -> tuple[SchemaField, ...]:
 def check_values(array: pa.Array, field: SchemaField, path: str, hidden: int = 0) -> None:
     """Refuse values that break a promise of `field`.
 
-    Requires: an array of the field's Arrow type in which everything under a NULL parent is NULL,
-    and all text is valid; `hidden` says how many these are. `path` names the column in errors.
-    Raises InvalidInputError.
+    Requires an array of the field's Arrow type, with valid text, and with NULL everywhere under a
+    NULL parent. `hidden` says how many values are NULL because their parent is. `path` names the
+    column in errors. Raises InvalidInputError.
     """
     if not field.nullable and array.null_count > hidden:
         raise InvalidInputError(

@@ -1,13 +1,13 @@
-"""Encodings of a block: what its Arrow stream holds, and how that turns into the column again.
+"""Encodings of a block: what its Arrow stream holds, and how the column is restored from it.
 
-Each file is one encoding, the writer beside the reader:
+Each file holds one encoding, with its writer and its reader:
 
-    plain        the stream holds the column itself
-    dictionary   the stream holds a dictionary array of it
-    narrowed     integers as (value - base) in the fewest bytes
-    lengths      strings and binary as lengths in the fewest bytes, and all bytes back to back
-    constant     no stream: one value, the block's minimum, for all rows
-    null         no stream: every row is NULL
+    plain        The stream holds the column itself.
+    dictionary   The stream holds a dictionary array of the column.
+    narrowed     The stream holds integers as (value - base) in the fewest bytes.
+    lengths      The stream holds all bytes of strings or binary, and their lengths.
+    constant     There is no stream: the block's minimum is the value of all rows.
+    null         There is no stream: every row is NULL.
 
 Spec: docs/spec/rowset.md#encodings
 """

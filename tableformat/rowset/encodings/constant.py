@@ -1,6 +1,7 @@
-"""One value for every row: no bytes, the value is the block's exact minimum in the index.
+"""Encode rows that all have one value. The value is the block's exact minimum in the index.
 
-Floats qualify only when all their bit patterns are equal, and NaN, which no bound can hold, never.
+Floats qualify only when all their bit patterns are equal. NaN never qualifies, because no bound can
+hold it.
 
 Spec: docs/spec/rowset.md#constant
 """
@@ -22,7 +23,7 @@ def encode() -> Encoded:
 
 
 def decode(value: Bound, data_type: pa.DataType, rows: int) -> pa.Array:
-    """That many times `value`, which is a bound of a column of that type."""
+    """Return `rows` copies of `value`, which is a bound of a column of that type."""
     return pa.repeat(_scalar(value, data_type), rows)
 
 

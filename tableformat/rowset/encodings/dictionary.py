@@ -1,6 +1,6 @@
-"""Repeated values once, and an index of 8, 16 or 32 bits for each row.
+"""Encode repeated values once, with an index of 8, 16 or 32 bits for each row.
 
-NULL is a NULL index. Floats are told apart by their bits.
+The index of a NULL row is NULL. Floats with different bits are different values.
 
 Spec: docs/spec/rowset.md#dictionary
 """
@@ -19,19 +19,18 @@ from colonnade.tableformat.rowset.encodings.encoded import Encoded
 NAME = "dictionary"
 
 SAMPLE_ROWS = 4096
-"""So many first rows are looked at before anything large is tried."""
+"""The number of first rows that are examined before the whole block is."""
 
 _CLEARLY_LESS = 0.8
-_OVERHEAD_BYTES = 256  # what one more message in the stream costs
+_OVERHEAD_BYTES = 256  # the cost of one more message in the stream
 _INDEX_TYPES = (pa.int8(), pa.int16(), pa.int32())
 _BITS = {pa.float32(): pa.int32(), pa.float64(): pa.int64()}
 
 
 def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded | None:
-    """Encode an array, or None unless that takes clearly less than `rival_bytes`.
+    """Encode an array. Returns None unless the result takes clearly less than `rival_bytes`.
 
-    Nothing more is tried when the share of different values among the first rows is above
-    `distinct_share`.
+    Gives up early when the share of distinct values among the first rows is above `distinct_share`.
     """
     if rival_bytes < _OVERHEAD_BYTES:
         return None
@@ -54,14 +53,15 @@ def encode(array: pa.Array, distinct_share: float, rival_bytes: int) -> Encoded 
 
 
 def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
-    """The types that the stream of a dictionary block may have."""
+    """Return the types that the stream of a dictionary block may have."""
     return tuple(pa.dictionary(index, data_type) for index in _INDEX_TYPES)
 
 
 def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
-    """The array that was encoded.
+    """Return the array that was encoded.
 
-    Raises ValueError when an index points nowhere or the result would exceed `limit` bytes.
+    Raises ValueError when an index is outside of the dictionary, and when the result would exceed
+    `limit` bytes.
     """
     values, indices = stream.dictionary, stream.indices
     if indices.null_count < len(indices):
@@ -73,7 +73,7 @@ def decode(stream: pa.DictionaryArray, limit: int) -> pa.Array:
 
 
 def _check_size(values: pa.Array, used: NDArray[np.signedinteger[Any]], limit: int) -> None:
-    """A few bytes can stand for many: look before they are made."""
+    """Check the decoded size before allocating it, since a few bytes can decode to very many."""
     if not (pa.types.is_string(values.type) or pa.types.is_binary(values.type)):
         return
     offsets = np.frombuffer(values.buffers()[1], np.int32)[

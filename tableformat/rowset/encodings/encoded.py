@@ -1,4 +1,4 @@
-"""What every encoder returns."""
+"""The result of every encoder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrow arrays of integers as numpy arrays, and back, without copying."""
+"""Convert Arrow arrays of integers to numpy arrays and back, without copying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Integers = NDArray[Any]
 """A numpy array of some integer type."""
 
 UNSIGNED = ((pa.uint8(), np.uint8), (pa.uint16(), np.uint16), (pa.uint32(), np.uint32))
-"""The types that a narrow form may have, narrowest first."""
+"""The types of a narrowed stream, narrowest first."""
 
 NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
     **dict(UNSIGNED),
@@ -25,13 +25,13 @@ NATIVE: dict[pa.DataType, type[np.integer[Any]]] = {
 
 
 def values_of(array: pa.Array) -> Integers:
-    """The values of an array; what lies under a NULL is undefined."""
+    """Return the values of an array; a value under a NULL is undefined."""
     native = NATIVE[array.type]
     return np.frombuffer(array.buffers()[1], native)[array.offset : array.offset + len(array)]
 
 
 def bounds_of(array: pa.Array) -> tuple[int, int]:
-    """The least and the largest value of an array. Requires: one that is not NULL."""
+    """Return the least and the greatest value. Requires a value that is not NULL."""
     if array.null_count:
         bounds = pc.min_max(array)
         return bounds["min"].as_py(), bounds["max"].as_py()
@@ -40,18 +40,18 @@ def bounds_of(array: pa.Array) -> tuple[int, int]:
 
 
 def validity_of(array: pa.Array) -> pa.Buffer | None:
-    """The validity bitmap of exactly these rows; None when no row is NULL."""
+    """Return the validity bitmap of exactly these rows; None when no row is NULL."""
     if not array.null_count:
         return None
     return array.buffers()[0] if array.offset == 0 else array.is_valid().buffers()[1]
 
 
 def is_null(array: pa.Array) -> NDArray[np.bool_]:
-    """Which rows are NULL."""
+    """Return which rows are NULL."""
     return array.is_null().to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]
 
 
 def from_numpy(values: Integers, arrow: pa.DataType, validity: pa.Buffer | None) -> pa.Array:
-    """An array of some type over the bytes of `values`."""
+    """Return an array of an Arrow type over the bytes of `values`."""
     rows = values.nbytes * 8 // arrow.bit_width
     return pa.Array.from_buffers(arrow, rows, [validity, pa.py_buffer(values)])

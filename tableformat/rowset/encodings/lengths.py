@@ -1,6 +1,6 @@
-"""Strings and binary as their lengths, and all their bytes back to back.
+"""Encode strings and binary as their lengths, followed by all their bytes.
 
-Arrow's offsets take 4 bytes a row and ascend, so that zstd finds little in them: more than a
+Arrow's offsets take 4 bytes a row and ascend, so zstd compresses them badly: they take more than a
 quarter of a column of short texts. Lengths take 1, 2 or 4 bytes and compress well.
 
 Spec: docs/spec/rowset.md#lengths
@@ -24,22 +24,22 @@ from colonnade.tableformat.rowset.encodings.integers import (
 NAME = "lengths"
 
 FROM_ROWS = 256
-"""The nested type costs about 250 bytes, which so many rows win back."""
+"""The fewest rows that are encoded so. The nested type costs about 250 bytes, which they save."""
 
 
 def applies(data_type: pa.DataType) -> bool:
-    """Whether values of a type are runs of bytes with 32-bit offsets."""
+    """Return whether values of a type are byte sequences with 32-bit offsets."""
     return bool(pa.types.is_string(data_type) or pa.types.is_binary(data_type))
 
 
 def encode(array: pa.Array) -> Encoded | None:
-    """Encode an array, or None when it has another type or too few rows to gain from it."""
+    """Encode an array. Returns None for another type, and for too few rows to gain from it."""
     if not applies(array.type) or len(array) < FROM_ROWS:
         return None
     offsets = _offsets(array)
     lengths = np.diff(offsets)
     if array.null_count and lengths[is_null(array)].any():
-        # Bytes under a NULL, which Arrow allows, belong to no row.
+        # Arrow allows bytes under a NULL, which belong to no row. `take` drops them.
         return encode(array.take(pa.array(np.arange(len(array)))))
     longest = int(lengths.max())
     arrow, native = next(each for each in UNSIGNED if longest < 2 ** each[0].bit_width)
@@ -54,7 +54,7 @@ def encode(array: pa.Array) -> Encoded | None:
 
 
 def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
-    """The types that the stream of a block may have."""
+    """Return the types that the stream of a block may have."""
     if not applies(data_type):
         return ()
     return tuple(_stream_type(data_type, arrow) for arrow, _ in UNSIGNED)
@@ -70,10 +70,11 @@ def _stream_type(data_type: pa.DataType, element: pa.DataType) -> pa.StructType:
 
 
 def decode(stream: pa.StructArray, rows: int, limit: int) -> pa.Array:
-    """The array of so many rows that was encoded.
+    """Return the array of `rows` rows that was encoded.
 
-    Requires: one row in the stream. Raises ValueError when it is NULL, has not one length a row or
-    bytes of no row, or the result would exceed `limit` bytes.
+    Requires a stream of one row. Raises ValueError when that row is NULL, when the number of
+    lengths is not `rows`, when lengths and bytes disagree, and when the result would exceed `limit`
+    bytes.
     """
     lists, text = stream.field(0), stream.field(1)
     if stream.null_count or lists.null_count or text.null_count:
@@ -98,6 +99,6 @@ def decode(stream: pa.StructArray, rows: int, limit: int) -> pa.Array:
 
 
 def _offsets(array: pa.Array) -> NDArray[np.int32]:
-    """Where each value begins, and where the last one ends."""
+    """Return where each value begins, and where the last one ends."""
     offsets = np.frombuffer(array.buffers()[1], np.int32)
     return offsets[array.offset : array.offset + len(array) + 1]

@@ -1,7 +1,7 @@
-"""Integers as their distance from the smallest one, in 1, 2 or 4 bytes.
+"""Encode integers as their distance from the smallest one, in 1, 2 or 4 bytes.
 
-Dates, timestamps, times, intervals and decimals of at most 18 digits are integers here. Decimals
-whose range needs more than 4 bytes are kept as 8 instead of 16, with base 0.
+Dates, timestamps, times, intervals and decimals of at most 18 digits are treated as integers.
+Decimals whose range needs more than 4 bytes take 8 bytes instead of 16, with base 0.
 
 Spec: docs/spec/rowset.md#narrowed
 """
@@ -27,7 +27,7 @@ NAME = "narrowed"
 
 
 def applies(data_type: pa.DataType) -> bool:
-    """Whether values of a type are integers of at most 64 bits; booleans are not."""
+    """Return whether values of a type are integers of at most 64 bits; booleans are not."""
     return (
         pa.types.is_integer(data_type)
         or (pa.types.is_temporal(data_type) and not pa.types.is_interval(data_type))
@@ -36,16 +36,16 @@ def applies(data_type: pa.DataType) -> bool:
 
 
 def integer_type(data_type: pa.DataType) -> pa.DataType:
-    """The integer type that a type is, decimals apart, which are int64."""
+    """Return the integer type that values of a type are encoded from; decimals use int64."""
     if pa.types.is_integer(data_type):
         return data_type
     return pa.int32() if pa.types.is_date32(data_type) else pa.int64()
 
 
 def as_integers(array: pa.Array) -> pa.Array:
-    """The same rows as integers; what lies under a NULL is undefined.
+    """Return the rows as integers; a value under a NULL is undefined.
 
-    Requires: `applies(array.type)`.
+    Requires that `applies(array.type)`.
     """
     if not pa.types.is_decimal(array.type):
         return array.view(integer_type(array.type))
@@ -55,15 +55,15 @@ def as_integers(array: pa.Array) -> pa.Array:
 
 
 def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> Encoded | None:
-    """Encode what `as_integers` gave for a column of `data_type` with these bounds.
+    """Encode the result of `as_integers` for a column of `data_type` with these bounds.
 
-    None when its values already have the width they need.
+    Returns None when the integers already have the narrowest width.
     """
     is_decimal = pa.types.is_decimal(data_type)
     for arrow, native in UNSIGNED:
         if high - low < 2**arrow.bit_width and arrow.bit_width < integers.type.bit_width:
             values = values_of(integers).astype(native)
-            # Modulo 2**width, so that nothing wider is needed in between.
+            # Subtract modulo 2**width, so that no wider type is needed in between.
             np.subtract(values, native(low % 2**arrow.bit_width), out=values)
             return Encoded(NAME, _masked(values, arrow, integers), low)
     if is_decimal:
@@ -72,7 +72,7 @@ def encode(integers: pa.Array, low: int, high: int, data_type: pa.DataType) -> E
 
 
 def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
-    """The types that the stream of a narrowed block may have."""
+    """Return the types that the stream of a narrowed block may have."""
     if not applies(data_type):
         return ()
     narrow = tuple(arrow for arrow, _ in UNSIGNED)
@@ -80,7 +80,7 @@ def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
 
 
 def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
-    """The array that was encoded."""
+    """Return the array that was encoded."""
     validity = validity_of(stream)
     if pa.types.is_decimal(data_type):
         return from_numpy(_decimal_words(values_of(stream), base), data_type, validity)
@@ -91,7 +91,7 @@ def decode(stream: pa.Array, base: int, data_type: pa.DataType) -> pa.Array:
 
 
 def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
-    """16-byte little-endian two's complement, as pairs of words."""
+    """Return 16-byte little-endian two's complement, as pairs of 64-bit words."""
     never_negative = base >= 0 and values.dtype != np.int64
     words = (np.zeros if never_negative else np.empty)(2 * len(values), np.int64)
     low = words[::2]
@@ -103,6 +103,6 @@ def _decimal_words(values: Integers, base: int) -> NDArray[np.int64]:
 
 def _masked(values: Integers, arrow: pa.DataType, source: pa.Array) -> pa.Array:
     if source.null_count:
-        # What lies under a NULL is anyone's: zeros compress, and say nothing.
+        # A value under a NULL is arbitrary. Zeros compress well, and reveal nothing.
         values[is_null(source)] = 0
     return from_numpy(values, arrow, validity_of(source))

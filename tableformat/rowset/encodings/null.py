@@ -1,4 +1,4 @@
-"""Nothing but NULL: no bytes.
+"""Encode rows that are all NULL, which takes no bytes.
 
 Spec: docs/spec/rowset.md#null
 """
@@ -18,5 +18,5 @@ def encode() -> Encoded:
 
 
 def decode(data_type: pa.DataType, rows: int) -> pa.Array:
-    """That many NULLs of a type."""
+    """Return `rows` NULLs of a type."""
     return pa.nulls(rows, data_type)

@@ -1,4 +1,4 @@
-"""The column itself. Bit patterns of NaN and -0.0 survive.
+"""Store the column itself. The bit patterns of NaN and -0.0 survive.
 
 Spec: docs/spec/rowset.md#plain
 """
@@ -13,15 +13,15 @@ NAME = "plain"
 
 
 def encode(array: pa.Array) -> Encoded:
-    """Keep an array as it is."""
+    """Store an array unchanged."""
     return Encoded(NAME, array)
 
 
 def stream_types(data_type: pa.DataType) -> tuple[pa.DataType, ...]:
-    """The types that the stream of a plain block may have."""
+    """Return the types that the stream of a plain block may have."""
     return (data_type,)
 
 
 def decode(stream: pa.Array) -> pa.Array:
-    """The array that was encoded."""
+    """Return the array that was encoded."""
     return stream

@@ -111,7 +111,7 @@ def test_keys_of_a_map_that_would_become_the_same_are_refused(
     batch = pa.record_batch({"m": maps.view(with_text(plain))})
     schema = numbered(batch.schema)
     writer.write(next(folders), schema, batch.slice(0, 2), invalid_text="replace")
-    sentence = "Column 'm' has a map of which two keys are the same once U+FFFD stands for bytes"
+    sentence = "Column 'm' has a map with two keys that become equal once U+FFFD replaces bytes"
     assert sentence in writer.error(next(folders), schema, batch, invalid_text="replace")
 
 

@@ -57,9 +57,9 @@ def run(table: ArrowTable, kind: GroupKind) -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (a_row_less, r"\d+ rows were written where 90 were to be kept"),
-        (a_null_more, "of column 'n', it has .* NULL .* are stated"),
-        (a_larger_value, "of column 'n', it has values outside of the bounds"),
+        (a_row_less, r"\d+ rows were written instead of 90"),
+        (a_null_more, "in column 'n', it has .* NULL .* are stated"),
+        (a_larger_value, "in column 'n', it has values outside of the bounds"),
     ],
 )
 def test_a_compaction_that_changes_rows_is_given_up(

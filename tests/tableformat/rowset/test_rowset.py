@@ -355,9 +355,9 @@ def test_a_writer_that_ended_takes_and_gives_nothing_more() -> None:
     aborted = RowSetWriter(MemoryStore(), "t/", JOB, schema)
     aborted.abort()
     for writer in (closed, aborted):
-        with pytest.raises(InvalidInputError, match="begin another"):
+        with pytest.raises(InvalidInputError, match="create a new one"):
             writer.write(rows)
-        with pytest.raises(InvalidInputError, match="begin another"):
+        with pytest.raises(InvalidInputError, match="create a new one"):
             writer.close()
 
 

@@ -175,5 +175,5 @@ def test_arrays_whose_offsets_lead_nowhere_are_refused_and_not_stored(
         arrow = pa.struct([("x", arrow)])
     schema = schema_from_arrow(pa.schema([("a", arrow)]))
     batch = pa.RecordBatch.from_arrays([array], ["a"])
-    with pytest.raises(InvalidInputError, match="Column 'a' is no valid Arrow array"):
+    with pytest.raises(InvalidInputError, match="Column 'a' is not a valid Arrow array"):
         list(conform_batches([batch], schema))

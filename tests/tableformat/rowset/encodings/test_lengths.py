@@ -233,7 +233,7 @@ def test_a_huge_stream_is_refused_before_memory_is_taken() -> None:
     assert data.size < 10_000
     del zeros, batch
     before = pa.total_allocated_bytes()
-    with pytest.raises(ValueError, match="bytes decoded where 800 are stated"):
+    with pytest.raises(ValueError, match="bytes decoded, but its index states 800"):
         decode_block(*sealed(data, 30_000_000, 800), column("string"))
     with pytest.raises(ValueError, match="larger than the index says"):
         decode_block(*sealed(data, 30_000_000, 40_000_000), column("string"))

@@ -129,8 +129,8 @@ final class TextReplacement {
       if (keys != oldKeys
           && distinct(keys, type.keyType(), order) < distinct(oldKeys, type.keyType(), order)) {
         throw Refusal.invalid(
-            "Column " + Names.quote(path) + " has a map of which two keys are the same once U+FFFD"
-                + " stands for bytes that are not valid UTF-8; mend these keys.");
+            "Column " + Names.quote(path) + " has a map with two keys that become equal once U+FFFD"
+                + " replaces bytes that are not valid UTF-8; correct these keys.");
       }
       return keys == oldKeys && values == oldValues ? map : new ArrayBasedMapData(keys, values);
     };
