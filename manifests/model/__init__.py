@@ -1,4 +1,4 @@
-"""What the log says: schemas, entries of RowSets, operations, and their JSON. Values alone.
+"""The values of the log: schemas, RowSet entries, operations, and their JSON.
 
-`deletion_vector` also reads and writes the one object that an entry may point to.
+All modules are pure, except that `deletion_vector` reads and writes the object of a vector.
 """

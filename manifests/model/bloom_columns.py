@@ -1,7 +1,7 @@
-"""Which columns of a table get Bloom filters, as its properties say.
+"""Which columns of a table get Bloom filters, according to its properties.
 
-A property names its column, so it follows the column: renamed with it, gone with it.
-Guide: docs/bloom-filters.md
+A property names a column and follows it: it is renamed and removed together with the column. Guide:
+docs/bloom-filters.md
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.model.statistics import bound_kinds
 
 PREFIX = "bloom-filter-enabled.column."
-"""A property of this name and a column's is `true` where its blocks get Bloom filters."""
+"""The prefix of the properties: `<PREFIX><column>` is `true` if the column gets Bloom filters."""
 
 _FAMILY = "bloom-filter"
 
 
 def bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> tuple[int, ...]:
-    """The ids of the columns to write filters of, ascending.
+    """Return the ids of the columns that get filters, ascending.
 
-    A name that the schema does not have, because somebody else renamed the column at the same
-    time, is nobody's; likewise one of a type without filters.
+    Properties are ignored if the schema does not have the column, or the column's type has no
+    filters. A concurrent writer may have renamed the column.
     """
     found = {_find(name, schema) for name, text in _named(properties) if _is_true(text)}
     return tuple(sorted(field.id for field in found if field is not None and _suits(field)))
 
 
 def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> None:
-    """Refuse properties about Bloom filters that mean nothing. Raises InvalidInputError.
+    """Refuse invalid properties about Bloom filters. Raises InvalidInputError.
 
-    That is another name than `PREFIX` and a column's, another value than true and false, and a
-    column that does not exist or whose type has no filters.
+    A property is invalid if its name is not `PREFIX` and a column, or its value is neither true nor
+    false. It is also invalid if the column does not exist, or its type has no filters.
     """
     for key, text in properties.items():
         if not key.startswith(_FAMILY):
@@ -42,7 +42,7 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
                 f"There is no property {key!r}; {PREFIX}<column> asks for Bloom filters."
             )
         if text.strip().casefold() not in ("true", "false"):
-            raise InvalidInputError(f"Property {key!r} is true or false, not {text!r}.")
+            raise InvalidInputError(f"Property {key!r} must be true or false, not {text!r}.")
         name = key.removeprefix(PREFIX)
         field = _find(name, schema)
         if field is None:
@@ -60,7 +60,10 @@ def check_bloom_columns(properties: Mapping[str, str], schema: TableSchema) -> N
 def follow_columns(
     properties: Mapping[str, str], before: TableSchema, after: TableSchema
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """What to set and to remove so that properties name the same columns in another schema."""
+    """Make the properties name the same columns in another schema.
+
+    Returns the properties to set, and the names of the properties to remove.
+    """
     fields = {field.id: field for field in after.fields}
     renamed: dict[str, str] = {}
     removed: list[str] = []
@@ -77,9 +80,10 @@ def follow_columns(
 
 
 def without_missing(properties: Mapping[str, str], schema: TableSchema) -> dict[str, str]:
-    """Properties of a table that gets other columns: all but those of columns that it then lacks.
+    """Return the properties of a table whose columns are replaced.
 
-    A column whose new type has no filters is none that they could go on with.
+    The result leaves out properties of columns that do not exist any more, or whose new type has no
+    filters.
     """
     fields = {name: _find(name, schema) for name, _ in _named(properties)}
     gone = {PREFIX + name for name, field in fields.items() if field is None or not _suits(field)}
@@ -87,7 +91,7 @@ def without_missing(properties: Mapping[str, str], schema: TableSchema) -> dict[
 
 
 def _named(properties: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Names of columns, and what the properties about them say."""
+    """Return column names, each with the value of its property."""
     return [
         (key.removeprefix(PREFIX), text)
         for key, text in properties.items()
@@ -107,5 +111,8 @@ def _find(name: str, schema: TableSchema) -> SchemaField | None:
 
 
 def _suits(field: SchemaField) -> bool:
-    """Whether equal values of a column are equal bytes, and more than bounds can tell apart."""
+    """Return whether a column can have filters.
+
+    Equal values of its type must be equal bytes, and bounds alone must not tell all values apart.
+    """
     return bool(bound_kinds(field)) and field.type != "boolean"

@@ -2,9 +2,9 @@
 
     {"crc32c":"0a1b2c3d","body":<body>}<newline>
 
-The body is one JSON object; its CRC32C stands before it in eight lowercase hex digits and covers
-exactly its bytes. It is checked before any of them is parsed. The envelope is valid JSON, so
-every tool can look into it, but it is written and read byte by byte.
+The body is one JSON object. Its CRC32C precedes it in eight lowercase hex digits, covers exactly
+its bytes, and is checked before any of them is parsed. The envelope is valid JSON, so every tool
+can show it. Colonnade writes and reads it byte by byte.
 Spec: docs/spec/epoch-log.md#envelope
 """
 
@@ -23,7 +23,7 @@ from colonnade.manifests.model.operations import FORMAT_VERSION, Epoch, Stub
 from colonnade.manifests.model.schema import Model
 
 EPOCH_LIMIT = 8 * 2**20
-"""No epoch file is larger, in bytes; a larger one is refused before it is read."""
+"""The most bytes of an epoch file. A reader refuses a larger file without loading it."""
 
 _HEAD = b'{"crc32c":"'
 _MIDDLE = b'","body":'
@@ -34,17 +34,20 @@ AnyModel = TypeVar("AnyModel", bound=Model)
 
 
 def crc32c(data: bytes) -> int:
-    """CRC32C (Castagnoli) of some bytes."""
+    """Return the CRC32C (Castagnoli) of `data`."""
     return int(_crc32c(data))
 
 
 def byte_check(data: bytes) -> ByteCheck:
-    """Length and CRC32C of some bytes."""
+    """Return the length and the CRC32C of `data`."""
     return ByteCheck(length=len(data), crc32c=crc32c(data))
 
 
 def verify(data: bytes, check: ByteCheck, name: str) -> None:
-    """Compare bytes with what is known about them. Raises CorruptionError naming `name`."""
+    """Compare bytes with their recorded length and checksum.
+
+    Raises CorruptionError, which names `name`.
+    """
     if len(data) != check.length:
         raise CorruptionError(f"{name} holds {len(data)} bytes instead of {check.length}.")
     if crc32c(data) != check.crc32c:
@@ -59,33 +62,33 @@ def seal(body: bytes) -> bytes:
 def unseal(data: bytes, name: str) -> bytes:
     """Take a JSON object out of its envelope, unparsed.
 
-    Raises CorruptionError naming `name` when anything but the envelope is there or the checksum
+    Raises CorruptionError, which names `name`, for anything but an envelope, and if the checksum
     differs.
     """
     crc = data[len(_HEAD) : _BODY_START - len(_MIDDLE)]
     body = data[_BODY_START : -len(_TAIL)]
     if data[:_BODY_START] != _HEAD + crc + _MIDDLE or not data.endswith(_TAIL):
-        raise CorruptionError(f"{name} is damaged or truncated: it is no object of Colonnade's.")
+        raise CorruptionError(f"{name} is damaged or truncated: it is not a Colonnade object.")
     if crc != b"%08x" % crc32c(body):
         raise CorruptionError(f"{name} is damaged: its bytes do not match their checksum.")
     return body
 
 
 def encode_model(model: Model) -> bytes:
-    """Write a model as a sealed JSON object; what is None is left out."""
+    """Write a model as a sealed JSON object, without the fields that are None."""
     return seal(model.model_dump_json(exclude_none=True).encode())
 
 
 def encoded_length(models: Iterable[Model]) -> int:
-    """The bytes that models take within another one."""
+    """Return the total bytes of the JSON of these models."""
     return sum(len(each.model_dump_json(exclude_none=True).encode()) for each in models)
 
 
 def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
     """Read a sealed JSON object.
 
-    Raises CorruptionError for damage, UnsupportedFormatError for an operation, key, type or
-    format version that this code does not know; both name `name`.
+    Raises CorruptionError for damage; UnsupportedFormatError for an operation, key, type or format
+    version that this code does not know. Both name `name`.
     """
     try:
         return model.model_validate_json(unseal(data, name))
@@ -94,7 +97,7 @@ def decode_model(model: type[AnyModel], data: bytes, name: str) -> AnyModel:
 
 
 def decode_value(model: type[AnyModel], value: Any, name: str) -> AnyModel:
-    """Read a model from parsed JSON that has been checked as a whole. Raises as `decode_model`."""
+    """Read a model from parsed JSON whose checksum was compared. Raises as `decode_model`."""
     try:
         return model.model_validate_json(orjson.dumps(value))
     except ValidationError as error:
@@ -104,8 +107,8 @@ def decode_value(model: type[AnyModel], value: Any, name: str) -> AnyModel:
 def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:
     """Write an epoch file of at most `limit` bytes.
 
-    Raises InvalidInputError above the limit, which only the caller's operations can pass, and
-    for text that is no Unicode.
+    Raises InvalidInputError above the limit, which only the caller's operations can exceed, and for
+    text that is not valid Unicode.
     """
     try:
         data = encode_model(epoch)
@@ -113,25 +116,26 @@ def encode_epoch(epoch: Epoch, limit: int = EPOCH_LIMIT) -> bytes:
         raise InvalidInputError(f"This change cannot be written as JSON: {error}.") from error
     if len(data) > limit:
         raise InvalidInputError(
-            f"This change takes {len(data)} bytes in the log where {limit} are allowed;"
-            " divide it into several, each by a condition that meets fewer RowSets."
+            f"This change takes {len(data)} bytes in the log, and at most {limit} are allowed;"
+            " divide it into several changes, each with a condition that meets fewer RowSets."
         )
     return data
 
 
 def is_epoch(data: bytes, number: int, transaction: str, name: str) -> bool:
-    """Whether an epoch file is that of a transaction, told from its first keys alone.
+    """Return whether an epoch file belongs to a transaction. Cost: parses nothing.
 
-    Writers put them first, in this order. Raises CorruptionError for damage anywhere in the file.
+    Writers put the keys that tell this first, in a fixed order. Raises CorruptionError for damage
+    anywhere in the file.
     """
     first = f'{{"format_version":{FORMAT_VERSION},"epoch":{number},"transaction":"{transaction}",'
     return unseal(data, name).startswith(first.encode())
 
 
 def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
-    """Read what lies in slot `number` of the log: an epoch, or the stub of a removed one.
+    """Read the file in slot `number` of the log: an epoch, or the stub of a removed one.
 
-    Raises as `decode_model`; CorruptionError too when the file belongs to another slot.
+    Raises as `decode_model`. Raises CorruptionError also if the file belongs to another slot.
     """
     body = unseal(data, name)
     item: Epoch | Stub
@@ -145,7 +149,9 @@ def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:
     if own != number:
         raise CorruptionError(f"{name} holds epoch {own}: files of the log were exchanged.")
     if isinstance(item, Stub) and not number <= item.floor == item.anchor.epoch:
-        raise CorruptionError(f"{name} is a stub above the floor, or names no checkpoint of it.")
+        raise CorruptionError(
+            f"{name} is a stub above the floor, or does not name the floor's anchor."
+        )
     return item
 
 
@@ -162,7 +168,7 @@ def _translated(error: ValidationError, name: str) -> CorruptionError | Unsuppor
 
 
 def _unknown(problem: Any) -> str | None:
-    """What a validation error says about newer formats; None when it is plain damage."""
+    """Name what a newer format would explain in a validation error; None for plain damage."""
     location, kind = problem["loc"], problem["type"]
     if kind == "extra_forbidden":
         return f"the key {_path(location)!r}"

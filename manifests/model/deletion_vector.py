@@ -1,7 +1,7 @@
-"""Deletion vectors: which rows of one RowSet are gone.
+"""Deletion vectors: which rows of one RowSet are deleted.
 
-The bytes are a Roaring bitmap of row numbers in the portable format, without anything around
-them; length and checksum are in the log, which also holds small ones whole.
+The bytes are a bare Roaring bitmap of row numbers in the portable format. The log has their length
+and checksum, and stores small vectors itself.
 Spec: docs/spec/deletion-vector.md
 """
 
@@ -25,27 +25,27 @@ from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.store.base import ObjectStore
 
 SIZE_LIMIT = 2**30
-"""No vector is larger, in bytes: 2**32 rows take half as much."""
+"""The most bytes of a vector; 2**32 rows take half as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector:
-    """Row numbers of one RowSet that are gone. A value: replaced, never changed."""
+    """The deleted row numbers of one RowSet. A value: it is replaced, never changed."""
 
     rows: FrozenBitMap
 
     @classmethod
     def of(cls, rows: Iterable[int]) -> DeletionVector:
-        """The vector of some row numbers, each 0 or more and below 2**32."""
+        """Return the vector of these row numbers, each 0 or more and below 2**32."""
         return cls(FrozenBitMap(rows))
 
     @property
     def cardinality(self) -> int:
-        """How many rows are gone."""
+        """The number of deleted rows."""
         return len(self.rows)
 
     def keep_mask(self, first_row: int, count: int) -> NDArray[np.bool_]:
-        """For each of `count` rows from `first_row` on, whether it is still there."""
+        """Return a mask of `count` rows from `first_row` on: True for a live row."""
         mask = np.ones(count, dtype=np.bool_)
         if self.rows.range_cardinality(first_row, first_row + count):
             gone = self.rows & BitMap(range(first_row, first_row + count))
@@ -54,7 +54,7 @@ class DeletionVector:
 
 
 def encode_deletion_vector(vector: DeletionVector) -> bytes:
-    """Write a vector in the portable Roaring format, with runs where they are shorter."""
+    """Write a vector in the portable Roaring format, with run containers where they are shorter."""
     bitmap = BitMap(vector.rows)
     bitmap.run_optimize()
     return bytes(bitmap.serialize())
@@ -65,14 +65,14 @@ def decode_deletion_vector(
 ) -> DeletionVector:
     """Read the vector of a RowSet with `row_count` rows.
 
-    Raises CorruptionError naming `name` when length, checksum or cardinality differ from what the
-    log says, or when a row lies beyond the RowSet.
+    Raises CorruptionError, which names `name`, if length, checksum or cardinality differ from the
+    log, or if a row number is not below `row_count`.
     """
     verify(data, entry.check, name)
     try:
         rows = FrozenBitMap.deserialize(data)
     except (ValueError, IndexError, MemoryError) as error:
-        raise CorruptionError(f"{name} is no Roaring bitmap.") from error
+        raise CorruptionError(f"{name} is not a Roaring bitmap.") from error
     if len(rows) != entry.cardinality:
         raise CorruptionError(
             f"{name} deletes {len(rows)} rows where the log says {entry.cardinality}."
@@ -95,11 +95,12 @@ def write_deletion_vector(
     room: int | None = None,
     inline_bytes: int = LIMITS.inline_bytes,
 ) -> DeletionVectorEntry:
-    """Store a vector, and return the entry for the log.
+    """Store a vector, and return its entry for the log.
 
-    It is in the entry where it takes at most `inline_bytes`, and its text there at most `room`.
+    The entry itself holds a vector of at most `inline_bytes` whose text in the entry takes at most
+    `room`. A larger vector becomes an object. Objects are durable if `sync`.
 
-    Raises InvalidInputError for a vector that deletes nothing, StoreError.
+    Raises InvalidInputError for a vector without deleted rows; StoreError.
     """
     held = hold_deletion_vector(job, vector, predecessor)
     fits = room is None or len(held.data or "") <= room
@@ -113,9 +114,9 @@ def write_deletion_vector(
 def hold_deletion_vector(
     job: str, vector: DeletionVector, predecessor: ObjectId | None = None
 ) -> DeletionVectorEntry:
-    """The entry of a vector that is in it, however large: for states that nobody writes.
+    """Return an entry that holds the vector itself, however large, for states that are not stored.
 
-    Raises InvalidInputError for a vector that deletes nothing.
+    Raises InvalidInputError for a vector without deleted rows.
     """
     if not vector.cardinality:
         raise InvalidInputError("A deletion vector must delete at least one row.")
@@ -134,7 +135,7 @@ def read_deletion_vector(
 ) -> DeletionVector:
     """Read and verify the vector of a RowSet with `row_count` rows.
 
-    Raises CorruptionError as `decode_deletion_vector`, and when the object is missing; StoreError.
+    Raises CorruptionError as `decode_deletion_vector`, and if the object is missing; StoreError.
     """
     if entry.data is not None:
         name = f"Deletion vector {entry.object} in the log of {store.url}"

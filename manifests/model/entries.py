@@ -1,7 +1,7 @@
-"""Entries: what the log says of RowSets, deletion vectors and other stored things, as values.
+"""Entries: values that describe stored RowSets, deletion vectors and other objects in the log.
 
-Operations, checkpoints, commit messages and plans carry them. Reading one validates it, and
-unknown keys are refused. Bytes are stored as base64, bounds as tagged strings (see
+Operations, checkpoints, commit messages and plans carry entries. Reading one validates it and
+refuses unknown keys. Bytes are stored as base64, and bounds as tagged strings (see
 `statistics.py`), because JSON has no exact form of either.
 Spec: docs/spec/operations.md
 """
@@ -27,9 +27,9 @@ ObjectIdText = Annotated[str, StringConstraints(pattern=f"^{ids.OBJECT_ID.patter
 class ColumnStatistics(Model):
     """Bounds and counts of one column over some rows.
 
-    `min` and `max` are tagged strings, absent when every value is NULL or NaN or when the type
-    has no order. Bounds may be too wide, never too narrow: `exact` says that both are values
-    that occur. NaN is counted, not bounded.
+    `min` and `max` are tagged strings. They are absent if every value is NULL or NaN, or if the
+    type has no order. Bounds may be too wide, but never too narrow. `exact` means that both are
+    values of the column. `nans` counts NaN, which bounds never cover.
     """
 
     min: str | None = None
@@ -40,18 +40,18 @@ class ColumnStatistics(Model):
 
 
 class ByteCheck(Model):
-    """Length and CRC32C of some bytes, known before they are read."""
+    """Length and CRC32C of some bytes, recorded for whoever reads them."""
 
     length: Count
     crc32c: Crc32c
 
 
 PartitionValues = tuple[str | None, ...]
-"""What all rows of a RowSet have in common: a tagged value, or None for NULL, for each field."""
+"""The partition of all rows of a RowSet: for each field a tagged value, or None for NULL."""
 
 
 class PartitionField(Model):
-    """One part of a partition layout: rows of one RowSet have one value under its transform.
+    """One field of a partition layout: all rows of a RowSet have one value under its transform.
 
     `argument` is the number of buckets, or the width to truncate to. Spec: docs/spec/partitions.md
     """
@@ -68,10 +68,10 @@ class PartitionField(Model):
 
 
 class Replacement(Model):
-    """Columns of a RowSet that were replaced: as a RowSet of its own with the same rows and cuts.
+    """Replaced columns of a RowSet, stored as a RowSet of their own with the same rows and cuts.
 
-    `columns` are those that are read from it; its footer may have others, replaced again since.
-    The other fields are those of a `RowSetEntry`.
+    Readers read `columns` from it. Its footer may list more columns, which were replaced again
+    later. The other fields are those of a `RowSetEntry`.
     """
 
     columns: Annotated[tuple[ColumnNumber, ...], Field(min_length=1)]
@@ -84,13 +84,14 @@ class Replacement(Model):
 
 
 class RowSetEntry(Model):
-    """One RowSet as the log knows it; its id is given by the fold, never stored.
+    """The description of one RowSet in the log. The fold gives the RowSet its id.
 
-    `bytes` counts everything stored for the RowSet but its `replacements`. Packed and inline
-    RowSets are one string of that length with the footer at its end. `cuts` is the number of rows
-    between cuts where that is regular (the last stretch may be shorter), else the row index at
-    which each stretch ends. `data` is present exactly for inline ones. `partition` has a value for
-    each field of the layout `partition_layout_id`; it is absent for layout 0, which has none.
+    `bytes` counts all stored bytes of the RowSet except its `replacements`. A packed or inline
+    RowSet is one string of that length, with the footer at its end. `cuts` is the number of rows
+    between cuts if that number is regular (the last stretch may be shorter). Otherwise it lists the
+    row index at the end of each stretch. `data` is present only for inline RowSets. `partition` has
+    a value for each field of the layout `partition_layout_id`. It is absent for layout 0, which has
+    no fields.
     """
 
     object: ObjectIdText
@@ -110,15 +111,15 @@ class RowSetEntry(Model):
 
     @property
     def byte_count(self) -> int:
-        """Stored bytes, those of replaced columns included."""
+        """The stored bytes, including those of replaced columns."""
         return self.bytes + sum(each.bytes for each in self.replacements or ())
 
 
 class DeletionVectorEntry(Model):
-    """The rows of one RowSet that are gone: replaces the vector before it, which it names.
+    """The deleted rows of one RowSet. It replaces the vector that `predecessor` names.
 
-    `data` is the Roaring bitmap (portable format) in base64; absent, the bitmap is the object
-    of that id.
+    `data` is the Roaring bitmap (portable format) in base64. If it is absent, the bitmap is the
+    object `object`.
     """
 
     object: ObjectIdText
@@ -129,9 +130,9 @@ class DeletionVectorEntry(Model):
 
 
 class SegmentEntry(Model):
-    """An object that holds the entries of many RowSets of one table, and what they add up to.
+    """An object that holds the entries of many RowSets of one table, and their totals.
 
-    `row_count` counts rows as stored, `deleted_count` those of them that the vectors in the
+    `row_count` counts rows as stored. `deleted_count` counts those rows that the vectors in the
     segment delete. `statistics` cover the columns for which every entry has statistics.
     """
 
@@ -145,14 +146,14 @@ class SegmentEntry(Model):
 
 
 class SortField(Model):
-    """One column of a sort key. NULL sorts first ascending and last descending."""
+    """One column of a sort key. NULL sorts first if ascending, and last if descending."""
 
     column: ColumnNumber
     descending: bool = False
 
 
 class OriginEntry(Model):
-    """Where each row of a compaction comes from: an object, or `data` in base64."""
+    """The source of each row of a compaction: an object, or `data` in base64."""
 
     object: ObjectIdText
     check: ByteCheck

@@ -1,4 +1,4 @@
-"""The objects that operations name, or remove. Pure.
+"""The objects that operations name or remove. Pure.
 
 Spec: docs/spec/vacuum.md#references
 """
@@ -21,7 +21,7 @@ from colonnade.manifests.model.operations import (
 
 
 def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
-    """The objects that operations name themselves; those within a segment are not among them."""
+    """Yield the ids of the objects that operations name, without those that a segment names."""
     for operation in operations:
         match operation:
             case AddRowSet():
@@ -49,7 +49,7 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
 
 
 def removed_objects(operations: Iterable[Operation]) -> set[str]:
-    """The objects that vacuums among operations remove."""
+    """Return the ids of the objects that vacuum operations remove."""
     return {name for op in operations if isinstance(op, Vacuum) for name in op.victims}
 
 

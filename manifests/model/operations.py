@@ -1,6 +1,6 @@
-"""Operations, tagged by `op`, and the epoch that says them: the schema of the log.
+"""Operations, tagged by `op`, and the epoch that lists them: the schema of the log.
 
-Reading an epoch validates it, and unknown operations or keys are refused.
+Reading an epoch validates it and refuses unknown operations and keys.
 Spec: docs/spec/operations.md
 """
 
@@ -31,20 +31,21 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.schema import Model, TableSchema
 
 FORMAT_VERSION = 1
-"""The version of the bytes that this code writes, and the only one that it reads."""
+"""The format version that this code writes, and the only one that it reads."""
 
 TableName = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 TransactionIdText = Annotated[str, StringConstraints(pattern=f"^{ids.TRANSACTION_ID.pattern}$")]
 SlotCount = Annotated[int, Field(ge=1, le=2**32)]
 RowKind = Literal["delete", "update", "merge"]
-"""The statement that rows are gone by; after the latter two they live on in another RowSet."""
+"""The statement that removed rows. After an update or merge, the rows are in another RowSet."""
 
 
 class CreateDatabase(Model):
-    """The only operation of epoch 0.
+    """Create the database. This is the only operation of epoch 0.
 
-    A `lone_table` database holds one table at most, whose objects lie at the root. Slots of the log
-    are freed in blocks of `slot_block`; without it they stay taken.
+    A `lone_table` database has at most one table, whose objects are at the root. With a
+    `slot_block`, vacuum frees the slots of removed epochs in blocks of that many slots. Without it,
+    slots are never freed.
     """
 
     op: Literal["create_database"] = "create_database"
@@ -57,16 +58,16 @@ class CreateDatabase(Model):
 
 
 class DropDatabase(Model):
-    """End the log: no epoch follows, and whoever removes the files may begin.
+    """End the log: no epoch follows, and the files may be removed.
 
-    The only operation of its epoch.
+    This is the only operation of its epoch.
     """
 
     op: Literal["drop_database"] = "drop_database"
 
 
 class CreateTable(Model):
-    """Give a name to a new, empty table; `partition_fields`, where it has some, are layout 1."""
+    """Create a new, empty table with a name. `partition_fields`, if given, become layout 1."""
 
     op: Literal["create_table"] = "create_table"
     table: TableIdText
@@ -80,17 +81,17 @@ class CreateTable(Model):
 
 
 class DropTable(Model):
-    """Remove a table and its name; its files stay until vacuum."""
+    """Remove a table and its name. Its files stay until vacuum."""
 
     op: Literal["drop_table"] = "drop_table"
     table: TableIdText
 
 
 class AlterSchema(Model):
-    """Replace the columns of a table; fields that stay keep their ids.
+    """Replace the columns of a table. Fields that stay keep their ids.
 
-    `schema_id` is the one after the current. Ids below the table's `next_column_id` that its
-    columns do not have belonged to dropped ones and do not come back.
+    `schema_id` is the current schema id plus one. Ids below the table's `next_column_id` that no
+    column has belonged to dropped columns, and are not used again.
     """
 
     op: Literal["alter_schema"] = "alter_schema"
@@ -101,9 +102,10 @@ class AlterSchema(Model):
 
 
 class SetPartitionLayout(Model):
-    """Partition what is written from here on by other fields; RowSets that are there stay.
+    """Change the partition fields of RowSets that are written later. Existing RowSets stay.
 
-    `layout_id` is that of an earlier layout with the same fields, 0 without fields, or the next.
+    `layout_id` is 0 without fields, the id of an earlier layout with the same fields, or the next
+    id.
     """
 
     op: Literal["set_partition_layout"] = "set_partition_layout"
@@ -113,7 +115,7 @@ class SetPartitionLayout(Model):
 
 
 class SetProperties(Model):
-    """Set properties of a table, and remove some; removing one that is not there does nothing."""
+    """Set and remove properties of a table. Removing an unknown property has no effect."""
 
     op: Literal["set_properties"] = "set_properties"
     table: TableIdText
@@ -122,7 +124,7 @@ class SetProperties(Model):
 
 
 class SetComment(Model):
-    """Say what a table is for; without a comment, remove it."""
+    """Set the comment of a table, or remove it if `comment` is absent."""
 
     op: Literal["set_comment"] = "set_comment"
     table: TableIdText
@@ -130,7 +132,7 @@ class SetComment(Model):
 
 
 class RenameTable(Model):
-    """Give a table another name, which must be free. Moves no file."""
+    """Change the name of a table. The new name must be free. No file moves."""
 
     op: Literal["rename_table"] = "rename_table"
     table: TableIdText
@@ -138,9 +140,9 @@ class RenameTable(Model):
 
 
 class AddRowSet(Model):
-    """Add a RowSet; the fold gives it the table's next RowSet id.
+    """Add a RowSet. The fold gives it the table's next RowSet id.
 
-    `vector`: rows of it that are gone from the beginning, but never all.
+    `vector` deletes some of its rows from the beginning, but never all.
     """
 
     op: Literal["add_rowset"] = "add_rowset"
@@ -150,9 +152,9 @@ class AddRowSet(Model):
 
 
 class AddRowSets(Model):
-    """Add the RowSets of a segment: what a change does whose entries are too many for an epoch.
+    """Add the RowSets of a segment, for a change with too many entries for one epoch.
 
-    Each gets the id that it would get from an `add_rowset` of its own, in the segment's order.
+    In the segment's order, each RowSet gets the id that an `add_rowset` of its own would give it.
     """
 
     op: Literal["add_rowsets"] = "add_rowsets"
@@ -161,10 +163,11 @@ class AddRowSets(Model):
 
 
 class DropRowSet(Model):
-    """Remove RowSets: inclusive ranges of ids that ascend and do not overlap.
+    """Remove RowSets. The ranges of ids are inclusive, ascend and do not overlap.
 
-    With a `kind`, a statement of that kind took all rows that they still had. Without one, even
-    without ranges, the change replaces what the table held at its base.
+    With a `kind`, a statement of that kind removed all remaining rows of the RowSets. Without a
+    `kind`, the change replaces the whole content that the table had at the base, even if there are
+    no ranges.
     """
 
     op: Literal["drop_rowset"] = "drop_rowset"
@@ -174,9 +177,10 @@ class DropRowSet(Model):
 
 
 class AddDeletionVector(Model):
-    """Replace the deletion vector of one RowSet; the rows that are newly gone were deleted.
+    """Replace the deletion vector of one RowSet.
 
-    With a `kind` they were moved: the same epoch adds what became of them.
+    Without a `kind`, the rows that the old vector does not have were deleted. With a `kind` they
+    were moved: the same epoch adds their new versions.
     """
 
     op: Literal["add_deletion_vector"] = "add_deletion_vector"
@@ -187,11 +191,11 @@ class AddDeletionVector(Model):
 
 
 class ReplaceColumn(Model):
-    """Give a RowSet other values in some columns; all others, and its rows, stay as they are.
+    """Replace the values of some columns of a RowSet. Its rows and other columns stay unchanged.
 
-    `statistics` are those of the columns from here on. `changed` are the rows whose values are
-    other ones, absent for all rows. `predecessors` are the objects of replacements that had the
-    columns until then.
+    `statistics` are the new statistics of the columns. `changed` are the rows whose values differ;
+    it is absent if all rows may. `predecessors` are the objects of the replacements that held the
+    columns before.
     """
 
     op: Literal["replace_column"] = "replace_column"
@@ -204,7 +208,7 @@ class ReplaceColumn(Model):
 
 
 class CompactionInput(Model):
-    """A RowSet that a compaction read: its rows as stored, and the vector that it left out."""
+    """A RowSet that a compaction read: its stored rows, and the deletion vector that it applied."""
 
     rowset: RowSetNumber
     rows: RowCount
@@ -212,23 +216,23 @@ class CompactionInput(Model):
 
 
 class CompactionOutput(Model):
-    """A RowSet that a compaction wrote; `vector`: rows that went while it was at work."""
+    """A RowSet that a compaction wrote. `vector` has the rows deleted during the compaction."""
 
     rowset: RowSetEntry
     vector: DeletionVectorEntry | None = None
 
     @property
     def is_empty(self) -> bool:
-        """Whether no row of it is left."""
+        """Whether all its rows are deleted."""
         return self.vector is not None and self.vector.cardinality >= self.rowset.rows
 
 
 class Compaction(Model):
-    """Replace RowSets by others with the same rows.
+    """Replace RowSets by new RowSets with the same rows.
 
-    The outputs, in order, hold the rows of all inputs that their vectors leave: in the order of
-    the inputs, or in any order that `origin` then tells. An output of which no row is left takes
-    its id and is not added.
+    The outputs, in order, hold all rows of the inputs that the inputs' vectors do not delete. The
+    rows are in the order of the inputs, or in the order that `origin` records. An output without
+    live rows takes an id, but is not added.
     """
 
     op: Literal["compaction"] = "compaction"
@@ -239,9 +243,9 @@ class Compaction(Model):
 
 
 class Txn(Model):
-    """A batch of an application has landed; its versions grow, and are told apart by nothing else.
+    """Record that a batch of an application was committed. Versions of an application only grow.
 
-    A change that brings a version not above the table's last one has landed before.
+    A change whose version is not above the table's last one was committed before.
     """
 
     op: Literal["txn"] = "txn"
@@ -251,11 +255,11 @@ class Txn(Model):
 
 
 class Restore(Model):
-    """The table is again as it was at an epoch; the rows come and go by operations beside this.
+    """Restore a table to its state at an epoch. Other operations of the epoch change the rows.
 
-    `table_schema` are its columns then, where they differ: ids of columns that were dropped since
-    come back, because the RowSets that come back have them. `partition_layout_id` is the layout
-    then, where it is another.
+    `table_schema` has the columns of that state if they differ. Ids of columns that were dropped
+    since are used again, because the restored RowSets have them. `partition_layout_id` is the
+    layout of that state if it differs.
     """
 
     op: Literal["restore"] = "restore"
@@ -266,7 +270,7 @@ class Restore(Model):
 
 
 class Tag(Model):
-    """Give an epoch a name, which must be free; it stays readable as long as it has one."""
+    """Name an epoch. The name must be free. The epoch stays readable while it has a name."""
 
     op: Literal["tag"] = "tag"
     name: TableName
@@ -274,14 +278,14 @@ class Tag(Model):
 
 
 class Untag(Model):
-    """Take a name away from its epoch."""
+    """Remove a name of an epoch."""
 
     op: Literal["untag"] = "untag"
     name: TableName
 
 
 class Pin(Model):
-    """Keep an epoch readable until a time, in ms since 1970 UTC; again under its name: longer."""
+    """Keep an epoch readable until `until_ms` (ms since 1970 UTC). Repeat it to extend the time."""
 
     op: Literal["pin"] = "pin"
     name: TableName
@@ -290,14 +294,14 @@ class Pin(Model):
 
 
 class Unpin(Model):
-    """Give a pin up before its time."""
+    """End a pin before its time."""
 
     op: Literal["unpin"] = "unpin"
     name: TableName
 
 
 class Anchor(Model):
-    """A checkpoint that was read back whole and is live data from here on (retention)."""
+    """A checkpoint that was read back whole, and is live data from then on (retention)."""
 
     op: Literal["anchor"] = "anchor"
     epoch: Count
@@ -306,9 +310,10 @@ class Anchor(Model):
 
 
 class Lease(Model):
-    """A job is at work since an epoch: its files, and epochs from there on, are kept until a time.
+    """Keep the files of a running job, and epochs from `epoch` on, until `until_ms`.
 
-    In ms since 1970 UTC; 0 ends the lease. Again for the same job: renew it.
+    `until_ms` is in ms since 1970 UTC; 0 ends the lease. A repeated lease of the same job renews
+    it.
     """
 
     op: Literal["lease"] = "lease"
@@ -318,11 +323,11 @@ class Lease(Model):
 
 
 class Vacuum(Model):
-    """Let go of what is not needed any more: named here first, and removed afterwards.
+    """Remove objects and old epochs. Vacuum deletes the files after this epoch names them.
 
-    From here on epochs below `floor` are gone, but for those that an anchor stores. `anchors` are
-    all there are: one for the floor, one for each epoch below it that a tag or pin keeps.
-    `victims` are objects that no epoch names that is kept.
+    From this epoch on, epochs below `floor` are removed, except those with an anchor. `anchors`
+    lists all anchors: one for the floor, and one for each epoch below it that a tag or pin keeps.
+    `victims` are objects that no kept epoch names.
     """
 
     op: Literal["vacuum"] = "vacuum"
@@ -372,10 +377,10 @@ Operation = Annotated[
 class Epoch(Model):
     """One committed step of the log.
 
-    `transaction` identifies the change across re-sends, `previous` is the transaction of the
-    epoch before (none for epoch 0), `base` the epoch that the change was planned on. `time_ms`
-    is milliseconds since 1970 UTC and grows strictly along the log. `metrics` count, for people,
-    what a statement did.
+    `transaction` identifies the change, also when it is sent again. `previous` is the transaction
+    of the previous epoch (absent for epoch 0). `base` is the epoch that the change was planned on.
+    `time_ms` is in ms since 1970 UTC and grows strictly along the log. `metrics` count, for people,
+    the effects of a statement.
     """
 
     format_version: Literal[1] = 1
@@ -392,7 +397,7 @@ class Epoch(Model):
 
 
 class EpochIdentity(Model):
-    """What tells one epoch from all others, and a stub (no transaction) from an epoch."""
+    """The part of a slot's file that identifies an epoch. A stub has no transaction."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -400,9 +405,9 @@ class EpochIdentity(Model):
 
 
 class Stub(Model):
-    """What retention leaves in the slot of a removed epoch, so that the slot is never free.
+    """The file in the slot of an epoch that retention removed. The slot is therefore never free.
 
-    `floor` is the oldest epoch that can still be read; its state is the anchored checkpoint.
+    `floor` is the oldest readable epoch. `anchor` is the checkpoint of its state.
     """
 
     format_version: Literal[1] = 1

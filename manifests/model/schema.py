@@ -1,9 +1,9 @@
-"""Table schemas as the log stores them: types, fields, and the ids that files carry.
+"""Table schemas as the log stores them: types, fields, and the column ids that files use.
 
-A primitive type is written as Spark writes it (`"long"`, `"decimal(12,2)"`); a nested type is an
-object tagged by `type`. Every field, nested ones included, has an id that the table gives once
-and never again: files know columns by id, and names live only here. Nothing in this module knows
-Arrow or Spark: `colonnade.tableformat.types.arrow_types` and `colonnade.spark_ext.types` translate.
+A primitive type is written as Spark writes it (`"long"`, `"decimal(12,2)"`). A nested type is an
+object tagged by `type`. Every field, nested ones included, has an id that its table gives only
+once. Files know columns by id, and names are stored only here. This module does not know Arrow or
+Spark: `colonnade.tableformat.types.arrow_types` and `colonnade.spark_ext.types` translate.
 Spec: docs/spec/types.md
 """
 
@@ -19,9 +19,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
 ROW_HANDLER = "_row_handler"
-"""The one name that no column may have: statements that change rows find them by this column.
+"""The only reserved column name: statements that change rows find rows by this column.
 
-Other columns that readers offer beside those of a table are hidden by columns of their names.
+Readers offer other columns beside those of a table. A table's column of the same name hides such a
+column.
 """
 
 _PLAIN = frozenset(
@@ -52,12 +53,12 @@ def _check_primitive(name: str) -> str:
         )
     precision, scale = decimal_digits(name) or (1, 0)
     if not (1 <= precision <= 38 and scale <= precision):
-        raise ValueError(f"{name!r} needs 1 to 38 digits and a scale of at most as many")
+        raise ValueError(f"{name!r} must have 1 to 38 digits, and a scale of at most its digits")
     return name
 
 
 def decimal_digits(type_name: str) -> tuple[int, int] | None:
-    """Precision and scale of a decimal type; None for any other."""
+    """Return precision and scale of a decimal type; None for any other type."""
     match = _PARAMETRIC.fullmatch(type_name)
     if match is None or match["precision"] is None:
         return None
@@ -65,17 +66,19 @@ def decimal_digits(type_name: str) -> tuple[int, int] | None:
 
 
 NESTING_LIMIT = 50
-"""A type is nested at most so deep; parsers of JSON, this one's included, give up further down."""
+"""The deepest nesting of a type. JSON parsers, including the one here, fail on deeper nesting."""
 
 
 METADATA_LIMIT = 2**18
-"""Most bytes of metadata in all fields of a table: each change of its columns repeats them."""
+"""The most bytes of metadata in all fields of a table: each change of columns repeats them."""
 
 
 def _check_metadata(text: str) -> str:
-    orjson.loads(text)  # raises for what is not JSON
+    orjson.loads(text)  # raises for text that is not JSON
     if not text.lstrip().startswith("{"):
-        raise ValueError(f"metadata is a JSON object as text, such as {{}}, not {text!r:.100}")
+        raise ValueError(
+            f"metadata must be the text of a JSON object, such as {{}}, not {text!r:.100}"
+        )
     return text
 
 
@@ -86,9 +89,9 @@ class Model(BaseModel):
 
 
 class InputModel(Model):
-    """A stored value that users make too: a call that does not fit raises InvalidInputError.
+    """Base of stored values that users also make. An invalid call raises InvalidInputError.
 
-    Reading one from bytes raises pydantic's ValidationError, like every other model.
+    Reading an invalid value from bytes raises pydantic's ValidationError, like every other model.
     """
 
     if not TYPE_CHECKING:
@@ -99,12 +102,12 @@ class InputModel(Model):
             except ValidationError as error:
                 raise InvalidInputError(_sentence(type(self), values, error)) from error
 
-        # Tells pydantic to validate bytes without a detour through this method.
+        # This makes pydantic validate bytes without calling this method.
         __init__.__pydantic_base_init__ = True
 
 
 def _sentence(model: type[Model], values: dict[str, Any], error: ValidationError) -> str:
-    """The first complaint of pydantic about a call."""
+    """Return the first complaint of pydantic about a call as one sentence."""
     first = error.errors(include_url=False)[0]
     what = f"{model.__name__} {values['name']!r}" if "name" in values else model.__name__
     cause = first.get("ctx", {}).get("error")
@@ -116,14 +119,14 @@ PrimitiveType = Annotated[str, AfterValidator(_check_primitive)]
 
 
 class ArrayType(InputModel):
-    """A list of values of one type."""
+    """A list of elements of one type."""
 
     type: Literal["array"] = "array"
     element: SchemaField
 
 
 class MapType(InputModel):
-    """Pairs of a key, never null, and a value."""
+    """A map of keys, which are never NULL, to values."""
 
     type: Literal["map"] = "map"
     key: SchemaField
@@ -131,7 +134,7 @@ class MapType(InputModel):
 
 
 class StructType(InputModel):
-    """Named fields."""
+    """A struct of named fields."""
 
     type: Literal["struct"] = "struct"
     fields: tuple[SchemaField, ...]
@@ -141,11 +144,11 @@ DataType = PrimitiveType | Annotated[ArrayType | MapType | StructType, Field(dis
 
 
 class SchemaField(InputModel):
-    """One column, or one nested field of it.
+    """One column, or one nested field of a column.
 
-    `id` is 0 only before the table has given one. Elements, keys and values of nested types are
-    fields too, named `element`, `key` and `value`. `metadata` is what users say of the field beside
-    its comment: a JSON object, as text. Colonnade keeps it and gives it no meaning.
+    `id` is 0 until the table gives the field an id. Elements, keys and values of nested types are
+    fields too, named `element`, `key` and `value`. `metadata` is a JSON object, as text, that users
+    attach to the field. Colonnade keeps it and gives it no meaning.
     """
 
     id: Annotated[int, Field(ge=0, le=2_147_483_647)] = 0
@@ -156,7 +159,7 @@ class SchemaField(InputModel):
     metadata: Annotated[str, AfterValidator(_check_metadata)] | None = None
 
     def children(self) -> tuple[SchemaField, ...]:
-        """The nested fields, in order; empty for a primitive."""
+        """Return the nested fields, in order; empty for a primitive type."""
         match self.type:
             case ArrayType(element=element):
                 return (element,)
@@ -168,7 +171,7 @@ class SchemaField(InputModel):
                 return ()
 
     def with_children(self, children: Iterable[SchemaField]) -> SchemaField:
-        """The same field with other nested fields, given in the order of `children()`."""
+        """Return the field with other nested fields, given in the order of `children()`."""
         nested = tuple(children)
         match self.type:
             case ArrayType():
@@ -189,13 +192,13 @@ class TableSchema(InputModel):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Column names in order."""
+        """The column names, in order."""
         return tuple(field.name for field in self.fields)
 
     def field(self, name: str) -> SchemaField:
-        """Find a column by name: exactly, else without regard to case.
+        """Find a column by its exact name, or else without regard to case.
 
-        Raises NotFoundError that lists the columns there are.
+        Raises NotFoundError, which lists the columns.
         """
         folded = name.casefold()
         found = next((f for f in self.fields if f.name == name), None) or next(
@@ -214,20 +217,20 @@ class TableSchema(InputModel):
         raise NotFoundError(f"No column has the id {column_id}.")
 
     def select(self, names: Iterable[str]) -> TableSchema:
-        """The columns named, in the order given. Raises NotFoundError for an unknown one."""
+        """Return the named columns, in the given order. Raises NotFoundError for unknown ones."""
         exact = {field.name: field for field in self.fields}
         return TableSchema(fields=tuple(exact.get(name) or self.field(name) for name in names))
 
 
 def walk(fields: Iterable[SchemaField]) -> Iterator[SchemaField]:
-    """Every field, nested ones included, parents before children."""
+    """Yield every field, nested ones included, parents before children."""
     for field in fields:
         yield field
         yield from walk(field.children())
 
 
 def type_text(data_type: DataType) -> str:
-    """A type as SQL writes it, for messages."""
+    """Return a type as SQL writes it, for messages."""
     match data_type:
         case ArrayType(element=element):
             return f"array<{type_text(element.type)}>"
@@ -240,11 +243,11 @@ def type_text(data_type: DataType) -> str:
 
 
 def check_schema(schema: TableSchema) -> None:
-    """Refuse what no table may have.
+    """Refuse a schema that no table may have.
 
-    Raises InvalidInputError that names the column: no columns at all, a name that is empty,
-    reserved or cut off by others, two names in one struct that differ by case only, a nullable map
-    key, nesting without end, metadata beyond its limit.
+    Raises InvalidInputError, which names the column, for: no columns; a name that is empty,
+    reserved or has a NUL; two names in one struct that differ only by case; a nullable map key;
+    nesting or metadata beyond its limit.
     """
     if not schema.fields:
         raise InvalidInputError("A table needs at least one column.")
@@ -252,8 +255,8 @@ def check_schema(schema: TableSchema) -> None:
     for field in schema.fields:
         if field.name.casefold() == ROW_HANDLER:
             raise InvalidInputError(
-                f"Column name {field.name!r} is reserved: statements that change rows find them by"
-                " a column of this name; choose another."
+                f"Column name {field.name!r} is reserved for statements that change rows; choose"
+                " another name."
             )
     _check_names(schema.fields, "")
     for field in walk(schema.fields):
@@ -269,7 +272,7 @@ def _check_depth(schema: TableSchema) -> None:
     if level:
         raise InvalidInputError(
             f"The type of column {level[0][0]!r} is nested more than {NESTING_LIMIT} deep; store"
-            " what is further down as text, or as a variant."
+            " the deeper levels as text or as a variant."
         )
 
 
@@ -281,13 +284,13 @@ def _check_metadata_size(schema: TableSchema) -> None:
     if (total := sum(sizes.values())) > METADATA_LIMIT:
         largest = max(sizes, key=lambda name: sizes[name])
         raise InvalidInputError(
-            f"The metadata of the columns takes {total} bytes where {METADATA_LIMIT} are allowed,"
-            f" and column {largest!r} has {sizes[largest]} of them; remove some of it."
+            f"The metadata of the columns takes {total} bytes, and at most {METADATA_LIMIT} are"
+            f" allowed; column {largest!r} has {sizes[largest]} of them. Remove some of it."
         )
 
 
 def without_metadata(schema: TableSchema) -> TableSchema:
-    """The same columns without their metadata, which means nothing to a scan."""
+    """Return the same columns without their metadata, which has no meaning for a scan."""
 
     def bare(field: SchemaField) -> SchemaField:
         nested = field.with_children(map(bare, field.children()))
@@ -306,13 +309,14 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
             raise InvalidInputError(f"A field of {path.rstrip('.') or 'the table'} has no name.")
         if "\0" in field.name:
             raise InvalidInputError(
-                f"Column name {full!r} holds a NUL, where Arrow's C interface cuts a name off."
+                f"Column name {full!r} holds a NUL, which Arrow's C interface cannot carry;"
+                " choose another name."
             )
         folded = field.name.casefold()
         if (other := seen.get(folded)) is not None:
             raise InvalidInputError(
-                f"Columns {other!r} and {full!r} are the same name; names may not differ by"
-                " case only."
+                f"Columns {other!r} and {full!r} are the same name; names must differ by more than"
+                " case."
             )
         seen[folded] = full
         _check_names(field.children(), full + ".")
@@ -321,7 +325,7 @@ def _check_names(fields: tuple[SchemaField, ...], path: str) -> None:
 def assign_ids(schema: TableSchema, next_id: int) -> tuple[TableSchema, int]:
     """Give every field the next free id, parents before children, top-level columns first.
 
-    Returns the schema with ids and the first id still free.
+    Returns the schema with ids, and the next free id.
     """
 
     def number(fields: tuple[SchemaField, ...]) -> tuple[SchemaField, ...]:

@@ -1,11 +1,11 @@
 """Bounds as tagged strings.
 
-JSON numbers cannot carry a 64-bit integer, a decimal or an infinity exactly, so a bound is a
-string that begins with a tag:
+JSON numbers cannot represent a 64-bit integer, a decimal or an infinity exactly. A bound is
+therefore a string that begins with a tag:
 
-    i:-42        integers, and what is stored as one: booleans (0, 1), dates (days), timestamps
-                 (microseconds), times (nanoseconds), intervals (months or microseconds) and
-                 decimals (unscaled value)
+    i:-42        integers, and types stored as integers: booleans (0, 1), dates (days),
+                 timestamps (microseconds), times (nanoseconds), intervals (months or
+                 microseconds) and decimals (unscaled value)
     f:0.1        float and double: the shortest text that reads back as the same value, inf, -inf
     s:text       strings; compared by code point, which is the order of their UTF-8 bytes
     b:AAE=       binary in base64; compared byte by byte
@@ -24,16 +24,16 @@ from colonnade.manifests.model.schema import SchemaField
 Bound = int | float | str | bytes
 
 BoundKinds = tuple[type[Bound], ...]
-"""The classes that a bound may have; none where there may be no bound."""
+"""The classes that a bound may have; empty for a type without bounds."""
 
 ANY_KIND: BoundKinds = (int, float, str, bytes)
 
 LOG_BOUND_LENGTH = 32
-"""Code points or bytes that a bound keeps in the log."""
+"""The length to which the log cuts a bound, in code points or bytes."""
 
 
 def bound_kinds(column: SchemaField) -> BoundKinds:
-    """What the bounds of a column are: one class, or none where its type has no order."""
+    """Return the class of a column's bounds, or nothing if its type has no order."""
     name = column.type
     if not isinstance(name, str) or name == "variant" or " collate " in name:
         return ()
@@ -45,7 +45,7 @@ def bound_kinds(column: SchemaField) -> BoundKinds:
 
 
 def encode_bound(value: Bound) -> str:
-    """Write a bound with its tag. Requires: no NaN."""
+    """Write a bound with its tag. Requires: the value is not NaN."""
     if isinstance(value, str):
         return f"s:{value}"
     if isinstance(value, bytes):
@@ -56,13 +56,16 @@ def encode_bound(value: Bound) -> str:
 
 
 def decode_bound(text: str, kinds: BoundKinds = ANY_KIND) -> Bound:
-    """Read a tagged bound. Raises CorruptionError for anything else, and for other kinds."""
+    """Read a tagged bound.
+
+    Raises CorruptionError for malformed text, and for a bound whose class is not in `kinds`.
+    """
     try:
         bound = _decode(text[:2], text[2:])
     except (ValueError, binascii.Error) as error:
         raise CorruptionError(f"bound {text!r:.100} cannot be read.") from error
     if not isinstance(bound, kinds):
-        raise CorruptionError(f"bound {text!r:.100} is none of a column of this type.")
+        raise CorruptionError(f"bound {text!r:.100} does not fit a column of this type.")
     return bound
 
 
@@ -80,13 +83,13 @@ def _decode(tag: str, body: str) -> Bound:
 
 
 def value_after(prefix: str | bytes) -> str | bytes | None:
-    """The smallest value that is larger than everything beginning with `prefix`."""
+    """Return the smallest value above all values that begin with `prefix`, or None."""
     if isinstance(prefix, bytes):
         stem = prefix.rstrip(b"\xff")
         return stem[:-1] + bytes([stem[-1] + 1]) if stem else None
     text = prefix.rstrip("\U0010ffff")
     if not text:
         return None
-    # No string holds the code points from U+D800 to U+DFFF.
+    # A string cannot contain the code points from U+D800 to U+DFFF.
     following = 0xE000 if text[-1] == "\ud7ff" else ord(text[-1]) + 1
     return text[:-1] + chr(following)

@@ -1,4 +1,4 @@
-"""What a table does with text that is not valid UTF-8, as a property of it says.
+"""The table property that decides what happens to text that is not valid UTF-8.
 
 Spec: docs/spec/types.md#invalid-text
 """
@@ -13,16 +13,16 @@ from colonnade.manifests.errors import InvalidInputError
 PROPERTY = "invalid-text"
 
 TextPolicy = Literal["refuse", "replace"]
-"""Whether such text is refused, or U+FFFD takes the place of the bytes at fault."""
+"""Whether invalid text is refused, or U+FFFD replaces its invalid bytes."""
 
 
 def text_policy(properties: Mapping[str, str]) -> TextPolicy:
-    """What a table's properties say. A value that somebody else has set unchecked refuses."""
+    """Return the policy of a table. Any value but `replace` means `refuse`."""
     return "replace" if properties.get(PROPERTY) == "replace" else "refuse"
 
 
 def check_text_policy(properties: Mapping[str, str]) -> None:
-    """Refuse a value that the property cannot have. Raises InvalidInputError."""
+    """Refuse an invalid value of the property. Raises InvalidInputError."""
     value = properties.get(PROPERTY)
     if value is not None and value not in (known := get_args(TextPolicy)):
         raise InvalidInputError(f"Property {PROPERTY!r} is one of {known}, not {value!r}.")

@@ -41,7 +41,7 @@ def test_a_name_that_means_nothing_any_more_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("key", "text", "problem"),
     [
-        (ON + "id", "yes", "is true or false, not 'yes'"),
+        (ON + "id", "yes", "must be true or false, not 'yes'"),
         (ON + "nope", "true", "names no column: the table has id, Name, flag, ci, v"),
         (ON + "flag", "true", "'flag' of type boolean cannot have Bloom filters"),
         (ON + "ci", "true", "'ci' of type string collate UNICODE_CI cannot"),

@@ -63,7 +63,7 @@ def test_bytes_are_portable_roaring() -> None:
 def test_bytes_that_are_no_bitmap_are_named_even_when_their_checksum_holds(data: bytes) -> None:
     entry = hold_deletion_vector(JOB, DeletionVector.of([1, 2, 9]))
     wrong = entry.model_copy(update={"check": byte_check(data)})
-    with pytest.raises(CorruptionError, match=r"^v is no Roaring bitmap\.$"):
+    with pytest.raises(CorruptionError, match=r"^v is not a Roaring bitmap\.$"):
         decode_deletion_vector(data, wrong, 10, "v")
 
 

@@ -164,7 +164,7 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
         (append(partitioned("i:1", "i:2")).ops, "is none of layout 1"),
         (append(partitioned("i:1", layout=0)).ops, "is none of layout 0"),
         (append(entry().model_copy(update={"partition_layout_id": 1})).ops, "is none of layout 1"),
-        (append(partitioned("s:a")).ops, "is none of a column of this type"),
+        (append(partitioned("s:a")).ops, "does not fit a column of this type"),
         ((by(3, BY_ID, BY_ID),), "twice"),
         ((by(2, BY_X),), "of type double cannot be partitioned"),
         ((by(2, BY_ID),), "a partition layout 2 of other fields"),
