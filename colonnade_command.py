@@ -1,7 +1,7 @@
-"""The script `colonnade`: loads the command line, and ends quietly where that is interrupted.
+"""The script `colonnade`: loads the command line, and exits without a traceback on Ctrl-C.
 
-The packages that it needs take a moment to load, and whoever presses Ctrl-C meanwhile is to see no
-traceback. So this module is none of them, and imports nothing else before it is ready for that.
+The packages of the command line take a moment to load, and the user may press Ctrl-C meanwhile.
+This module therefore belongs to no package, and installs its signal handler before it imports any.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import sys
 from importlib import import_module
 
 _INTERRUPTED = 130
-"""`ExitCode.INTERRUPTED`, before that can be imported."""
+"""The value of `ExitCode.INTERRUPTED`, needed before that class can be imported."""
 
 
 def main() -> None:
     """Run the command that `sys.argv` names and end the process with its exit code."""
     quiet = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if quiet:
-        # Ends at once: in the middle of an import an exception may be taken for a failure of it.
+        # The process exits at once: an import may treat an exception as its own failure.
         signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
     run = import_module("colonnade.cli").load()
     if quiet:

@@ -1,8 +1,8 @@
-"""Lets Spark find the data source `colonnade` by name.
+"""Let Spark find the data source `colonnade` by name.
 
 Spark imports every top-level module called `pyspark_*` when it first meets a format that is not
-built in, and one import that fails hides the Python data sources of all packages. So this module
-imports nothing but pyspark's own base class; the real source is loaded when it is first used.
+built in. One import that fails hides the Python data sources of all packages. This module
+therefore imports only pyspark's own base classes, and loads the real source at its first use.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pyspark.sql.types import StructType
 
 
 class DefaultSource(DataSource):
-    """Stands for `colonnade.spark_ext.source.ColonnadeDataSource` until Spark makes use of it."""
+    """A proxy that loads `colonnade.spark_ext.source.ColonnadeDataSource` at its first use."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)

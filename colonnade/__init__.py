@@ -2,13 +2,13 @@
 
     import colonnade
 
-    trips = colonnade.create("trips", schema)            # one table, or one in a database above
-    trips.append(arrow_table)                            # one epoch
+    trips = colonnade.create("trips", schema)            # a lone table, or a table in a database
+    trips.append(arrow_table)                            # commits one epoch
     trips.scan(["day", "miles"], where="miles > 3").to_arrow()
     colonnade.open("trips").scan(epoch=1).to_pandas()    # as of an earlier epoch
 
-With Spark, which needs the extra `colonnade[spark]`: `colonnade.enable(spark)`, then
-`spark.read.format("colonnade").load(path)`, `df.write.format("colonnade")`, and `colonnade.Table`,
+The Spark half needs the extra `colonnade[spark]`. After `colonnade.enable(spark)`, use
+`spark.read.format("colonnade").load(path)`, `df.write.format("colonnade")`, `colonnade.Table` and
 `colonnade.Database`.
 """
 
@@ -80,9 +80,12 @@ create_database = ArrowDatabase.create
 open_database = ArrowDatabase.open
 """Open a database: [`ArrowDatabase.open`][colonnade.ArrowDatabase.open]."""
 verify = verify_path
-"""Look for damage where the newest state cannot be read; else use the methods `verify`."""
+"""Look for damage at a path, even where the newest state cannot be read.
 
-# Without the Spark half: a star import must work, and be fast, where there is no pyspark.
+Where the newest state can be read, use the `verify` methods of tables and databases instead.
+"""
+
+# The Spark half is left out: a star import must work without pyspark, and must be fast.
 __all__ = [
     "AddColumn",
     "AlreadyExistsError",
@@ -144,9 +147,9 @@ _NEEDS_SPARK = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load the Spark half when it is first named, so that Arrow users need no pyspark.
+    """Load the Spark half when a name of it is first used, so that Arrow users need no pyspark.
 
-    Raises `ImportError` where there is none, or an older one than the Spark half can run with.
+    Raises `ImportError` if pyspark is not installed, or if its version is not supported.
     """
     if name not in _NEEDS_SPARK:
         raise AttributeError(f"module 'colonnade' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`python -m colonnade`: the command line without an installed script."""
+"""Run the command line as `python -m colonnade`, without the installed script."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Colonnade without Spark: create, append, scan, read an earlier epoch, from DuckDB and Polars too.
+"""Use Colonnade without Spark: create, append, scan, read an earlier epoch, query with DuckDB.
 
-Needs no Java. Run it with `.venv/bin/python examples/arrow_only.py`.
+The example needs no Java. Run it with `.venv/bin/python examples/arrow_only.py`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The main job: real data into a Colonnade database through Spark, and back at any epoch.
+"""Load real data into a Colonnade database through Spark, and read it back at any epoch.
 
-Every step is done on Colonnade and on Parquet (zstd), the one right after the other: load, append,
-overwrite, query. Answers are compared. Run it with `bash examples/run`, which sets everything up.
+The steps are load, append, overwrite and query. Each step runs on Colonnade and then on Parquet
+(zstd), and the answers are compared. Run it with `bash examples/run`, which sets everything up.
 """
 
 from __future__ import annotations
@@ -115,14 +115,18 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--scale", default="0.1", help="TPC-H scale factor; 1 is 1 GB of text")
     parser.add_argument(
-        "--appends", type=int, default=12, choices=(1, 2, 3, 4, 6, 12), help="of the flights"
+        "--appends",
+        type=int,
+        default=12,
+        choices=(1, 2, 3, 4, 6, 12),
+        help="number of appends that load the flights",
     )
     parser.add_argument("--folder", type=Path, default=PROJECT / "colonnade-demo")
     return parser.parse_args()
 
 
 def clear(folder: Path) -> None:
-    """Make the folder ready for a run: what an earlier run wrote goes, its source data stays."""
+    """Prepare the folder: remove what an earlier run wrote, and keep its source data."""
     marker = folder / MARKER
     if folder.exists() and any(folder.iterdir()) and not marker.exists():
         sys.exit(f"{folder} holds other files; name an empty or a new folder with --folder.")
@@ -147,7 +151,7 @@ def start_spark() -> SparkSession:
 
 
 def warm_up(demo: Demo, folder: Path) -> None:
-    """Write and read a little on both formats, so that neither pays for what happens once."""
+    """Write and read a little on both formats, so that no measured step pays one-time costs."""
     for name in ("colonnade", "parquet"):
         path = f"{folder}/{name}"
         demo.spark.range(1000).write.format(name).mode("append").save(path)
@@ -164,7 +168,7 @@ def load_tables(demo: Demo) -> None:
 
 
 def append_flights(demo: Demo, appends: int) -> None:
-    """Append the flights of a year, equally many months at a time: as many jobs and epochs."""
+    """Append the flights of a year in `appends` batches of months; each is one job and epoch."""
     frame = demo.source("flights")
     ours, parquet = Measure(0), Measure(0)
     months = 12 // appends
@@ -177,9 +181,9 @@ def append_flights(demo: Demo, appends: int) -> None:
 
 
 def drop_cancelled_flights(demo: Demo) -> tuple[int, int]:
-    """Overwrite flights with those that took off; count the rows before it, and now.
+    """Overwrite the flights with those that took off; count the rows before and after.
 
-    Parquet can give only the second number: there, the overwrite removed the other rows.
+    Parquet can give only the second number, since its overwrite removed the earlier rows.
     """
     path = f"{demo.database}/flights"
     frame = demo.source("flights").where("dep_time is not null")
@@ -199,7 +203,7 @@ def drop_cancelled_flights(demo: Demo) -> tuple[int, int]:
 def compare_queries(demo: Demo) -> None:
     """Ask both formats the same questions, and stop if an answer differs.
 
-    Each is timed when it is asked again: whoever is first would pay for what Spark compiles once.
+    The second run of each query is timed: the first would also pay for code that Spark compiles.
     """
     ours = read_tables(demo.spark, "colonnade", demo.database)
     parquet = read_tables(demo.spark, "parquet", demo.parquet)
@@ -214,7 +218,7 @@ def compare_queries(demo: Demo) -> None:
 
 
 def read_tables(spark: SparkSession, source: str, folder: Path) -> dict[str, DataFrame]:
-    """All tables of one format, as they are now."""
+    """Open the newest state of all tables of one format."""
     tables = (*TPCH_TABLES, *FLIGHT_TABLES)
     return {table: spark.read.format(source).load(f"{folder}/{table}") for table in tables}
 
@@ -227,7 +231,7 @@ def ask(spark: SparkSession, query: str, tables: dict[str, DataFrame]) -> tuple[
 
 
 def measure(work: Callable[[], T], folder: Path | None = None) -> tuple[T, Measure]:
-    """Do the work; its result and time, and the bytes of the files it added to `folder`."""
+    """Run `work`; return its result, its time, and the bytes of the files it added to `folder`."""
     before = file_sizes(folder)
     started = time.perf_counter()
     result = work()
@@ -237,7 +241,7 @@ def measure(work: Callable[[], T], folder: Path | None = None) -> tuple[T, Measu
 
 
 def file_sizes(folder: Path | None) -> dict[Path, int]:
-    """Every file below a folder but the checksums that Hadoop adds beside its own."""
+    """Return the size of every file below a folder, except the checksum files of Hadoop."""
     if folder is None:
         return {}
     files = (path for path in folder.rglob("*") if path.suffix != ".crc" and path.is_file())
@@ -245,7 +249,7 @@ def file_sizes(folder: Path | None) -> dict[Path, int]:
 
 
 def print_next_lines(folder: Path) -> None:
-    """Name what is left, and three lines to try, ready to be copied."""
+    """Print where the tables are, and three commands to copy and try."""
     here = Path.cwd()
     left, python, examples = (
         os.path.relpath(path, here) if path.is_relative_to(here) else str(path)

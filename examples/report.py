@@ -1,4 +1,4 @@
-"""What the examples show in the terminal: progress while working, then a table of measures."""
+"""The terminal output of the examples: progress during the work, then a table of measures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.table import Table
 
 @dataclass(frozen=True)
 class Measure:
-    """What one step cost on one format: wall time, and the bytes of the files it added."""
+    """The cost of one step on one format: wall time, and the bytes of the files it added."""
 
     seconds: float
     new_bytes: int = 0
@@ -30,7 +30,7 @@ class Report:
     steps: list[tuple[str, int, Measure, Measure]] = field(default_factory=list)
 
     def add(self, step: str, row_count: int, colonnade: Measure, parquet: Measure) -> None:
-        """Note one step."""
+        """Record one step."""
         self.steps.append((step, row_count, colonnade, parquet))
 
     def print(self) -> None:
@@ -48,7 +48,7 @@ class Report:
         self.console.print(table)
 
     def track(self, title: str, items: Sequence[str]) -> Iterator[str]:
-        """Yield the items: behind a progress bar on a terminal, one line each elsewhere."""
+        """Yield the items; show a progress bar on a terminal, and one line each elsewhere."""
         if not self.console.is_terminal:
             for item in items:
                 self.console.print(f"{title}: {item}")

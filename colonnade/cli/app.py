@@ -1,4 +1,4 @@
-"""All commands, and what is the same for each: errors become one sentence and an exit code."""
+"""The list of all commands, and their error handling: one sentence and an exit code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from colonnade.manifests.version import VERSION
 Command = Callable[..., None]
 
 _UsageError: Any = typer.BadParameter.__base__
-"""A wrong option or argument of any kind: typer has no name of its own for it."""
+"""The base class of all errors about options and arguments; typer does not export it by name."""
 
 COMMANDS: dict[str, tuple[Command, ...]] = {
     "Look": (look.ls, look.show, look.schema, look.history, look.rowsets),
@@ -50,7 +50,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {
         doctor,
     ),
 }
-"""The commands by what the help lists them under; each is named as its function."""
+"""The commands by the panel of the help that lists them; each has the name of its function."""
 
 app = typer.Typer(
     help="Look into Colonnade databases, move rows in and out, and keep tables fast.",
@@ -62,7 +62,7 @@ app = typer.Typer(
 
 
 def guarded(command: Command) -> Command:
-    """The same command; whatever goes wrong becomes one sentence on standard error, and a code."""
+    """Wrap a command so that any error becomes one sentence on standard error and an exit code."""
 
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> None:
@@ -81,10 +81,10 @@ def guarded(command: Command) -> Command:
 
 
 def run(line: list[str]) -> None:
-    """Run the command of a line and end the process with its exit code.
+    """Run one command line and end the process with its exit code.
 
-    What is wrong with a line that asks for JSON is said in JSON, as every other error. JSON is
-    always UTF-8; in texts, characters that a terminal or pipe does not know become escapes.
+    With `--json`, errors about the line itself are JSON too, and all JSON is UTF-8. Without it,
+    characters that the terminal or pipe cannot encode are printed as escapes.
     """
     as_json = "--json" in line
     for stream in (sys.stdout, sys.stderr):
@@ -119,11 +119,11 @@ def _root(
         ),
     ] = False,
 ) -> None:
-    """Nothing is chosen for all commands."""
+    """Accept `--version`, the only option that belongs to no command."""
 
 
 def _help(command: Command) -> str:
-    """What a command says of itself; its paragraphs are wrapped where they are shown."""
+    """Return a command's docstring as help text, with each paragraph on one line."""
     paragraphs = (inspect.getdoc(command) or "").split("\n\n")
     return "\n\n".join(" ".join(each.split()) for each in paragraphs)
 

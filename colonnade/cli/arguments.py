@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ PathArgument = Annotated[
 ]
 DatabaseArgument = Annotated[str, typer.Argument(metavar="DATABASE", help="A database.")]
 TableArgument = Annotated[
-    str, typer.Argument(metavar="TABLE", help="A table: DATABASE/NAME, or a lone one.")
+    str, typer.Argument(metavar="TABLE", help="A table: DATABASE/NAME, or a lone table.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 EpochOption = Annotated[
-    int | None, typer.Option("--epoch", min=0, help="As of this epoch instead of the newest.")
+    int | None, typer.Option("--epoch", min=0, help="Use this epoch instead of the newest.")
 ]
 TimestampOption = Annotated[
     str | None,
-    typer.Option("--timestamp", help="As of the last epoch not after this time (ISO 8601, UTC)."),
+    typer.Option("--timestamp", help="Use the last epoch up to this time (ISO 8601, UTC)."),
 ]
-TagOption = Annotated[str | None, typer.Option("--tag", help="As of the epoch that has this name.")]
+TagOption = Annotated[str | None, typer.Option("--tag", help="Use the epoch that has this tag.")]
 ColumnsOption = Annotated[
-    str | None, typer.Option("--columns", metavar="A,B", help="Only these columns.")
+    str | None, typer.Option("--columns", metavar="A,B", help="Read only these columns.")
 ]
 WhereOption = Annotated[
-    str | None, typer.Option("--where", help="Only rows for which this predicate is true.")
+    str | None, typer.Option("--where", help="Read only rows for which this predicate is true.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def split_names(text: str | None) -> list[str] | None:
-    """The names in a text such as `a, b`; None for none given."""
+    """Split a text such as `a, b` into names; None stays None."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -1,4 +1,4 @@
-"""Asking before something is lost."""
+"""Ask for confirmation before something is lost."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from colonnade.cli.exit_codes import DeclinedError
 
 
 def require_yes(question: str, yes: bool) -> None:
-    """Ask unless `yes`. Raises DeclinedError for a no, and where nobody answers."""
+    """Ask unless `yes`. Raises DeclinedError if the answer is no, or if there is no answer."""
     if yes:
         return
     try:
         agreed = typer.confirm(question, err=True)
     except typer.Abort as error:
         raise DeclinedError(
-            "Nobody answered, so nothing was changed; --yes goes on without asking."
+            "No answer was given, so nothing was changed; --yes continues without asking."
         ) from error
     if not agreed:
         raise DeclinedError("Nothing was changed.")

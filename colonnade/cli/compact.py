@@ -1,4 +1,4 @@
-"""`compact`: fewer and larger RowSets, without the rows that are deleted; changes no row."""
+"""`compact`: merge RowSets into fewer and larger ones, without deleted rows; changes no row."""
 
 from __future__ import annotations
 
@@ -38,33 +38,36 @@ def compact(
     table: TableArgument,
     where: Annotated[
         str | None,
-        typer.Option("--where", help="Only RowSets that may hold such rows."),
+        typer.Option("--where", help="Compact only RowSets that may hold such rows."),
     ] = None,
     zorder: Annotated[
         str | None,
-        typer.Option("--zorder", metavar="A,B", help="Put all rows in z-order of these columns."),
+        typer.Option("--zorder", metavar="A,B", help="Sort all rows in z-order of these columns."),
     ] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
-            "--option", metavar="NAME=VALUE", help="Of the policy, such as min-rowsets=4."
+            "--option", metavar="NAME=VALUE", help="Override the policy, such as min-rowsets=4."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what it would do.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what it would do.")
+    ] = False,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
-    """Merge small and overlapping RowSets and leave out deleted rows, as the policy asks.
+    """Merge small and overlapping RowSets and drop deleted rows, as the table's policy asks.
 
-    No row changes, no writer fails, and what is done when it is interrupted stays done.
+    No row changes, and no concurrent writer fails. If the command is interrupted, the groups that
+    it has committed stay compacted.
     """
     output, place = Output(json), open_place(table)
     begun, names = _described(place, where, option or ()), split_names(zorder)
     plan = begun.plan()
     if dry_run:
         if names is not None:
-            raise InvalidInputError("A z-order rewrites all RowSets; leave --dry-run out.")
+            raise InvalidInputError("A z-order rewrites all RowSets; leave out --dry-run.")
         output.show(plan.model_dump(), Text(str(plan)))
         return
     to_read = plan.bytes_in if names is None else table_facts(place, place.state, table).bytes
@@ -76,9 +79,9 @@ def compact(
 
 
 def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> Compact:
-    """Compacts the tables of a database, large ones by Spark, and shows how far it is.
+    """Return a function that compacts one table, a large one by Spark, and shows its progress.
 
-    What it returns raises Spark's errors as one of ours, so that a round goes on.
+    The function raises errors of Spark as a ColonnadeError, so that a round continues.
     """
 
     def compact_table(database: Database, plan: CompactionPlan) -> CompactionReport:
@@ -100,7 +103,7 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
 
 
 def _workplace(place: Place, engine: Engine, output: Output, advance: Advance) -> CompactionPlace:
-    """Where the groups of a compaction run; `advance` is told the stored bytes of each."""
+    """Return the place where groups are compacted; `advance` gets the stored bytes of each."""
     if engine.name == "spark":
         session = start_spark(engine, output)
         executors = importlib.import_module("colonnade.spark_ext.executors")
@@ -118,8 +121,8 @@ def _described(place: Place, where: str | None, options: Sequence[str]) -> Optim
 
 
 def split_option(text: str) -> tuple[str, str]:
-    """Name and value. Raises InvalidInputError."""
+    """Split `NAME=VALUE` into name and value. Raises InvalidInputError without an equals sign."""
     name, equals, value = text.partition("=")
     if not equals:
-        raise InvalidInputError(f"{text!r} is no option; write it like min-rowsets=4.")
+        raise InvalidInputError(f"--option {text!r} has no value; write it like min-rowsets=4.")
     return name.strip(), value.strip()

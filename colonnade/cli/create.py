@@ -1,4 +1,4 @@
-"""`create`: an empty database."""
+"""`create`: create an empty database."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from colonnade.tableformat.table.database import Database
 
 
 def create(database: DatabaseArgument, json: JsonOption = False) -> None:
-    """Create an empty database, in which `import` makes tables.
+    """Create an empty database; `import` then creates tables in it.
 
-    Without one, a table that is imported is a database of its own.
+    Without a database, `import` creates a lone table, which is its own database.
     """
     path = Database.create(database).path
-    Output(json).show(database_facts(open_database(path), []), Text(f"{path} is a database."))
+    Output(json).show(
+        database_facts(open_database(path), []), Text(f"Created the database {path}.")
+    )

@@ -1,4 +1,4 @@
-"""`doctor`: whether this machine has what Colonnade needs, and what a store can do."""
+"""`doctor`: check that this machine has what Colonnade needs, and what a store can do."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _STYLES = {"ok": "green", "absent": "yellow", "problem": "bold red"}
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at; `absent` is missing and not needed for all work."""
+    """The result of one check; `absent` is missing, but only some work needs it."""
 
     what: str
     status: Status
@@ -47,16 +47,17 @@ class Check:
 
 def doctor(
     database: Annotated[
-        str | None, typer.Argument(metavar="[DATABASE]", help="Look at its store, too.")
+        str | None,
+        typer.Argument(metavar="[DATABASE]", help="Check this database and its store, too."),
     ] = None,
     start_spark: Annotated[
-        bool, typer.Option("--start-spark", help="Start a session, too, and ask its planner.")
+        bool, typer.Option("--start-spark", help="Also start a Spark session and ask its planner.")
     ] = False,
     json: JsonOption = False,
 ) -> None:
     """Check Python, Java, pyspark, the jar, and what the store of a database can do.
 
-    Ends with exit code 10 where something is wrong; what is absent and not needed is no fault.
+    Exits with code 10 if a check finds a problem. Something that is absent is not a problem.
     """
     checks = [check_python(sys.version_info[:2]), *check_packages(), check_java(), check_spark()]
     if checks[-1].status != "absent":
@@ -77,7 +78,7 @@ def doctor(
 
 
 def check_python(version: tuple[int, ...]) -> Check:
-    """Whether a Python of this version is supported."""
+    """Check that this version of Python is supported."""
     least, most = _PYTHONS
     found = f"{'.'.join(map(str, version))} at {sys.executable}"
     if least <= version <= most:
@@ -86,7 +87,7 @@ def check_python(version: tuple[int, ...]) -> Check:
 
 
 def check_packages() -> list[Check]:
-    """The packages that every use needs, with their versions."""
+    """List the packages that Colonnade always needs, with their versions."""
     found = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in _PACKAGES)
     checks = [Check("Colonnade", "ok", VERSION), Check("packages", "ok", found)]
     implementation = importlib.import_module("google_crc32c").implementation
@@ -97,7 +98,7 @@ def check_packages() -> list[Check]:
 
 
 def check_java() -> Check:
-    """The Java that Spark would start."""
+    """Check the Java that Spark would start."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else shutil.which("java")
     if java is None or not Path(java).exists():
@@ -116,12 +117,12 @@ def check_java() -> Check:
 
 
 def check_spark() -> Check:
-    """The pyspark that Python would import."""
+    """Check the pyspark that Python would import."""
     try:
         version = importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:
         return Check("pyspark", "absent", "not installed; all but Spark works: colonnade[spark]")
-    # Another one may lie before it on the path, and is the one that is used.
+    # Python imports another pyspark if that one comes first on the path.
     version = str(importlib.import_module("pyspark").__version__ or version)
     if version.startswith(tuple(f"{line}." for line in _SPARKS)):
         return Check("pyspark", "ok", version)
@@ -137,7 +138,7 @@ def _check_jar() -> Check:
 
 
 def _check_session() -> Check:
-    """Start Spark and have its planner answer."""
+    """Start Spark and check that its planner answers."""
     try:
         spark = importlib.import_module("colonnade.cli.spark_session").start()
         found: Any = importlib.import_module("colonnade.spark_ext.doctor").doctor(spark)
@@ -147,7 +148,7 @@ def _check_session() -> Check:
 
 
 def _check_store(path: str) -> list[Check]:
-    """What the store of a database can do, and whether its log can be read."""
+    """Check that the log of a database can be read, and what its store can do."""
     try:
         place = open_place(path)
     except ColonnadeError as error:

@@ -1,4 +1,4 @@
-"""Whether work is done in this process or by Spark, decided by how many bytes it reads.
+"""Decide by the bytes to read whether work runs in this process or on Spark.
 
 Spec: docs/command-line.md#small-and-large-work
 """
@@ -21,17 +21,18 @@ SparkChoice = Literal["auto", "always", "never"]
 
 SparkOption = Annotated[
     SparkChoice,
-    typer.Option("--spark", help="Do the work by Spark: if it is large, in any case, or not."),
+    typer.Option("--spark", help="Use Spark for large work (auto), always, or never."),
 ]
 AboveOption = Annotated[
-    str, typer.Option("--spark-above", metavar="SIZE", help="What is large, such as 500m or 20g.")
+    str,
+    typer.Option("--spark-above", metavar="SIZE", help="Work above this size is large: 500m, 20g."),
 ]
 ABOVE = "8g"
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """Who does the work, and why."""
+    """The engine that does the work, and the reason."""
 
     name: Literal["arrow", "spark"]
     why: str
@@ -40,23 +41,23 @@ class Engine:
 def choose_engine(
     byte_count: int, choice: SparkChoice, above: str, *, has_spark: bool | None = None
 ) -> Engine:
-    """Decide who reads `byte_count` stored bytes.
+    """Choose the engine that reads `byte_count` stored bytes.
 
-    Without pyspark, large work is done in this process, too. Raises InvalidInputError for a size
-    that is none, MissingError where Spark must be used and is not installed.
+    Without pyspark, large work runs in this process, too. Raises InvalidInputError if `above` is
+    not a size, MissingError if `choice` is `always` and pyspark is not installed.
     """
     try:
         limit = parse_size(above)
     except ValueError as error:
         raise InvalidInputError(
-            f"{above!r} is no size; write a number of bytes, or like 64m or 8g."
+            f"--spark-above {above!r} is not a size; write a number of bytes, or like 64m or 8g."
         ) from error
     if has_spark is None:
         has_spark = _has_spark()
     if choice == "always":
         if not has_spark:
             raise MissingError("--spark always needs Spark: install pyspark, or colonnade[spark].")
-        return Engine("spark", "as --spark always says")
+        return Engine("spark", "--spark always asks for it")
     if choice == "never" or byte_count <= limit:
         return Engine("arrow", "")
     to_read = f"{size(byte_count)} to read, more than {size(limit)} (--spark-above)"
@@ -66,9 +67,9 @@ def choose_engine(
 
 
 def start_spark(engine: Engine, output: Output) -> Any:
-    """The running Spark session, or a new one, with Colonnade in it; says which.
+    """Return the running Spark session, or start one, with Colonnade enabled; notes its master.
 
-    Raises MissingError where Spark is not installed.
+    Raises MissingError if pyspark is not installed.
     """
     if not _has_spark():
         raise MissingError(f"Spark is needed ({engine.why}): install pyspark, or colonnade[spark].")

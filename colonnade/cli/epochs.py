@@ -1,4 +1,4 @@
-"""`tag` and `restore`: epochs by name, and the way back to them."""
+"""`tag`, `restore` and `renumber`: name an epoch, return to one, give RowSets new ids."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from colonnade.tableformat.table.time_travel import snapshot_at
 
 @dataclass(frozen=True, slots=True)
 class TagFacts:
-    """An epoch that has a name."""
+    """A tag and the epoch that it names."""
 
     name: str
     epoch: int
@@ -33,7 +33,7 @@ class TagFacts:
 
 @dataclass(frozen=True, slots=True)
 class RestoreFacts:
-    """What was restored: it is again as at `restored`, by the new `epoch`."""
+    """A restore to epoch `restored`, which the new `epoch` committed."""
 
     path: str
     restored: int
@@ -42,7 +42,7 @@ class RestoreFacts:
 
 @dataclass(frozen=True, slots=True)
 class RenumberFacts:
-    """A table whose RowSets have new ids since `epoch`: it had `used` so many before."""
+    """A table whose RowSets got new ids in `epoch`; it had `used` that many ids before."""
 
     path: str
     used: int
@@ -51,20 +51,22 @@ class RenumberFacts:
 
 def tag(
     database: DatabaseArgument,
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="The name to give.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="The name of the tag.")
+    ] = None,
     epoch: EpochOption = None,
-    remove: Annotated[bool, typer.Option("--remove", help="Take the name away.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove the tag.")] = False,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Name an epoch, which is kept as long as it has a name; without NAME list the tags."""
+    """Tag an epoch, which is then kept until the tag is removed; without NAME list the tags."""
     found, output = open_database(database).database, Output(json)
     if name is None:
         if remove or epoch is not None:
-            raise InvalidInputError("Say which name to give or to remove.")
+            raise InvalidInputError("--epoch and --remove need the NAME of a tag.")
     elif remove:
         if epoch is not None:
-            raise InvalidInputError("A tag is removed by its name; leave --epoch out.")
+            raise InvalidInputError("A tag is removed by its name; leave out --epoch.")
         require_yes(f"Remove tag {name}? Vacuum may then remove its epoch.", yes)
         found.untag(name)
     else:
@@ -81,15 +83,15 @@ def restore(
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Make a table, or all tables of a database, again what they were; moves no file.
+    """Restore a table, or all tables of a database, to an earlier epoch; moves no file.
 
-    What came since stays readable as the epochs before the restore.
+    The restore is a new epoch, so the epochs since then stay readable.
     """
     if epoch is None and timestamp is None and tag is None:
-        raise InvalidInputError("Say what to go back to: --epoch, --timestamp or --tag.")
+        raise InvalidInputError("Choose the epoch to restore by --epoch, --timestamp or --tag.")
     place, output = open_place(path), Output(json)
     then = snapshot_at(place.log, place.head, epoch, timestamp, tag).epoch
-    question = f"Make {place.location.url} again what it was at epoch {then}?"
+    question = f"Restore {place.location.url} to epoch {then}?"
     require_yes(f"{question} It is at epoch {place.head.epoch}.", yes)
     target = place.table if place.is_table else place.database
     facts = RestoreFacts(place.location.url, then, target.restore(epoch=then))
@@ -100,9 +102,9 @@ def restore(
 
 
 def renumber(path: PathArgument, yes: YesOption = False, json: JsonOption = False) -> None:
-    """Give a table's RowSets new ids, once it has used up most of them; moves no file.
+    """Give a table's RowSets new ids once most ids are used up; moves no file.
 
-    Streams that follow the table begin again, and writers that are at work on it meet a conflict.
+    Streams that read the table must start over, and concurrent writers to it meet a conflict.
     """
     place, output = open_place(path), Output(json)
     if not place.is_table:

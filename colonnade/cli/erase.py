@@ -1,4 +1,4 @@
-"""`erase`: rows, gone for good."""
+"""`erase`: remove rows for good, from the newest epoch and from history."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from colonnade.tableformat.table.erase import erase as erase_rows
 
 def erase(
     table: TableArgument,
-    where: Annotated[str, typer.Option("--where", help="The rows for which this is true.")],
+    where: Annotated[
+        str, typer.Option("--where", help="Erase the rows for which this predicate is true.")
+    ],
     all_tables: Annotated[
         bool,
-        typer.Option("--all-tables", help="Let go the history that other tables ask for, too."),
+        typer.Option("--all-tables", help="Also remove history that other tables ask to keep."),
     ] = False,
     yes: YesOption = False,
     json: JsonOption = False,
@@ -28,7 +30,7 @@ def erase(
     """Delete rows, and remove every file and epoch that still holds them.
 
     Earlier epochs are removed unless a tag, pin or lease keeps them. The command then looks for
-    such rows in every epoch that can be read, and ends with exit code 1 where something keeps one.
+    such rows in every readable epoch, and exits with code 1 if something keeps such an epoch.
     """
     output, place = Output(json), open_place(table)
     history = "the history of its database" if all_tables else "its history"

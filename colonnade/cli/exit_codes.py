@@ -1,4 +1,4 @@
-"""What a command's exit code means, and the one sentence that goes with it.
+"""The exit codes of commands, and the one sentence that explains each error.
 
 Spec: docs/command-line.md#exit-codes
 """
@@ -12,7 +12,7 @@ from colonnade.manifests.errors import ColonnadeError
 
 
 class ExitCode(IntEnum):
-    """How a command ended. The names are the `kind` of an error."""
+    """How a command ended. Each name except OK and INTERRUPTED is the `kind` of an error."""
 
     OK = 0
     ERROR = 1
@@ -30,19 +30,19 @@ class ExitCode(IntEnum):
 
 
 class MissingError(ColonnadeError):
-    """A package or program that this work needs is not installed."""
+    """The command needs a package or program that is not installed."""
 
     kind = "MISSING"
 
 
 class DeclinedError(ColonnadeError):
-    """Asked whether to go on, the user said no, or could not be asked."""
+    """The user declined to continue, or could not be asked."""
 
     kind = "DECLINED"
 
 
 class SparkFailedError(ColonnadeError):
-    """Spark failed at work of ours, or hands an error of ours on; `kind` is that of `explain`."""
+    """Spark failed, or passed on an error of Colonnade; `explain` decides the `kind`."""
 
     def __init__(self, error: BaseException) -> None:
         code, sentence = explain(error)
@@ -54,7 +54,7 @@ _KIND_IN_TEXT = re.compile(r"\[?COLONNADE_([A-Z_]+)\]?:? *")
 
 
 def explain(error: BaseException) -> tuple[ExitCode, str]:
-    """The exit code of an error, and one sentence about it for people."""
+    """Return the exit code of an error, and one sentence that explains it to the user."""
     if isinstance(error, KeyboardInterrupt):
         kept = str(error) or "Interrupted; what was not committed has not happened."
         return ExitCode.INTERRUPTED, kept
@@ -65,24 +65,24 @@ def explain(error: BaseException) -> tuple[ExitCode, str]:
         return ExitCode.STORE, f"{error.strerror}{place}."
     text = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
     if found := _KIND_IN_TEXT.search(text):
-        # Spark hands an error of ours on as text.
+        # Spark passes an error of Colonnade on as text.
         return code_of(found[1]), text[found.end() :]
     if is_sparks(error):
         return ExitCode.ERROR, f"Spark failed: {text}"
     return (
         ExitCode.ERROR,
-        f"This is a fault of Colonnade, please report it: {type(error).__name__}: {text}"
-        " (COLONNADE_TRACEBACK=1 shows where).",
+        f"This is a bug in Colonnade, please report it: {type(error).__name__}: {text}"
+        " (COLONNADE_TRACEBACK=1 shows the traceback).",
     )
 
 
 def is_sparks(error: BaseException) -> bool:
-    """Whether Spark raised an error, whatever its cause."""
+    """Whether pyspark or py4j raised the error, whatever its cause."""
     return type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
 
 def code_of(kind: str) -> ExitCode:
-    """The exit code of an error's stable kind."""
+    """Return the exit code of an error's `kind`; ERROR for a kind that has no code."""
     if kind == "PLANNER":
         return ExitCode.MISSING
     return ExitCode[kind] if kind in ExitCode.__members__ else ExitCode.ERROR

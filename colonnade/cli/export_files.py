@@ -1,4 +1,4 @@
-"""The files that commands write: whole under their name, or not there."""
+"""Write files that appear under their names only when they are complete."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _FIRST_DAY, _LAST_DAY = np.datetime64("0001-01-01"), np.datetime64("9999-12-31")
 
 _GROUP_ROWS = 1_048_576
 _GROUP_BYTES = 128 * 2**20
-"""A row group of a Parquet file ends at either."""
+"""A row group of a Parquet file ends when it reaches either number."""
 
 
 def write_file(
     path: Path, file_format: ExportFormat, schema: pa.Schema, batches: Iterable[pa.RecordBatch]
 ) -> None:
-    """Write rows to a file that appears under its name when it is whole; replaces what is there.
+    """Write rows to a file, which replaces any file at `path` once it is complete.
 
-    Memory is about one row group. Raises InvalidInputError for a column that the format cannot
-    hold, StoreError.
+    Holds about one row group in memory. Raises InvalidInputError for a column that the format
+    cannot hold, StoreError if the file cannot be written.
     """
     write = _write_parquet if file_format == "parquet" else _write_csv
     with replacing(path) as file:
@@ -41,15 +41,15 @@ def write_file(
             reason = str(error).partition("\n")[0].rstrip(". ")
             raise InvalidInputError(
                 f"The rows do not fit into a {file_format} file: {reason};"
-                " --columns leaves columns out."
+                " use --columns to leave columns out."
             ) from error
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write, which takes the place of what is at `path` once it is whole.
+    """Yield a file to write, which replaces the file at `path` when the block ends without error.
 
-    Devices and pipes are written as they are. Raises StoreError that names the path.
+    Devices and pipes are written directly. Raises StoreError that names the path.
     """
     try:
         if path.exists() and not path.is_file():
@@ -95,19 +95,19 @@ def _write_csv(file: object, schema: pa.Schema, batches: Iterable[pa.RecordBatch
 
 
 def _check_years(batch: pa.RecordBatch) -> None:
-    """Raises InvalidInputError for years without four digits: Arrow writes some of them wrong."""
+    """Raise InvalidInputError for years without four digits: Arrow writes some of them wrong."""
     for field, column in zip(batch.schema, batch.columns, strict=True):
         if pa.types.is_date(field.type) or pa.types.is_timestamp(field.type):
             days = column.to_numpy(zero_copy_only=False).astype("datetime64[D]")
             if np.any((days < _FIRST_DAY) | (days > _LAST_DAY)):
                 raise InvalidInputError(
                     f"Column {field.name!r} has times outside of the years 1 to 9999, which do not"
-                    " fit into a csv file; --columns leaves columns out."
+                    " fit into a csv file; use --columns to leave the column out."
                 )
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Batches together, as many as make a row group."""
+    """Group batches until each group is large enough for a row group."""
     group: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:

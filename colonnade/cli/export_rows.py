@@ -1,4 +1,4 @@
-"""`export`: rows of one epoch become a file, or by Spark a folder of files."""
+"""`export`: write the rows of one epoch to a file, or by Spark to a folder of files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from colonnade.tableformat.scan.run import read_plan_parallel
 
 @dataclass(frozen=True, slots=True)
 class ExportFacts:
-    """What an export wrote; `target` is a file, or the folder that Spark filled."""
+    """What an export wrote; `target` is the file, or the folder that Spark filled."""
 
     table: str
     epoch: int
@@ -52,7 +52,7 @@ def export(
     target: Annotated[
         str,
         typer.Argument(
-            metavar="TARGET", help="A file ending in .parquet or .csv, or for Spark a folder/."
+            metavar="TARGET", help="A .parquet or .csv file, or a folder/ that Spark fills."
         ),
     ],
     columns: ColumnsOption = None,
@@ -61,15 +61,16 @@ def export(
     timestamp: TimestampOption = None,
     tag: TagOption = None,
     file_format: Annotated[
-        ExportFormat | None, typer.Option("--format", help="What to write, if no suffix says it.")
+        ExportFormat | None,
+        typer.Option("--format", help="The format, if the suffix does not say it."),
     ] = None,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Export rows to one Parquet or CSV file, or by Spark to a folder of them.
+    """Export rows to one Parquet or CSV file, or by Spark to a folder of such files.
 
-    A target that ends in a slash is a folder, which Spark fills side by side. A file appears
-    under its name when it is whole.
+    A target that ends in a slash is a folder, which Spark fills in parallel. A file appears under
+    its name only when it is complete.
     """
     output, started = Output(json), time.perf_counter()
     place, path, by_spark = open_place(table), Path(target), target.endswith("/")
@@ -80,7 +81,7 @@ def export(
     if path.exists():
         require_yes(f"Replace {target}?", yes)
     if by_spark:
-        engine = Engine("spark", f"{target} is a folder, which it fills side by side")
+        engine = Engine("spark", f"it fills the folder {target} in parallel")
         rows = _export_by_spark(place, scan, where, path, chosen, engine, output)
     else:
         rows = _export_here(place, scan, path, chosen, output)
@@ -114,20 +115,22 @@ def _format_of(path: Path, is_folder: bool) -> ExportFormat:
             return name
     if is_folder:
         return "parquet"
-    raise InvalidInputError(f"{path} ends neither in .parquet nor in .csv; give --format.")
+    raise InvalidInputError(f"{path} ends neither in .parquet nor in .csv; choose a --format.")
 
 
 def _require_file(path: Path) -> None:
-    """Raises InvalidInputError, NotFoundError for what can be no file that is to be written."""
+    """Raise InvalidInputError for a folder, NotFoundError if the parent folder does not exist."""
     if path.is_dir():
-        raise InvalidInputError(f"{path} is a folder; one that Spark shall fill ends in a slash.")
+        raise InvalidInputError(
+            f"{path} is a folder; end it with a slash to have Spark write files into it."
+        )
     if not path.parent.is_dir():
-        raise NotFoundError(f"{path.parent} is no folder that {path.name} could be written to.")
+        raise NotFoundError(f"There is no folder {path.parent} to write {path.name} to.")
 
 
 def _export_here(place: Place, scan: Scan, path: Path, chosen: ExportFormat, output: Output) -> int:
     rows = 0
-    # With a predicate nobody knows before how many rows there are.
+    # With a predicate the number of rows is known only after the scan.
     total = None if scan.plan.predicate is not None else live_rows(scan.plan)
 
     def counted() -> Iterator[pa.RecordBatch]:
@@ -155,13 +158,13 @@ def _export_by_spark(
     frame = session.read.format("colonnade").option("epoch", scan.epoch).load(place.location.url)
     if where is not None:
         frame = frame.where(where)
-    # A dot in a name would be taken for a field of a struct.
+    # Spark would read a dot in an unquoted name as the path to a field of a struct.
     columns = ["`" + name.replace("`", "``") + "`" for name in scan.schema.names]
     writer = frame.select(*columns).write.mode("overwrite")
     if chosen == "csv":
         writer = writer.option("header", True)
     writer.format(chosen).save(str(path.resolve()))
-    # Asked of the table: texts with line breaks are several lines of a CSV file.
+    # The table is counted, since a text with line breaks takes several lines of a CSV file.
     rows: int = frame.count()
     return rows
 

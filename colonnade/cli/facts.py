@@ -1,4 +1,4 @@
-"""What can be said of a database and its tables from the log alone; no data file is opened.
+"""Facts about a database and its tables, read from the log alone; no data file is opened.
 
 The fields of these classes are the JSON that the commands print: docs/command-line.md#json
 """
@@ -23,7 +23,7 @@ from colonnade.tableformat.types.bound_text import bounds_text
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """One table; `rows` are those that are not deleted, `bytes` what its RowSets store."""
+    """One table; `rows` counts live rows, `bytes` the stored size of its RowSets."""
 
     name: str
     path: str
@@ -44,9 +44,9 @@ class TableFacts:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """A database; `floor` is its oldest readable epoch, `time` when the newest was committed.
+    """A database; `floor` is its oldest readable epoch, `time` the commit time of the newest.
 
-    `tags` are epochs by name, `pins` the names of those that are kept until a time.
+    `tags` maps names to epochs. `pins` maps names to epochs that are kept until a time.
     """
 
     path: str
@@ -67,7 +67,7 @@ class DatabaseFacts:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFacts:
-    """One column; `id` is what files know it by."""
+    """One column; data files know it by its `id`."""
 
     id: int
     name: str
@@ -131,7 +131,7 @@ def table_facts(place: Place, state: TableState, path: str) -> TableFacts:
 
 
 def tables_facts(place: Place) -> list[TableFacts]:
-    """All tables of a database, by name."""
+    """Return the facts of all tables of a database, sorted by name."""
     root = place.location.store.url.rstrip("/")
     return [
         table_facts(place, state, root if place.head.lone_table else f"{root}/{state.name}")
@@ -140,7 +140,7 @@ def tables_facts(place: Place) -> list[TableFacts]:
 
 
 def database_facts(place: Place, tables: list[TableFacts]) -> DatabaseFacts:
-    """What the head of the log says, and sums over its tables."""
+    """Return the facts of a database from the head of its log, with sums over its tables."""
     head = place.head
     return DatabaseFacts(
         path=place.location.store.url,
@@ -161,7 +161,7 @@ def database_facts(place: Place, tables: list[TableFacts]) -> DatabaseFacts:
 
 
 def column_facts(state: TableState) -> list[ColumnFacts]:
-    """The columns of a table, in order."""
+    """Return the columns of a table, in order."""
     return [
         ColumnFacts(field.id, field.name, type_name(field.type), field.nullable, field.comment)
         for field in state.schema.fields
@@ -169,14 +169,14 @@ def column_facts(state: TableState) -> list[ColumnFacts]:
 
 
 def leading_column(state: TableState) -> SchemaField:
-    """The first column of the sort key, or else of the table."""
+    """Return the first column of the sort key, or of the table if it has no sort key."""
     if state.sort_key:
         return state.schema.by_id(state.sort_key[0].column)
     return state.schema.fields[0]
 
 
 def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
-    """One RowSet as the log knows it."""
+    """Return what the log knows of one RowSet."""
     column = leading_column(state)
     low, high = bounds_text(column, rowset.entry.statistics.get(column.id))
     return RowSetFacts(
@@ -195,7 +195,7 @@ def rowset_facts(state: TableState, rowset: LiveRowSet) -> RowSetFacts:
 
 
 def epoch_facts(epoch: Epoch, head: Snapshot) -> EpochFacts:
-    """One epoch; a table that is gone is named by its id."""
+    """Return the facts of one epoch; a table that has been dropped is named by its id."""
     changed = dict.fromkeys(getattr(op, "table", None) for op in epoch.ops)
     names = head.table_names()
     return EpochFacts(
@@ -211,7 +211,7 @@ def epoch_facts(epoch: Epoch, head: Snapshot) -> EpochFacts:
 
 
 def sort_key_text(state: TableState) -> list[str]:
-    """The sort key as it is given: `["day", "amount desc"]`."""
+    """Format the sort key as users write it: `["day", "amount desc"]`."""
     return [
         state.schema.by_id(field.column).name + (" desc" if field.descending else "")
         for field in state.sort_key

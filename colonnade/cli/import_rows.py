@@ -1,4 +1,4 @@
-"""`import`: rows from files or a query become one epoch of a table."""
+"""`import`: commit rows from files or a query as one epoch of a table."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Format = Literal["parquet", "csv"]
 
 @dataclass(frozen=True, slots=True)
 class ImportFacts:
-    """What an import did; `engine` is who did it, `bytes` what the new RowSets store."""
+    """What an import did; `engine` is `arrow` or `spark`, `bytes` the size of the new RowSets."""
 
     table: str
     epoch: int
@@ -57,7 +57,7 @@ class ImportFacts:
 
 @dataclass(frozen=True, slots=True)
 class _Target:
-    """Where the rows go, as it is before."""
+    """The table to import into, before the import; `base` and `state` are None if it is new."""
 
     location: Location
     log: Log
@@ -67,7 +67,7 @@ class _Target:
 
 @dataclass(frozen=True, slots=True)
 class _Design:
-    """What a user says of a table that is new."""
+    """The options that only apply to a new table."""
 
     sort_key: str | None
     partition_by: str | None
@@ -80,22 +80,26 @@ def import_(
         typer.Argument(metavar="[FILE]...", help="Parquet or CSV files, folders or patterns."),
     ] = None,
     query: Annotated[
-        str | None, typer.Option("--query", help="Rows of this query, run by DuckDB, instead.")
+        str | None,
+        typer.Option("--query", help="Import the rows of this DuckDB query instead of files."),
     ] = None,
     file_format: Annotated[
-        Format | None, typer.Option("--format", help="What the files are, if no suffix says it.")
+        Format | None,
+        typer.Option("--format", help="The format of the files, if their suffix does not say it."),
     ] = None,
     mode: Annotated[
-        Mode, typer.Option("--mode", help="Add to the rows, require a new table, or replace them.")
+        Mode, typer.Option("--mode", help="Append rows, require a new table, or replace all rows.")
     ] = "append",
     sort_key: Annotated[
         str | None,
-        typer.Option("--sort-key", metavar="A,B desc", help="How a new table is sorted."),
+        typer.Option("--sort-key", metavar="A,B desc", help="The sort key of a new table."),
     ] = None,
     partition_by: Annotated[
         str | None,
         typer.Option(
-            "--partition-by", metavar="FIELDS", help="Its partitions: days(ts), bucket(16, id)."
+            "--partition-by",
+            metavar="FIELDS",
+            help="The partitions of a new table, such as days(ts), bucket(16, id).",
         ),
     ] = None,
     spark: SparkOption = "auto",
@@ -105,7 +109,7 @@ def import_(
 ) -> None:
     """Import Parquet or CSV files, or the rows of a query, as one epoch.
 
-    The table is created where there is none. Columns are matched by name.
+    The command creates the table if it does not exist. Columns are matched by name.
     """
     output, started = Output(json), time.perf_counter()
     design = _Design(sort_key, partition_by)
@@ -114,7 +118,7 @@ def import_(
     engine = choose_engine(source.byte_count, spark, spark_above)
     if engine.name == "spark" and not isinstance(source, ParquetFiles):
         if spark == "always":
-            raise InvalidInputError("Spark imports Parquet files only; leave --spark always out.")
+            raise InvalidInputError("Spark imports Parquet files only; leave out --spark always.")
         engine = Engine("arrow", "")
     if mode == "overwrite" and target.state is not None:
         require_yes(f"Replace all rows of {target.location.url}?", yes)
@@ -145,10 +149,10 @@ def _target(table: str, mode: Mode, design: _Design) -> _Target:
     base = log.read_head() if location.exists else None
     state = None if base is None else location.find(base)
     if state is not None and mode == "create":
-        raise AlreadyExistsError(f"{location.url} is a table already; choose another --mode.")
+        raise AlreadyExistsError(f"Table {location.url} already exists; choose another --mode.")
     if state is not None and design != _Design(None, None):
         raise InvalidInputError(
-            f"{location.url} exists; --sort-key and --partition-by are for a table that is new."
+            f"Table {location.url} exists; --sort-key and --partition-by need a new table."
         )
     return _Target(location, log, base, state)
 
@@ -156,12 +160,12 @@ def _target(table: str, mode: Mode, design: _Design) -> _Target:
 def _source(
     given: Sequence[str], query: str | None, file_format: Format | None, state: TableState | None
 ) -> tuple[Source, list[Path]]:
-    """What is to be read, and its files. Raises InvalidInputError where that is not clear."""
+    """Choose the source to read, and its files. Raises InvalidInputError for unclear arguments."""
     if (query is None) == (not given):
-        raise InvalidInputError("Name files to import, or give --query: one of the two.")
+        raise InvalidInputError("Give either files to import or --query.")
     if query is not None:
         if file_format is not None:
-            raise InvalidInputError("--format says what files are; leave it out with --query.")
+            raise InvalidInputError("--format is the format of files; leave it out with --query.")
         return QueryResult(query), []
     every = tuple(suffix for suffixes in SUFFIXES.values() for suffix in suffixes)
     files = find_files(given, SUFFIXES[file_format] if file_format else every)
@@ -170,20 +174,20 @@ def _source(
         return ParquetFiles(files), files
     if kinds == {"csv"}:
         return CsvFiles(files, None if state is None else arrow_schema(state.schema)), files
-    raise InvalidInputError("Parquet and CSV files are imported by a command each.")
+    raise InvalidInputError("Import Parquet files and CSV files by separate commands.")
 
 
 def _format_of(file: Path) -> Format:
     for name in ("parquet", "csv"):
         if file.name.lower().endswith(SUFFIXES[name]):
             return name
-    raise InvalidInputError(f"{file} does not say what it is by its name; give --format.")
+    raise InvalidInputError(f"The suffix of {file} does not say its format; choose a --format.")
 
 
 def _import_here(
     target: _Target, source: Source, mode: Mode, design: _Design, output: Output
 ) -> ImportFacts:
-    """Stream the rows into RowSets in this process, and commit them."""
+    """Stream the rows into RowSets in this process, and commit the RowSets."""
     job = plan_write(
         target.location,
         target.base,
@@ -232,7 +236,7 @@ def _import_by_spark(
             writer = writer.option(name, value)
     table = target.location.url
     writer.mode("overwrite" if mode == "overwrite" else "append").save(table)
-    # Other writers may have committed since.
+    # Concurrent writers may have committed meanwhile, so the newest epoch may not be this one.
     made = next(
         each
         for each in ArrowTable.open(table).history()

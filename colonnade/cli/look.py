@@ -1,4 +1,4 @@
-"""`ls`, `show`, `schema`, `history`, `rowsets`: what the log says; no data file is opened."""
+"""`ls`, `show`, `schema`, `history`, `rowsets`: print what the log says; open no data file."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from colonnade.cli.places import Place, open_database, open_place
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.table.history import HistoryEntry
 
-LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")]
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, help="List at most this many.")]
 
 
 def ls(database: DatabaseArgument, json: JsonOption = False) -> None:
@@ -62,7 +62,7 @@ def schema(table: TableArgument, epoch: EpochOption = None, json: JsonOption = F
 
 
 def history(path: PathArgument, limit: LimitOption = 20, json: JsonOption = False) -> None:
-    """List the epochs of a database, or those that changed a table, newest first."""
+    """List the epochs of a database, or the epochs that changed a table, newest first."""
     place = open_place(path)
     if place.is_table:
         changes = place.table.history(limit)
@@ -78,7 +78,7 @@ def rowsets(
     limit: LimitOption = 50,
     by: Annotated[
         Literal["id", "bytes", "rows", "deleted"],
-        typer.Option("--by", help="What to sort by; all but ids from the greatest down."),
+        typer.Option("--by", help="Sort by this: ids ascending, anything else descending."),
     ] = "id",
     epoch: EpochOption = None,
     json: JsonOption = False,
@@ -102,7 +102,7 @@ def rowsets(
 
 
 def _state_at(place: Place, epoch: int | None) -> TableState:
-    """The table at an epoch, under whatever name it had then."""
+    """Return the table's state at an epoch, even if the table had another name then."""
     return place.location.follow(place.head).require_at(place.table.snapshot_at(epoch), place.head)
 
 
@@ -241,7 +241,7 @@ def _rowsets_view(rowsets: list[RowSetFacts]) -> RenderableType:
 
 
 def when(moment: datetime) -> str:
-    """A time in UTC, to the second."""
+    """Format a time in UTC, to the second."""
     return f"{moment:%Y-%m-%d %H:%M:%S}"
 
 

@@ -1,4 +1,4 @@
-"""`maintain`: rounds of maintenance, once or again and again."""
+"""`maintain`: run one round of maintenance, or repeat rounds at an interval."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 def maintain(
     database: DatabaseArgument,
     every: Annotated[
-        str | None, typer.Option("--every", metavar="TIME", help="Repeat: 30s, 10m, 6h or 1d.")
+        str | None, typer.Option("--every", metavar="TIME", help="Repeat every 30s, 10m, 6h or 1d.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what there is to compact.")
+        bool, typer.Option("--dry-run", help="Only print what a round would compact.")
     ] = False,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
-    """Compact what the tables' policies ask for, vacuum, and write a checkpoint.
+    """Compact the tables by their policies, vacuum, and write a checkpoint.
 
-    Fit for cron, and to run beside any reader and writer. With --every it stays, and an error is
-    said and tried again at the next round; without, it is the exit code. Each round leaves a line
-    in the database: _manifest/maintenance.jsonl.
+    The command is fit for cron, and safe to run beside readers and writers. With --every it keeps
+    running: it prints an error and tries the step again in the next round. Without --every, an
+    error sets the exit code. Each round appends a line to _manifest/maintenance.jsonl in the
+    database.
     """
     output = Output(json)
     seconds = None if every is None else parse_interval(every)
@@ -60,7 +61,7 @@ def maintain(
             work = compactor(place, spark, spark_above, output)
             done = run_round(place.database, place.log, work)
         except (NotFoundError, InvalidInputError):
-            raise  # the command is wrong, and there may be no database
+            raise  # the arguments are wrong, and there may be no database to write to
         except (Exception, KeyboardInterrupt) as error:
             _write_end(database, begun, error, output)
             raise
@@ -79,7 +80,7 @@ def maintain(
 
 
 def _write_end(path: str, begun: datetime, error: BaseException, output: Output) -> None:
-    """Leave the line of a round that an error has ended; say so where that cannot be."""
+    """Write the journal line of a round that an error ended; print a note if that fails."""
     code, sentence = explain(error)
     seconds = (datetime.now(timezone.utc) - begun).total_seconds()
     failure = StepError("round", code.name, sentence)
@@ -98,9 +99,9 @@ def repeat(
     rounds: int | None = None,
     sleep: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Begin `work` every so many seconds, at once when it took longer; errors are said.
+    """Start `work` every `seconds`, or at once if it took longer; print its errors and continue.
 
-    Ends after `rounds`, without a number when nobody reads what is printed.
+    Returns after `rounds` rounds. Without a number it runs until standard output is closed.
     """
     done, begun = 0, 0.0
     while rounds is None or done < rounds:
@@ -118,10 +119,12 @@ def repeat(
 
 
 def parse_interval(text: str) -> float:
-    """Seconds from text such as `10m`. Raises InvalidInputError."""
+    """Return the seconds of a text such as `10m`. Raises InvalidInputError for any other text."""
     match = re.fullmatch(r"(\d{1,6})\s*([smhd])", text.strip().lower(), re.ASCII)
     if match is None or int(match[1]) == 0:
-        raise InvalidInputError(f"{text!r} is no time between rounds; write it like 30s or 10m.")
+        raise InvalidInputError(
+            f"{text!r} is not an interval for --every; write it like 30s or 10m."
+        )
     return float(int(match[1]) * _UNITS[match[2]])
 
 

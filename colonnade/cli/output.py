@@ -1,7 +1,7 @@
 """What a command prints: tables for people, one JSON document for programs.
 
-Results go to standard output and everything else to standard error. Colour is for terminals
-only, and not where NO_COLOR is set.
+Results are printed to standard output, and everything else to standard error. Only terminals get
+colour, unless NO_COLOR is set.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rich.table import Table
 from rich.text import Text
 
 _UNLIMITED = 100_000
-"""The width of a line where no person looks at a terminal: nothing is cut or wrapped."""
+"""The line width where the output is not a terminal: nothing is cut or wrapped."""
 
 _LONG_WORD = 32
-"""A word of more characters is no reason to give a table up."""
+"""A longer word may be folded; it does not keep rows from being shown as a table."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
-"""Control characters, but for the tab and the end of a line."""
+"""Control characters except the tab and the line feed."""
 
 
 class Output:
-    """Where one command prints; made when it runs."""
+    """The output of one command; created when the command runs."""
 
     def __init__(self, as_json: bool = False) -> None:
         self.as_json = as_json
@@ -39,7 +39,7 @@ class Output:
         self.notes = _console(stderr=True)
 
     def show(self, facts: object, *view: RenderableType) -> None:
-        """Print `facts` (dataclasses, dicts, lists of them) as JSON, or else the `view` of them."""
+        """Print `facts` (dataclasses, dicts or lists) as JSON, or the `view` without --json."""
         if self.as_json:
             sys.stdout.write(to_json(facts).decode() + "\n")
             return
@@ -47,7 +47,7 @@ class Output:
             self._results.print(each)
 
     def show_line(self, facts: object, *view: RenderableType) -> None:
-        """Like `show`, for commands that go on: each JSON document is a line of its own."""
+        """Print like `show`, for commands that print repeatedly: each JSON document is one line."""
         if self.as_json:
             sys.stdout.write(to_json(facts, indent=False).decode() + "\n")
             sys.stdout.flush()
@@ -55,11 +55,11 @@ class Output:
             self.show(facts, *view)
 
     def note(self, text: str) -> None:
-        """Tell people what is going on."""
+        """Print a note for people to standard error."""
         self.notes.print(Text(text, style="dim"))
 
     def fail(self, code: str, sentence: str) -> None:
-        """Say why the command failed."""
+        """Print why the command failed to standard error."""
         if self.as_json:
             error = {"error": {"kind": code, "message": sentence}}
             sys.stderr.write(to_json(error).decode() + "\n")
@@ -76,7 +76,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def to_json(facts: object, *, indent: bool = True) -> bytes:
-    """A JSON document. Bytes become base64; decimals and what JSON lacks become text."""
+    """Return a JSON document; bytes become base64, and other types that JSON lacks become text."""
     option = orjson.OPT_NON_STR_KEYS | (orjson.OPT_INDENT_2 if indent else 0)
     return orjson.dumps(facts, default=_jsonable, option=option)
 
@@ -88,10 +88,11 @@ def _jsonable(value: Any) -> object:
 
 
 def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
-    """A table; numbers are aligned to the right and get separators, but for ids and epochs.
+    """Lay rows out as a table, with numbers aligned to the right.
 
-    Cells are folded between words. Where not even words fit side by side, as on a phone, each row
-    is printed name by name instead, so that nothing is cut.
+    Numbers get thousands separators, except ids and epochs. Cells are folded between words. If the
+    terminal is too narrow for the longest words, each row is printed as a list of names and values,
+    so that nothing is cut.
     """
     plain = [name == "id" or name.endswith("epoch") for name in columns]
     found = [*rows]
@@ -107,7 +108,7 @@ def rows_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Rend
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows as a table where there is room for one, else one below the other."""
+    """Rows that are drawn as a table if it fits, and else as lists of names and values."""
 
     names: Sequence[Text]
     numeric: Sequence[bool]
@@ -140,9 +141,9 @@ class _Rows:
 
 
 def fitted_widths(words: Sequence[int], wholes: Sequence[int], width: int) -> list[int] | None:
-    """Widths of columns that have the words, and the whole cells, that are so wide.
+    """Divide `width` among columns, given their longest words and their longest cells.
 
-    As many columns as can be have room for whole cells. None where not even the words have.
+    As many columns as possible get room for whole cells. Returns None if the words do not fit.
     """
     left = width - sum(words)
     if left < 0:
@@ -156,12 +157,12 @@ def fitted_widths(words: Sequence[int], wholes: Sequence[int], width: int) -> li
 
 
 def _word_width(text: Text) -> int:
-    """The width of the longest word; names of files and the like may be folded anywhere."""
+    """Return the width of the longest word; words longer than `_LONG_WORD` may be folded."""
     return min(_LONG_WORD, max(map(cell_len, text.plain.split()), default=0))
 
 
 def facts_table(pairs: Iterable[tuple[str, object]]) -> Table:
-    """Names and values below one another; those without a value are left out."""
+    """Lay out names and values, one pair per line; pairs without a value are left out."""
     return _names_and_values(
         (cell(name), cell(value, plain=name.endswith("epoch")))
         for name, value in pairs
@@ -179,7 +180,7 @@ def _names_and_values(pairs: Iterable[tuple[Text, Text]]) -> Table:
 
 
 def cell(value: object, *, plain: bool = False) -> Text:
-    """One value as people read it; a `plain` number has no separators."""
+    """Format one value for people; a `plain` number has no thousands separators."""
     if value is None:
         return Text("NULL", style="dim")
     if isinstance(value, Text):
@@ -190,17 +191,17 @@ def cell(value: object, *, plain: bool = False) -> Text:
 
 
 def _harmless(text: str) -> str:
-    """Text of which no character is an order to a terminal; these are shown as `\\x1b`."""
+    """Escape control characters, such as `\\x1b`, so that no text can command the terminal."""
     return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def size(byte_count: int) -> str:
-    """Bytes as people read them, such as 12.3 MB."""
+    """Format a number of bytes for people, such as 12.3 MB."""
     return decimal(byte_count)
 
 
 def share(part: int, whole: int) -> str:
-    """A part of a whole in per cent; nothing where there is none."""
+    """Format a part of a whole in per cent; a part of 0 gives an empty text."""
     if not part:
         return ""
     percent = 100 * part / whole

@@ -1,4 +1,4 @@
-"""From what the user names to a database or table: read once, and not changed by a command."""
+"""Open the database or table that the user names; a command reads its head once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from colonnade.tableformat.table.table import ArrowTable
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A database, or one table of it, as of the head of the log."""
+    """A database, or one table of it, at the head of the log."""
 
     location: Location
     log: Log
@@ -22,30 +22,33 @@ class Place:
 
     @property
     def is_table(self) -> bool:
-        """Whether one table is meant: named, or alone in its database."""
+        """Whether the path names one table: a table in a database, or a lone table."""
         return self.location.table is not None or self.head.lone_table
 
     @property
     def state(self) -> TableState:
-        """The table that is meant. Raises NotFoundError, InvalidInputError for a database."""
+        """The state of the named table.
+
+        Raises NotFoundError if it does not exist, InvalidInputError for a database.
+        """
         return self.location.require(self.head)
 
     @property
     def table(self) -> ArrowTable:
-        """The same table, to read and write."""
+        """The named table, to read and write."""
         return ArrowTable(self.location, self.log, self.head)
 
     @property
     def database(self) -> Database:
-        """The database that is meant."""
+        """The named database, or the database of the named table."""
         return Database(self.location.store, self.log, self.head)
 
 
 def open_place(path: str) -> Place:
     """Open the database or table at `path`; reads the head of the log.
 
-    Raises NotFoundError where none is, CorruptionError and UnsupportedFormatError for a head that
-    cannot be read.
+    Raises NotFoundError if it does not exist, and CorruptionError or UnsupportedFormatError if the
+    head cannot be read.
     """
     location = locate_existing(path)
     log = Log(location.store)
@@ -56,7 +59,10 @@ def open_place(path: str) -> Place:
 
 
 def open_database(path: str) -> Place:
-    """Open the database at `path`. Raises as `open_place`, InvalidInputError for a table of one."""
+    """Open the database at `path`.
+
+    Raises the errors of `open_place`, and InvalidInputError for a table in a database.
+    """
     place = open_place(path)
     if place.location.table is not None:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""Progress of long work: a bar with its rate on a terminal, and nothing elsewhere."""
+"""Progress of long work: a bar with its rate on a terminal, and no output elsewhere."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Advance = Callable[[int], None]
 
 
 class _Rate(ProgressColumn):
-    """What is done of what there is, and how much of it in a second."""
+    """The amount done, the total, and the rate in a second."""
 
     def render(self, task: Task) -> Text:
         in_bytes = task.fields["unit"] == "bytes"
@@ -41,7 +41,7 @@ class _Rate(ProgressColumn):
 
 
 class Meter:
-    """What work tells how far it is: called with each amount that is done."""
+    """Receives the progress of work: the work calls it with each amount that it has done."""
 
     def __init__(self, bars: Progress, task: TaskID) -> None:
         self._bars = bars
@@ -51,13 +51,13 @@ class Meter:
         self._bars.advance(self._task, amount)
 
     def reached(self, done: int, total: int) -> None:
-        """Say how much is done of what there is."""
+        """Set the amount done and the total."""
         self._bars.update(self._task, completed=done, total=total)
 
 
 @contextmanager
 def progress(output: Output, title: str, unit: Unit, total: int | None) -> Iterator[Meter]:
-    """Show how far work is, which tells the meter that this yields."""
+    """Show a progress bar while the block runs; yields the meter that moves the bar."""
     columns = (TextColumn("{task.description}"), BarColumn(24), _Rate(), TimeRemainingColumn())
     console = output.notes
     with Progress(

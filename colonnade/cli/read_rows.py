@@ -1,4 +1,4 @@
-"""`head` and `count`: rows of one epoch of a table."""
+"""`head` and `count`: print or count rows of one epoch of a table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from colonnade.tableformat.scan.run import read_plan_parallel
 
 @dataclass(frozen=True, slots=True)
 class CountFacts:
-    """How many rows there are; `engine` is `log` where no data file was opened."""
+    """The number of rows; `engine` is `log` if no data file was opened."""
 
     table: str
     epoch: int
@@ -44,7 +44,9 @@ class CountFacts:
 
 def head(
     table: TableArgument,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="So many rows.")] = 10,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, help="Print at most this many rows.")
+    ] = 10,
     columns: ColumnsOption = None,
     where: WhereOption = None,
     epoch: EpochOption = None,
@@ -70,7 +72,7 @@ def _python_rows(batch: pa.RecordBatch) -> list[dict[str, Any]]:
 
 
 def _python_value(value: pa.Scalar) -> Any:
-    """The value; as text, also within others, where Python's types end at 9999 or microseconds."""
+    """Convert a value, also inside nested ones; a time that Python cannot hold becomes text."""
     if not value.is_valid:
         return None
     match value:
@@ -93,7 +95,7 @@ def _python_value(value: pa.Scalar) -> Any:
 
 
 def _iso(time: np.datetime64) -> str:
-    """The text of a time; NumPy takes the sign of a year for one of its four digits."""
+    """Format a time; NumPy counts the sign of a year as one of its four digits."""
     return re.sub(r"^-(?=\d{3}-)", "-0", str(time))
 
 
@@ -107,7 +109,7 @@ def count(
     spark_above: AboveOption = ABOVE,
     json: JsonOption = False,
 ) -> None:
-    """Count the rows of a table; without a predicate the log alone knows."""
+    """Count the rows of a table; without a predicate only the log is read."""
     output, place = Output(json), open_place(table)
     scan = place.table.scan([], where, epoch=epoch, timestamp=timestamp, tag=tag)
     if where is None:
@@ -126,7 +128,7 @@ def count(
 
 
 def live_rows(plan: ScanPlan) -> int:
-    """Rows that a plan reads before its predicate, without those that are deleted."""
+    """Count the live rows that a plan reads, before its predicate."""
     stored = sum(rowset.row_count for rowset in plan.rowsets)
     return stored - sum(each.vector.cardinality for each in plan.rowsets if each.vector)
 

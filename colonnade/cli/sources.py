@@ -1,7 +1,7 @@
-"""What `import` reads: Parquet files, CSV files, or the result of a query, as record batches.
+"""The sources of `import`: Parquet files, CSV files or a query, read as record batches.
 
-All files of one import have one schema: columns that some of them lack are NULL there, and types
-that differ must have one that holds both.
+All files of one import share one schema. A column that a file lacks is NULL in its rows. Types
+that differ between files need a common type that holds both.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from colonnade.cli.progress import Advance, Unit
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
 
 SUFFIXES = {"parquet": (".parquet", ".pq"), "csv": (".csv", ".csv.gz", ".tsv", ".tsv.gz")}
-"""The names of files by format."""
+"""The suffixes of file names by format."""
 
 _BATCH_ROWS = 65_536
 _BLOCK_BYTES = 8 * 2**20
-"""A row of a CSV file has at most so many."""
+"""A row of a CSV file has at most this many bytes."""
 
 
 class Source(Protocol):
-    """Rows to import. `total` counts `unit`s, None where that is not known before."""
+    """Rows to import. `total` is their number in `unit`s, or None if it is not known before."""
 
     schema: pa.Schema
     unit: Unit
@@ -41,11 +41,11 @@ class Source(Protocol):
     byte_count: int
 
     def batches(self, advance: Advance) -> Iterator[pa.RecordBatch]:
-        """Stream the rows and report what was read."""
+        """Stream the rows, and report the `unit`s of each batch to `advance`."""
 
 
 class ParquetFiles:
-    """Parquet files, in the order given."""
+    """Parquet files, read in the given order."""
 
     unit: Unit = "rows"
 
@@ -66,11 +66,12 @@ class ParquetFiles:
 
 
 class CsvFiles:
-    """CSV files with a header; what ends in `.tsv` is separated by tabs, in `.gz` compressed.
+    """CSV files with a header; `.tsv` files are separated by tabs, `.gz` files are compressed.
 
-    Types are those of `known` columns, else guessed from the first 8 MiB of each file; a column
-    without values is of texts. An empty field is NULL, a quoted empty one the empty text, and every
-    other text is itself: `NA` too, and NaN is a number. Instants without a zone are in UTC.
+    A column of `known` has its type there. Other types are guessed from the first 8 MiB of each
+    file, and a column without values is a string. An empty field is NULL, and a quoted empty field
+    is the empty string. Other texts are kept, `NA` included, and NaN is a number. Instants without
+    a zone are in UTC.
     """
 
     unit: Unit = "bytes"
@@ -78,10 +79,10 @@ class CsvFiles:
     def __init__(self, paths: Sequence[Path], known: pa.Schema | None) -> None:
         self._paths = paths
         self._types = {} if known is None else {field.name: field.type for field in known}
-        # Arrow reads instants only where each of them names its zone.
+        # Arrow reads a column as instants only if each value names its zone.
         instants = {n: t for n, t in self._types.items() if pa.types.is_timestamp(t) and t.tz}
         self._types |= dict.fromkeys(instants, pa.string())
-        # An empty line is the NULL of a single column, and nothing where there are more.
+        # In a file with one column an empty line is a NULL; in other files it is skipped.
         self._narrow: set[Path] = set()
         self._narrow = {path for path in paths if len(self._schema(path)) == 1}
         schemas = [self._schema(path) for path in paths]
@@ -109,13 +110,13 @@ class CsvFiles:
         except UnicodeDecodeError as error:
             raise _not_utf8_error(path, "its first line") from error
         for name, type_ in types.items():
-            if pa.types.is_binary(type_) and name not in self._types:  # texts that are none
+            if pa.types.is_binary(type_) and name not in self._types:  # Arrow found invalid UTF-8
                 raise _not_utf8_error(path, f"column {name!r}")
         return schema
 
     def _open(self, file: pa.NativeFile, path: Path) -> Any:
-        # Not a file of Python's: Arrow reads ahead in a thread, which would need the interpreter
-        # while that ends, and abort the process.
+        # `file` must not be a Python file: Arrow reads ahead in a thread, which would abort the
+        # process if it needed the interpreter while that shuts down.
         name = path.name.removesuffix(".gz")
         stream = pa.CompressedInputStream(file, "gzip") if name != path.name else file
         convert = pa_csv.ConvertOptions(
@@ -139,7 +140,7 @@ class CsvFiles:
 
 
 class QueryResult:
-    """The rows of a query that DuckDB runs; it can read files of most kinds."""
+    """The rows of a query that DuckDB runs; DuckDB reads files of many formats."""
 
     unit: Unit = "rows"
     total: int | None = None
@@ -174,27 +175,27 @@ class QueryResult:
 
 
 def find_files(given: Sequence[str], suffixes: Sequence[str]) -> list[Path]:
-    """The files that paths, folders and patterns mean, folders searched through.
+    """Return the files that paths and patterns name, including all files below folders.
 
-    Names that begin with a dot or underscore are passed over, as Spark does. Raises NotFoundError
-    for what names no file, InvalidInputError for folders that hold column values in their names.
+    In folders, names that begin with a dot or an underscore are skipped, as Spark does. Raises
+    NotFoundError if a text names no file, InvalidInputError if names of folders hold column values.
     """
     found: list[Path] = []
     for text in given:
         matches = [Path(name) for name in sorted(glob.glob(text))] or [Path(text)]
         files = [file for path in matches for file in _files(path, suffixes)]
         if not files:
-            raise NotFoundError(f"{text} names no file to import.")
+            raise NotFoundError(f"There is no file to import at {text}.")
         found += files
     return found
 
 
 def unified(schemas: Sequence[pa.Schema], paths: Sequence[Path]) -> pa.Schema:
-    """One schema for all files. Raises InvalidInputError where there is none."""
+    """Return the common schema of all files. Raises InvalidInputError if there is none."""
     for schema, path in zip(schemas, paths, strict=True):
         name, count = max(Counter(schema.names).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
-            raise InvalidInputError(f"{path} has {count} columns {name!r}; names are for one each.")
+            raise InvalidInputError(f"{path} has {count} columns named {name!r}; rename them.")
         if "" in schema.names:
             raise InvalidInputError(f"{path} has a column without a name.")
     try:
@@ -203,12 +204,12 @@ def unified(schemas: Sequence[pa.Schema], paths: Sequence[Path]) -> pa.Schema:
         )
     except pa.ArrowException as error:
         raise InvalidInputError(
-            f"The {len(paths)} files from {paths[0]} on do not fit together: {_first_line(error)}"
+            f"The {len(paths)} files from {paths[0]} on have no common schema: {_first_line(error)}"
         ) from error
 
 
 def _stored(field: pa.Field) -> pa.Field:
-    """The field without what tables do not keep of it: a dictionary, the zone of instants."""
+    """Return the field without what tables do not store: its dictionary, the zone of instants."""
     if pa.types.is_dictionary(field.type):
         return field.with_type(field.type.value_type)
     if pa.types.is_timestamp(field.type) and field.type.tz is not None:
@@ -217,7 +218,7 @@ def _stored(field: pa.Field) -> pa.Field:
 
 
 def aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the columns of `schema`; those that it lacks are NULL."""
+    """Return the batch with the columns of `schema`; columns that it lacks are NULL."""
     if batch.schema.equals(schema):
         return batch
     columns = []
@@ -231,13 +232,13 @@ def aligned(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _texts_for_nothing(schema: pa.Schema) -> pa.Schema:
-    """The schema with texts in the columns that have no value to tell their type by."""
+    """Make columns strings if they have no value that tells their type."""
     fields = (f.with_type(pa.string()) if pa.types.is_null(f.type) else f for f in schema)
     return pa.schema(fields)
 
 
 def _with_instants(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with instants in place of the texts for which `schema` has instants."""
+    """Parse the string columns that `schema` declares as instants."""
     for place, field in enumerate(batch.schema):
         wanted = schema.field(field.name)
         if field.type != wanted.type and pa.types.is_timestamp(wanted.type):
@@ -246,7 +247,7 @@ def _with_instants(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _instants(texts: pa.Array, type_: pa.TimestampType) -> pa.Array:
-    """Instants from ISO 8601 texts. Raises ArrowInvalid for a text that is none."""
+    """Parse ISO 8601 texts as instants. Raises ArrowInvalid for any other text."""
     zoned = pc.match_substring_regex(texts, r":.*(Z|[+-]\d\d(:?\d\d)?)$")
     local = pc.if_else(zoned, None, texts).cast(pa.timestamp("us"))
     return pc.coalesce(
@@ -275,19 +276,19 @@ def _files(path: Path, suffixes: Sequence[str]) -> Iterator[Path]:
 
 
 def _footer(path: Path) -> tuple[int, pa.Schema]:
-    """The number of rows of a Parquet file, and its columns."""
+    """Return the number of rows of a Parquet file, and its columns."""
     with _reading(path), pq.ParquetFile(path) as file:
         return file.metadata.num_rows, file.schema_arrow
 
 
 @contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Raises InvalidInputError, which names the file, for what Arrow cannot make of it."""
+    """Turn an error of Arrow about the content of a file into InvalidInputError with its name."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # what the system says of the file, and not Arrow of its bytes
+            raise  # the operating system's error about the file, not Arrow's about its bytes
         said = _first_line(error)
         if "straddling" in said:
             said = (
@@ -297,7 +298,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _not_utf8_error(path: Path, part: str) -> InvalidInputError:
-    return InvalidInputError(f"{path} is not UTF-8 in {part}; convert it, such as by iconv.")
+    return InvalidInputError(f"{path} is not UTF-8 in {part}; convert it, for example with iconv.")
 
 
 def _first_line(error: Exception) -> str:

@@ -10,11 +10,11 @@ from colonnade.spark_ext.session import configure, enable
 
 
 def start() -> SparkSession:
-    """The running session, or a new one, with Colonnade in it; logs errors only, and is in UTC.
+    """Return the running session, or start one, with Colonnade enabled; it logs only errors.
 
-    Times without a zone are UTC in every predicate of a command, whoever evaluates it.
-    Master and the like come from where Spark takes them: spark-submit, spark-defaults.conf, or
-    SPARK_REMOTE for a Spark Connect server.
+    The session's time zone is UTC, so that a predicate means the same on Spark and on Arrow.
+    The master and other settings come from Spark's usual places: spark-submit,
+    spark-defaults.conf, or SPARK_REMOTE for a Spark Connect server.
     """
     builder = SparkSession.builder.appName("colonnade").config("spark.log.level", "ERROR")
     remote = os.environ.get("SPARK_REMOTE", "").startswith("sc://")

@@ -1,4 +1,4 @@
-"""`vacuum`: remove what no kept epoch needs."""
+"""`vacuum`: remove epochs and files that no kept epoch needs."""
 
 from __future__ import annotations
 
@@ -19,22 +19,27 @@ def vacuum(
     path: PathArgument,
     retention_hours: Annotated[
         float | None,
-        typer.Option("--retention-hours", min=0, help="Keep epochs for so long; else properties."),
+        typer.Option(
+            "--retention-hours", min=0, help="Keep epochs this long; default: properties."
+        ),
     ] = None,
     retain_epochs: Annotated[
-        int | None, typer.Option("--retain-epochs", min=1, help="Keep so many epochs at least.")
+        int | None, typer.Option("--retain-epochs", min=1, help="Keep at least this many epochs.")
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Trust this clock whatever that of the store says.")
+        bool, typer.Option("--force", help="Trust this clock even if the store's clock differs.")
     ] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only print what it would remove.")
+    ] = False,
     yes: YesOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Remove epochs that retention lets go, and files that only they or failed jobs name.
+    """Remove epochs past their retention, and files that only those epochs or failed jobs wrote.
 
-    Of a table: its retention alone is replaced by the options, and what other tables of the
-    database ask for is kept. Tags and pins keep their epochs. Safe beside readers and writers.
+    For a table, the options replace the retention of this table only; the retention of the other
+    tables of the database still holds. Tags and pins keep their epochs. The command is safe beside
+    readers and writers.
     """
     output, place = Output(json), open_place(path)
     target = place.table if place.is_table else place.database

@@ -1,4 +1,4 @@
-"""`verify`: look for damage, and say what it touches."""
+"""`verify`: look for damage, and report which tables, files and rows it affects."""
 
 from __future__ import annotations
 
@@ -25,11 +25,15 @@ def verify(
     depth: Annotated[
         int,
         typer.Option(
-            "--depth", min=1, max=4, help="1: log, 2: indexes, 3: checksums, 4: values, too."
+            "--depth",
+            min=1,
+            max=4,
+            help="How deep to check: 1 the log, 2 also indexes, 3 also checksums, 4 also values.",
         ),
     ] = 3,
     threads: Annotated[
-        int | None, typer.Option("--threads", min=1, help="So many; else one a processor.")
+        int | None,
+        typer.Option("--threads", min=1, help="Number of threads; by default one per processor."),
     ] = None,
     spark: SparkOption = "auto",
     spark_above: AboveOption = ABOVE,
@@ -37,8 +41,9 @@ def verify(
 ) -> None:
     """Look for damage in a database or a table: files, columns, blocks and rows. Changes nothing.
 
-    Ends with exit code 8 where there is any: a log with missing or wrong bytes is damage, too. With
-    7 or 9 where there is none, but parts have a newer format, or may not be read.
+    Exits with code 8 if it finds damage; missing or wrong bytes in the log are damage, too.
+    Without damage it exits with 7 if some parts have a newer format, or with 9 if the store does
+    not let some parts be read.
     """
     output = Output(json)
     engine = choose_engine(_stored_bytes(path) if depth > 2 else 0, spark, spark_above)
@@ -63,7 +68,7 @@ def verify(
 
 
 def _exit_code(report: VerifyReport) -> ExitCode:
-    """The exit code for the worst kind of finding in a report."""
+    """Return the exit code for the worst kind of finding in a report."""
     if report.is_damaged:
         return ExitCode.CORRUPTION
     newer = any(each.kind == "newer" for each in report.findings)
@@ -71,12 +76,12 @@ def _exit_code(report: VerifyReport) -> ExitCode:
 
 
 def _stored_bytes(path: str) -> int:
-    """The bytes below the path, as a store lists them, whatever of them is damaged."""
+    """Return the bytes of all files below the path, as the store lists them, damaged or not."""
     return sum(info.size for info in open_store(path).list(""))
 
 
 def _tables(path: str) -> list[str] | None:
-    """The table that is meant; None for all of a database, also for one that is damaged."""
+    """Return the table that `path` names; None for a database, or if damage hides what it is."""
     try:
         table = locate_existing(path).table
     except CorruptionError:

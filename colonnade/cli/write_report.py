@@ -1,4 +1,4 @@
-"""`report`: one page about a database, to look at."""
+"""`report`: write one HTML page about a database."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ class ReportDone:
 def report(
     database: DatabaseArgument,
     target: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write, replaced where it exists.")
+        Path,
+        typer.Option("--output", "-o", help="The file to write; an existing file is replaced."),
     ] = Path("report.html"),
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Show at most so many.")] = 200,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Show at most this many.")] = 200,
     json: JsonOption = False,
 ) -> None:
     """Write one HTML page: sizes, ages, deletions, overlap, epochs, what compaction would do.
 
-    The page needs nothing else, so it can be mailed or kept. It is made from the log alone.
+    The page refers to no other file, so it can be mailed or archived. Only the log is read.
     """
     started = time.perf_counter()
     facts = read_report(open_database(database), epochs, datetime.now(timezone.utc))

@@ -1,8 +1,8 @@
-"""One round of maintenance: compact what the policy asks for, vacuum, write a checkpoint.
+"""One round of maintenance: compact tables by their policies, vacuum, and write a checkpoint.
 
-    plan.py      what a round is going to do; pure
-    round.py     doing it, each step whatever became of the others
-    journal.py   the line that each round leaves
+    plan.py      decides what a round does; pure
+    round.py     runs the steps; a step that fails does not stop the next one
+    journal.py   appends one line for each round to the journal of the database
 
 Guide: docs/maintenance.md
 """

@@ -1,7 +1,7 @@
-"""The lines that rounds leave in the database, next to its log.
+"""The journal of maintenance: each round appends one line, next to the log of the database.
 
-They are for people and their dashboards: no reader of the database looks at them, vacuum leaves
-them, and whoever wants to may move or remove them at any time.
+The journal is for people and their dashboards. Readers of the database ignore it, vacuum keeps it,
+and users may move or remove it at any time.
 Spec: docs/spec/layout.md#journal
 """
 
@@ -21,13 +21,14 @@ from colonnade.manifests.store import LocalStore, ObjectStore
 from colonnade.manifests.store.local_files import write_all
 
 JOURNAL_BYTES = 4 * 2**20
-"""A file of more bytes is put aside, in the place of the one before it: years of rounds."""
+"""A longer journal is renamed, and replaces the previous renamed one. It holds years of rounds."""
 
 
 def write_line(store: ObjectStore, line: object) -> None:
-    """Append one JSON document; lines that several processes write at once stay whole.
+    """Append one JSON document to the journal; lines of concurrent processes stay whole.
 
-    Where the store can only be read nothing is written. Raises StoreError.
+    Writes nothing if the store is not a local directory. Raises StoreError if the file cannot be
+    written.
     """
     if not isinstance(store, LocalStore):
         return
@@ -43,7 +44,7 @@ def write_line(store: ObjectStore, line: object) -> None:
 
 
 def _append(file: int, data: bytes) -> None:
-    """All of a line or nothing: the next one would be taken for the rest of half a line."""
+    """Append the whole line or nothing: the next line would be read as the rest of half a line."""
     size = os.fstat(file).st_size
     try:
         write_all(file, data)
@@ -54,7 +55,7 @@ def _append(file: int, data: bytes) -> None:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """The file of that name, to append to, while no other process writes it or puts it aside."""
+    """Open the file to append to; no other process writes or renames it meanwhile."""
     while True:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
@@ -67,7 +68,7 @@ def _locked(path: Path) -> Iterator[int]:
 
 
 def _is_at(path: Path, file: int) -> bool:
-    """Whether a file still has its name: it may have been put aside before it was locked."""
+    """Whether the open file is still at `path`; another process may have renamed it."""
     try:
         return os.path.samestat(path.stat(), os.fstat(file))
     except FileNotFoundError:

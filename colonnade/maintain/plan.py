@@ -1,4 +1,4 @@
-"""What a round of maintenance is going to do, and how far tables are from their policy. Pure."""
+"""Decide what a round of maintenance does, and how far tables are from their policies. Pure."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass
 from colonnade.manifests.compaction.plan import CompactionPlan
 
 CHECKPOINT_TAIL = 16
-"""With so many epochs since the newest checkpoint a round writes one: each costs a reader a GET."""
+"""A round writes a checkpoint after this many epochs: each epoch costs a reader one GET."""
 
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """What the policy of a table still asks for: groups to compact, and their stored bytes."""
+    """The work that a table's policy still asks for: groups to compact, and their stored bytes."""
 
     groups: int = 0
     bytes: int = 0
 
 
 def most_first(plans: Iterable[CompactionPlan]) -> list[CompactionPlan]:
-    """The plans that have something to do, those with most to read first."""
+    """Return the plans that have groups to compact, in descending order of bytes to read."""
     wanted = [plan for plan in plans if plan.groups]
     return sorted(wanted, key=lambda plan: (-plan.bytes_in, plan.name))
 
 
 def checkpoint_due(epoch: int, checkpoint_epoch: int | None) -> bool:
-    """Whether a round writes a checkpoint; that of the newest one is None without one."""
+    """Whether a round writes a checkpoint; `checkpoint_epoch` is None if there is none yet."""
     return epoch - (checkpoint_epoch or 0) >= CHECKPOINT_TAIL
 
 
 def distance(plan: CompactionPlan) -> Distance:
-    """How far a table is from its policy, what waits for a later run included."""
+    """How far a table is from its policy, including the groups that wait for a later run."""
     groups = (*plan.groups, *plan.waiting)
     return Distance(len(groups), sum(group.bytes_in for group in groups))

@@ -1,7 +1,7 @@
-"""A round of maintenance, carried out. Whatever becomes of one step, the others are tried.
+"""Run a round of maintenance. A step that fails does not keep the next steps from running.
 
-Rounds of several schedulers on one database do no harm: of two compactions of the same RowSets
-one is dropped, and vacuums are safe beside each other.
+Several schedulers may run rounds on one database at the same time. If two rounds compact the same
+RowSets, one of the two commits is dropped; concurrent vacuums are safe.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.table.database import Database
 
 Compact = Callable[[Database, CompactionPlan], CompactionReport]
-"""Compacts one table by its policy, here or elsewhere; the plan says what there is to do."""
+"""Compact one table by its policy, in this process or on Spark; the plan lists its groups."""
 
 
 @dataclass(slots=True)
 class TableRound:
-    """What was done to one table, and what its policy still asks for."""
+    """What a round did to one table, and the work that its policy still asks for (`left`)."""
 
     table: str
     groups: int = 0
@@ -45,9 +45,9 @@ class TableRound:
 
 @dataclass(frozen=True, slots=True)
 class VacuumRound:
-    """What vacuum removed; `floor` is the oldest epoch that can be read since.
+    """What vacuum removed; `floor` is the oldest epoch that can still be read.
 
-    `held_by` are pins and leases without which it would be a later one.
+    `held_by` names the pins and leases that keep the floor from being a later epoch.
     """
 
     files: int
@@ -70,9 +70,9 @@ class StepError:
 class Round:
     """One round: what it did, how long it took, and how far the tables are from their policy.
 
-    `checkpoint` is the epoch of the one that it wrote besides those of compactions; `vacuum` is
-    None where that failed, and `epoch` where an error has ended the round. `warnings` are sentences
-    about what maintenance does not do by itself.
+    `checkpoint` is the epoch of the checkpoint that the round itself wrote, if any; compactions
+    may write their own. `vacuum` is None if that step failed. `epoch` is None if an error ended
+    the round. `warnings` are sentences about work that maintenance does not do by itself.
     """
 
     time: datetime
@@ -87,18 +87,18 @@ class Round:
 
 
 def read_plans(log: Log, head: Snapshot) -> list[CompactionPlan]:
-    """What a round would compact now. Reads the log alone.
+    """Plan what a round would compact now. Reads only the log.
 
-    Raises InvalidInputError naming the property of a table that asks for what cannot be.
+    Raises InvalidInputError that names the table property whose value is invalid.
     """
     return most_first(_plan(log, head, table) for table in head.tables.values())
 
 
 def run_round(database: Database, log: Log, compact: Compact) -> Round:
-    """Compact, vacuum, write a checkpoint; says what became of each. Changes no row.
+    """Compact, vacuum and write a checkpoint; return the result of each step. Changes no row.
 
-    Raises InvalidInputError before anything is done where the store is read only. Errors of a step
-    are in what it returns, and the next round tries it again.
+    Raises InvalidInputError before it changes anything if the store is read-only. The returned
+    round holds the errors of its steps; the next round tries the failed steps again.
     """
     log.store.require_writable()
     started = time.monotonic()
@@ -148,7 +148,7 @@ def _table_round(report: CompactionReport) -> TableRound:
 
 
 def _look_again(done: Round, log: Log, head: Snapshot) -> None:
-    """Note how far each table is from its policy now, also those that nothing was done to."""
+    """Record how far each table now is from its policy, including tables not compacted."""
     done.epoch = head.epoch
     done.warnings = [said for each in head.tables.values() if (said := warn_of_end(each))]
     rounds = {each.table: each for each in done.tables}
@@ -163,7 +163,7 @@ def _look_again(done: Round, log: Log, head: Snapshot) -> None:
 
 @contextmanager
 def _step(done: Round, name: str) -> Iterator[None]:
-    """Note an error of ours and go on; whatever else goes wrong is a fault and ends the round."""
+    """Record a ColonnadeError and continue; any other exception is a bug and ends the round."""
     try:
         yield
     except ColonnadeError as error:

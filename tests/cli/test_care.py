@@ -41,7 +41,7 @@ def test_rows_are_put_in_z_order(run: Run, tmp_path: Path) -> None:
 
 def test_what_the_policy_does_not_know_is_refused(run: Run, shop: Path) -> None:
     orders = shop / "orders"
-    assert "no option" in run("compact", orders, "--option", "min-rowsets").err
+    assert "has no value" in run("compact", orders, "--option", "min-rowsets").err
     assert run("compact", orders, "--option", "nonsense=1").code == 2
     assert run("compact", orders, "--where", "nothing = 1").code == 2
     assert run("compact", orders, "--zorder", "id", "--dry-run").code == 2

@@ -23,7 +23,7 @@ def test_a_tag_is_given_listed_read_and_removed(run: Run, shop: Path) -> None:
 def test_a_table_is_restored_when_somebody_agrees(run: Run, shop: Path) -> None:
     declined = run("restore", shop / "orders", "--epoch", 3, answer="n\n")
     assert declined.code == 11
-    assert "again what it was at epoch 3? It is at epoch 6." in declined.err
+    assert "to epoch 3? It is at epoch 6." in declined.err
     done = run("restore", shop / "orders", "--epoch", 3, "--yes", "--json").json
     assert (done["restored"], done["epoch"]) == (3, 7)
     assert run("count", shop / "orders").out == "20\n"

@@ -23,7 +23,7 @@ def test_a_damaged_rowset_is_taken_out_only_when_somebody_agrees(
     assert plan["rows_lost"] == 20_000
     declined = run("repair", *options, answer="n\n")
     assert declined.code == 11
-    assert "Part with 20,000 rows" in declined.err
+    assert "Drop 20,000 rows" in declined.err
     assert not rescue.exists()
     assert run("verify", shop).code == 8
     done = run("repair", *options, "--yes", "--json").json

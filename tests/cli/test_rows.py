@@ -293,14 +293,14 @@ def test_modes_append_create_and_overwrite_do_what_they_say(run: Run, tmp_path: 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ((), "Name files to import, or give --query: one of the two."),
-        (("a.parquet", "b.csv"), "Parquet and CSV files are imported by a command each."),
-        (("a.parquet", "--query", "x"), "Name files to import, or give --query: one of the two."),
-        (("a.txt",), "a.txt does not say what it is by its name; give --format."),
+        ((), "Give either files to import or --query."),
+        (("a.parquet", "b.csv"), "Import Parquet files and CSV files by separate commands."),
+        (("a.parquet", "--query", "x"), "Give either files to import or --query."),
+        (("a.txt",), "The suffix of a.txt does not say its format; choose a --format."),
         (("a.txt", "--format", "parquet"), "a.txt cannot be read: "),
         (("b.csv", "--spark", "always"), "Spark imports Parquet files only;"),
         (("days",), "hold column values in their names; import it with --query"),
-        (("b.csv", "--spark-above", "lots"), "'lots' is no size;"),
+        (("b.csv", "--spark-above", "lots"), "--spark-above 'lots' is not a size;"),
     ],
 )
 def test_an_import_that_cannot_work_is_refused_and_leaves_no_table(
@@ -345,7 +345,7 @@ def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(
     assert run("export", shop / "orders", file, answer="n\n").code == 11
     refused = run("export", shop / "orders", file)
     assert refused.code == 11
-    assert "--yes goes on without asking" in refused.err
+    assert "--yes continues without asking" in refused.err
     assert file.read_text() == "precious"
     assert run("export", shop / "orders", file, answer="y\n").code == 0
     assert run("export", shop / "orders", file, "--yes").code == 0
@@ -354,7 +354,7 @@ def test_an_export_asks_before_it_replaces_and_leaves_no_half_file(
     assert (folder.code, folder.err.count("\n")) == (2, 1)
     nowhere = run("export", shop / "orders", tmp_path / "no" / "a.csv")
     assert nowhere.code == 3
-    assert f"{tmp_path / 'no'} is no folder that a.csv could be written to." in nowhere.err
+    assert f"There is no folder {tmp_path / 'no'} to write a.csv to." in nowhere.err
 
 
 def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
@@ -364,7 +364,7 @@ def test_a_column_that_csv_cannot_hold_is_an_error_that_keeps_the_old_file(
     table.append(pa.table({"list": [[1]]}))
     ran = run("export", table.path, tmp_path / "out.csv")
     assert ran.code == 2
-    assert "--columns leaves columns out" in ran.err
+    assert "use --columns to leave columns out" in ran.err
     assert not list(tmp_path.glob("*out.csv*"))
 
 

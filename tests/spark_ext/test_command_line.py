@@ -73,7 +73,7 @@ def test_large_tables_are_compacted_by_executors(tmp_path: Path) -> None:
             table.append(pa.table({"id": [number]}))
     done = run_command("compact", tmp_path / "db" / "a", "--spark", "always", "--json")
     assert (done.json["rowsets_removed"], done.json["rowsets_added"]) == (8, 1)
-    assert "Starting Spark: as --spark always says." in done.err
+    assert "Starting Spark: --spark always asks for it." in done.err
     rounds = run_command("maintain", tmp_path / "db", "--spark-above", "0", "--json")
     left = {each["table"]: each["rowsets_removed"] for each in rounds.json["tables"]}
     assert left == {"a": 0, "b": 8}

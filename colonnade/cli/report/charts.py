@@ -1,7 +1,7 @@
-"""The report's drawings as SVG, made of text: they grow with the page and take its colours.
+"""Draw the charts of the report as SVG text, which scales with the page.
 
-Colours are CSS classes, so that the page can be dark. Each drawing has a title for those who do
-not see it, and each mark one that a pointer shows.
+Colours are CSS classes, so that the page can have a dark theme. Each drawing has a title for
+screen readers, and each mark has a title that a pointer shows.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ FAMILIES = {
     "compaction": ("compact",),
     "keep": ("tag", "untag", "pin", "unpin", "restore", "vacuum", "lease"),
 }
-"""Operations that have one colour on the line of epochs; all others are changes of tables."""
+"""Operations by their colour on the line of epochs; other operations have the colour `table`."""
 
 
 def family(operation: str) -> str:
-    """What kind of operation it is: a key of `FAMILIES`, or `table`."""
+    """Return the family of an operation: a key of `FAMILIES`, or `table`."""
     return next((name for name, known in FAMILIES.items() if operation in known), "table")
 
 
 def epoch_line(steps: Sequence[Step]) -> str:
-    """One bar an epoch: as high as the rows that it wrote, on a logarithmic scale."""
+    """Draw one bar for each epoch; its height is the number of rows written, on a log scale."""
     most = max((step.rows for step in steps), default=0)
     width = _INNER_WIDTH / max(len(steps), 1)
     marks = []
@@ -55,7 +55,7 @@ def epoch_line(steps: Sequence[Step]) -> str:
 
 
 def size_histogram(bins: Sequence[Bin], target_bytes: int) -> str:
-    """How many RowSets are of which size; those of half the target size and more are full."""
+    """Draw the number of RowSets by size; a RowSet of half the target size or more is `full`."""
     most = max((each.rowsets for each in bins), default=0)
     width = _INNER_WIDTH / max(len(bins), 1)
     marks = []
@@ -70,7 +70,10 @@ def size_histogram(bins: Sequence[Bin], target_bytes: int) -> str:
 
 
 def age_map(cells: Sequence[AgeCell]) -> str:
-    """Size over the epoch that added RowSets; larger dots are more, redder ones have deletions."""
+    """Draw RowSets by size and by the epoch that added them.
+
+    A larger dot stands for more RowSets, and a redder dot for a greater share of deleted rows.
+    """
     if not cells:
         return _drawing("RowSets by age and size", [])
     first, last = min(c.first_epoch for c in cells), max(c.last_epoch for c in cells)
@@ -104,7 +107,7 @@ def age_map(cells: Sequence[AgeCell]) -> str:
 
 
 def deleted_bars(counts: Sequence[int]) -> str:
-    """How many RowSets have which share of deleted rows."""
+    """Draw the number of RowSets by their share of deleted rows."""
     edges = [f"{100 * edge:g}" for edge in DELETED_EDGES]
     labels = ["none", *(f"{a} to {b} %" for a, b in pairwise(edges))]
     kinds = ["full", *(_deleted_class(edge) for edge in DELETED_EDGES[1:])]
@@ -121,7 +124,7 @@ def deleted_bars(counts: Sequence[int]) -> str:
 
 
 def overlap_curve(overlap: Overlap, max_overlap: int) -> str:
-    """How many RowSets may hold one key, from the first key to the last, and the policy's limit."""
+    """Draw how many RowSets may hold each key, along the keys, and the limit of the policy."""
     most = max(*overlap.depths, max_overlap)
     width = _INNER_WIDTH / len(overlap.depths)
     marks = []
@@ -157,7 +160,7 @@ def _bar(
 
 
 def _rules(ticks: Iterable[tuple[object, float]]) -> Iterable[str]:
-    """Lines across at shares of the height, with what each stands for."""
+    """Draw horizontal lines with their labels; each tick is a value and its share of the height."""
     for value, part in ticks:
         y = _BASE - _INNER_HEIGHT * part
         label = f"{value:,}" if isinstance(value, int) else escape(str(value))
@@ -172,7 +175,7 @@ def _ends(labels: tuple[str, str]) -> Iterable[str]:
 
 
 def _steps(most: int) -> list[int]:
-    """Up to four round numbers that are not above `most`."""
+    """Return round numbers in equal steps up to `most`, at most six."""
     if not most:
         return []
     power = 10 ** int(math.log10(most))
@@ -181,7 +184,7 @@ def _steps(most: int) -> list[int]:
 
 
 def _powers(most: int) -> list[int]:
-    """Powers of ten that are not above `most`, at most five of them."""
+    """Return at most five powers of ten up to `most`; below 10, `most` itself."""
     if most < 10:
         return [most] if most else []
     exponents = range(1, int(math.log10(most)) + 1)

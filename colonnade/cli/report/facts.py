@@ -1,4 +1,4 @@
-"""What the report shows, read from the log alone and binned, so that no table makes it long."""
+"""Read the facts of the report from the log alone, in bins, so that the page stays short."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 
 SIZE_STEPS = 2
-"""Bins of size for each doubling."""
+"""The number of size bins for each doubling."""
 
 AGE_BINS = 48
 
 DELETED_EDGES = (0.0, 0.01, 0.1, 0.25, 0.5, 1.0)
-"""Shares of deleted rows between which RowSets are counted; the first bin has none deleted."""
+"""Edges of the bins of deleted shares; an extra first bin counts RowSets without deletions."""
 
 DEPTH_POINTS = 160
 
 GROUPS = 20
-"""So many groups of a plan are listed one by one."""
+"""At most this many groups of a plan are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One epoch on the line of epochs; `rows` are those that it wrote."""
+    """One epoch on the line of epochs; `rows` counts the rows that it wrote."""
 
     facts: EpochFacts
     rows: int
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Some RowSets of about one size."""
+    """The RowSets of one range of sizes."""
 
     low_bytes: int
     high_bytes: int
@@ -61,7 +61,7 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class AgeCell:
-    """RowSets of about one size that about the same epochs added, and their deleted share."""
+    """The RowSets of one range of sizes that one range of epochs added; `deleted_share` of rows."""
 
     first_epoch: int
     last_epoch: int
@@ -73,9 +73,9 @@ class AgeCell:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """How many RowSets may hold one key, along the keys of a sorted table.
+    """How many RowSets may hold each key, along the keys of a sorted table.
 
-    `depths` are the greatest in each of equally many steps between the first key and the last.
+    The keys are divided into steps of equally many keys; `depths` holds the maximum of each step.
     """
 
     column: str
@@ -87,7 +87,7 @@ class Overlap:
 class TablePage:
     """One table of the report. `deleted` counts RowSets between `DELETED_EDGES`.
 
-    `groups` are the first of the plan, with their partitions.
+    `groups` holds the first groups of the plan, each with the text of its partition.
     """
 
     facts: TableFacts
@@ -102,7 +102,7 @@ class TablePage:
 
 @dataclass(frozen=True, slots=True)
 class ReportFacts:
-    """A database as the report shows it; `steps` are its last epochs, oldest first."""
+    """All facts of the report about a database; `steps` are its last epochs, oldest first."""
 
     database: DatabaseFacts
     steps: tuple[Step, ...]
@@ -111,9 +111,10 @@ class ReportFacts:
 
 
 def read_report(place: Place, epochs: int, made: datetime) -> ReportFacts:
-    """Read what the log says; costs its checkpoint segments, and one GET for each epoch shown.
+    """Read the facts from the log.
 
-    Raises InvalidInputError for a table whose properties about compaction mean nothing.
+    Costs the GETs of the checkpoint segments, and one GET for each epoch shown. Raises
+    InvalidInputError for a table with an invalid property of compaction.
     """
     tables = tables_facts(place)
     states = {state.name: state for state in place.head.tables.values()}
@@ -162,7 +163,7 @@ def _table_page(place: Place, state: TableState, table: TableFacts) -> TablePage
 
 
 def size_bins(byte_counts: Integers) -> tuple[Bin, ...]:
-    """Count RowSets by size, from the smallest to the largest, empty bins between included."""
+    """Count RowSets by size, from the smallest to the largest, including empty bins between."""
     if not len(byte_counts):
         return ()
     numbers = _size_numbers(byte_counts)
@@ -178,7 +179,7 @@ def size_bins(byte_counts: Integers) -> tuple[Bin, ...]:
 
 
 def age_cells(rowsets: RowSetFacts, epochs: Integers) -> tuple[AgeCell, ...]:
-    """RowSets by the epoch that added them and by size; cells without any are left out."""
+    """Count RowSets by the epoch that added them and by size; empty cells are left out."""
     if not len(rowsets):
         return ()
     first, last = int(epochs.min()), int(epochs.max())
@@ -202,7 +203,7 @@ def age_cells(rowsets: RowSetFacts, epochs: Integers) -> tuple[AgeCell, ...]:
 
 
 def deleted_counts(rowsets: RowSetFacts) -> tuple[int, ...]:
-    """Count RowSets by their share of deleted rows: none, then between each two edges."""
+    """Count RowSets by their share of deleted rows: first 0, then between each two edges."""
     shares = rowsets.deleted / rowsets.rows
     none = int((shares == 0).sum())
     some = [int(((shares > low) & (shares <= high)).sum()) for low, high in pairwise(DELETED_EDGES)]
@@ -217,9 +218,10 @@ def _overlap(state: TableState, rowsets: RowSetFacts) -> Overlap | None:
 
 
 def key_depths(first: Integers, last: Integers) -> tuple[tuple[int, ...], float]:
-    """How many of the ranges from `first` to `last` hold each key, and that on average.
+    """Return how many ranges from `first` to `last` hold each key, and the mean of that.
 
-    Keys are those at which a range begins or ends; many are shown as the deepest of each step.
+    Only keys at which a range begins or ends are counted. More than `DEPTH_POINTS` keys are
+    divided into steps, and each step gives its maximum.
     """
     keys = np.unique(np.concatenate([first, last]))
     begun = np.searchsorted(np.sort(first), keys, side="right")

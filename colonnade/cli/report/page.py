@@ -1,4 +1,4 @@
-"""The report as one HTML page that needs nothing from elsewhere; pure."""
+"""Render the report as one HTML page that refers to no other file; pure."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from colonnade.cli.report.facts import ReportFacts
 from colonnade.manifests.version import VERSION
 
 LATEST = 30
-"""So many of the epochs are listed one by one."""
+"""The last epochs, at most this many, are listed one by one."""
 
 
 def render(report: ReportFacts) -> str:
-    """The page; what a table or a user is called is escaped."""
+    """Render the page; names of tables and users are escaped."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("colonnade.cli.report", "."),
         autoescape=True,

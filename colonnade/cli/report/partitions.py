@@ -1,4 +1,4 @@
-"""A table's partitions as the report shows them: the largest, however many there are."""
+"""The partitions of a table in the report: the largest ones, at most `SHOWN`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 
 SHOWN = 20
-"""So many partitions are listed one by one."""
+"""At most this many partitions are listed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionFacts:
-    """One partition, of the `layout` of that number; None: RowSets that are of no partition."""
+    """One partition of the layout number `layout`; `text` is None for unpartitioned RowSets."""
 
     text: str | None
     layout: int
@@ -26,9 +26,10 @@ class PartitionFacts:
 
 @dataclass(frozen=True, slots=True)
 class PartitionsPage:
-    """Of `count` partitions the `largest` ones; `earlier` RowSets are of another than `layout`.
+    """The `largest` of `count` partitions of a table whose current layout is `layout`.
 
-    `most_rowsets` are those of one partition of that, which is the table's.
+    `earlier` counts RowSets of earlier layouts. `most_rowsets` is the greatest number of RowSets
+    in one partition of the current layout.
     """
 
     layout: int
@@ -39,9 +40,9 @@ class PartitionsPage:
 
 
 def partitions_page(state: TableState, rowsets: RowSetFacts) -> PartitionsPage | None:
-    """The partitions of a table; None for one that never had any.
+    """Return the partitions of a table; None for a table that was never partitioned.
 
-    Raises CorruptionError for a value that its field cannot have.
+    Raises CorruptionError for a partition value that does not fit the type of its field.
     """
     if not state.partition_layouts:
         return None
