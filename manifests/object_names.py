@@ -7,7 +7,7 @@
         maintenance.jsonl                  a journal of maintenance rounds, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
         copy/<object id>.json              a copy of such an object, where an anchor needs it
-        freed/<database id>-<block>.json   a mark: the names of the epochs of this block are free
+        freed/<database id>-<block>.json   a mark: the slots of this block are free
       <table id>/                          absent for a lone table: its
         <object id>/                       objects are at the root of the database
           rowset.json                      footer of a RowSet in a directory
@@ -63,7 +63,7 @@ def copy_name(object_id: str) -> str:
 
 
 def freed_name(database_id: str, block: int) -> str:
-    """Name the mark of a block of slots, of the database with an id (0 or more)."""
+    """Return the name of the mark of block `block` (0 or more) of a database's slots."""
     return f"{FREED}/{database_id}-{block:020d}.json"
 
 

@@ -417,9 +417,9 @@ class Stub(Model):
 
 
 class FreedBlock(Model):
-    """The mark of a block of slots that are free again: their epochs are below the floor.
+    """The mark of a freed block of slots, whose epochs are all below the floor.
 
-    `floor` and `anchor` are those of the vacuum that put it, as in a stub.
+    `floor` and `anchor` belong to the vacuum that put the mark, as in a stub.
     """
 
     format_version: Literal[1] = 1

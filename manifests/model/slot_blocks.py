@@ -1,4 +1,4 @@
-"""How the slots of a log are divided into blocks, which are freed one after another. Pure.
+"""Blocks of the log's slots. Vacuum frees slots block by block. Pure.
 
 Spec: docs/spec/epoch-log.md#freed-slots
 """
@@ -11,10 +11,10 @@ from colonnade.manifests.ids import TableId
 from colonnade.manifests.object_names import freed_name
 
 FREED_SLOTS = "freed_slots"
-"""The feature that readers and writers of a database know, in which slots become free again."""
+"""The feature that readers and writers of a database with freed slots must support."""
 
 SLOT_BLOCK = 16_384
-"""The slots of a block in new databases."""
+"""The number of slots in a block of a new database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,17 @@ class SlotBlocks:
     size: int
 
     def of(self, slot: int) -> int:
-        """The number of the block that a slot is in."""
+        """Return the number of the block that contains a slot."""
         return slot // self.size
 
     def first(self, block: int) -> int:
-        """The first slot of a block."""
+        """Return the first slot of a block."""
         return block * self.size
 
     def whole_below(self, floor: int) -> int:
-        """How many blocks end before a floor: their slots may be freed."""
+        """Return the number of blocks that end before a floor. Their slots may be freed."""
         return floor // self.size
 
     def mark(self, block: int) -> str:
-        """The name of the mark of a block."""
+        """Return the name of the mark of a block."""
         return freed_name(self.database, block)

@@ -1,8 +1,8 @@
-"""The fold: a snapshot and the epoch after it make the next snapshot.
+"""The fold: a snapshot and the next epoch make the next snapshot.
 
-Pure and total: everything that an epoch can say either has one meaning here or is refused, so
-every reader that gets as far as epoch N holds the same state. A commit folds its own epoch before
-it writes it, so the log never holds one that readers refuse.
+The fold is pure and total: it gives every epoch exactly one meaning, or refuses it. All readers of
+epoch N therefore have the same state. A commit folds its own epoch before it writes it, so the log
+never has an epoch that readers refuse.
 Spec: docs/spec/epoch-log.md#fold
 """
 
@@ -58,26 +58,27 @@ from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 
 READER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
-"""Features that this code can read; a database that requires another one is refused."""
+"""Features that this code can read. It refuses a database that requires another one."""
 
 WRITER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
-"""Features that this code can keep when it writes; another one makes a database read-only."""
+"""Features that this code can write. A database that requires another one is read-only."""
 
 
 def apply_epoch(snapshot: Snapshot | None, epoch: Epoch) -> Snapshot:
-    """The state after `epoch`, which follows `snapshot` (None: it is epoch 0).
+    """Return the state after `epoch`, which follows `snapshot` (None for epoch 0).
 
-    Cost: copies the list of tables and, of the tables that change, what has become of their
+    Cost: copies the list of tables. For each changed table, it also copies the changes to its
     RowSets since the checkpoint. Raises as `apply_epochs`.
     """
     return apply_epochs(snapshot, (epoch,))
 
 
 def apply_epochs(snapshot: Snapshot | None, epochs: Iterable[Epoch]) -> Snapshot:
-    """The state after several epochs in a row, at the price of one copy. Requires: at least one.
+    """Return the state after several consecutive epochs. Requires: at least one epoch.
 
-    Raises CorruptionError for an epoch that does not follow the one before it or that contradicts
-    the state, UnsupportedFormatError for a reader feature that this code does not know.
+    Cost: one copy as in `apply_epoch`. Raises CorruptionError for an epoch that does not follow the
+    previous one or contradicts the state; UnsupportedFormatError for a reader feature that this
+    code does not know.
     """
     fold: _Fold | None = _Fold(snapshot) if snapshot else None
     for epoch in epochs:
@@ -96,7 +97,9 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
     check_reader_features(create.reader_features)
     stated = FREED_SLOTS in create.reader_features and FREED_SLOTS in create.writer_features
     if stated != (create.slot_block is not None):
-        raise CorruptionError(f"Epoch 0 states slots without {FREED_SLOTS!r}, or that without any.")
+        raise CorruptionError(
+            f"Epoch 0 has a slot block without the feature {FREED_SLOTS!r}, or the reverse."
+        )
     return Snapshot(
         database=TableId(create.database),
         lone_table=create.lone_table,
@@ -113,7 +116,7 @@ def _first_snapshot(epoch: Epoch) -> Snapshot:
 
 
 def check_reader_features(features: Iterable[str]) -> None:
-    """Raises UnsupportedFormatError naming those that this code does not know."""
+    """Refuse unknown features. Raises UnsupportedFormatError, which names them."""
     unknown = sorted(set(features) - READER_FEATURES)
     if unknown:
         raise UnsupportedFormatError(
@@ -123,7 +126,7 @@ def check_reader_features(features: Iterable[str]) -> None:
 
 
 class _Fold:
-    """A snapshot being changed. RowSets of a table are thawed when an epoch touches them."""
+    """A snapshot that is being changed. RowSets of a table are copied at their first change."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._base = snapshot
@@ -160,7 +163,7 @@ class _Fold:
         for operation in epoch.ops:
             self._apply_operation(operation)
         if len(epoch.ops) > 1 and any(isinstance(op, DropDatabase) for op in epoch.ops):
-            self._refuse("ends the log and says something else")
+            self._refuse("ends the log together with other operations")
 
     def _apply_operation(self, operation: Operation) -> None:
         match operation:
@@ -262,10 +265,10 @@ class _Fold:
         try:
             check_layout(fields, schema)
         except (InvalidInputError, NotFoundError) as error:
-            self._refuse(f"partitions table {table!r} by what cannot be: {error}")
+            self._refuse(f"gives table {table!r} an invalid partition layout: {error}")
 
     def _keep(self, operation: Tag | Untag | Pin | Unpin) -> None:
-        """Names and leases of epochs."""
+        """Apply an operation on a tag or pin."""
         if isinstance(operation, Tag | Pin) and operation.epoch >= self._epoch:
             self._refuse(f"keeps epoch {operation.epoch}, which does not precede it")
         name = operation.name
@@ -292,27 +295,31 @@ class _Fold:
             self._refuse(f"leases epoch {operation.epoch} to job {operation.job}")
         self._leases[operation.job] = operation
         if not operation.until_ms:
-            # One whose time was over may have been ended by vacuum before.
+            # Vacuum may have ended a lease whose time was over.
             del self._leases[operation.job]
 
     def _vacuum(self, operation: Vacuum) -> None:
-        """Let epochs go, but none that something keeps: what that is, only its own end removes."""
+        """Remove epochs. Refuse if a tag, pin or lease keeps one: vacuum must not end these."""
         floor, anchored = operation.floor, [anchor.epoch for anchor in operation.anchors]
         if floor >= self._epoch:
             self._refuse(f"moves the floor to epoch {floor}")
         if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
-            self._refuse(f"anchors epochs {anchored}, which are not those of a floor at {floor}")
+            self._refuse(f"anchors epochs {anchored}, which do not fit a floor at {floor}")
         wanted = {*self._tags.values(), *(pin.epoch for pin in self._pins.values())}
         lost = sorted(epoch for epoch in wanted.difference(anchored) if epoch < floor)
         held = sorted(lease.epoch for lease in self._leases.values() if lease.epoch < floor)
         if lost or held:
-            self._refuse(f"lets epoch {(lost or held)[0]} go, which a tag, pin or lease keeps")
-        # A state that was anchored later knows of a floor above those that epochs after it tell.
+            self._refuse(f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
+        # An anchor that was written later may already have a higher floor than the epochs after it
+        # name.
         self._floor, self._anchors = max(self._floor, floor), operation.anchors
         self._removed.update(operation.victims)
 
     def _is_stale(self) -> bool:
-        """Whether segments of the state were removed, after others took their RowSets over."""
+        """Return whether vacuum removed segments that this state refers to.
+
+        Vacuum does so after newer segments contain the same RowSets.
+        """
         if not self._removed:
             return False
         if not self._removed.isdisjoint(self._base.stored_objects()):
@@ -354,15 +361,15 @@ class _Fold:
         landed = self._batches[table.id]
         last = landed.get(operation.app)
         if last is None:
-            # Whoever opens a table reads no page of batches, so only known ones are compared.
+            # Opening a table must not read a page of batches, so only loaded batches are compared.
             before, app = table.batches, operation.app
             last = before.known(app) if isinstance(before, BatchMap) else before.get(app)
         if last is not None and operation.version <= last:
-            self._refuse(f"brings batch {operation.version} of {operation.app!r} again")
+            self._refuse(f"commits batch {operation.version} of {operation.app!r} again")
         landed[operation.app] = operation.version
 
     def _restored(self, state: TableState, operation: Restore) -> TableState:
-        """A table with the columns that it had before; allocators never go back."""
+        """Return a table with the columns that it had before. Id counters never go back."""
         if not state.created_epoch <= operation.epoch < self._epoch:
             self._refuse(f"restores table {state.name!r} to epoch {operation.epoch}")
         if (layout := operation.partition_layout_id) is not None:
@@ -376,14 +383,14 @@ class _Fold:
         return replace(state, schema=operation.table_schema, schema_id=schema_id)
 
     def _check_schema(self, state: TableState, operation: AlterSchema) -> None:
-        """Whether every reader would find the columns' files, now and after later changes."""
+        """Check that every reader will find the columns' files, now and after later changes."""
         first, end = state.next_column_id, operation.next_column_id
         if operation.schema_id != state.schema_id + 1 or end < first:
             self._refuse(f"numbers the schema or the columns of table {state.name!r} backwards")
         self._check_ids(state, operation.table_schema, range(first, end))
 
     def _check_ids(self, state: TableState, schema: TableSchema, fresh: range) -> None:
-        """Whether ids are those of the table's columns or `fresh`, and its keys are there."""
+        """Check that each column id is one of the table or `fresh`, and that key columns exist."""
         after = _field_ids(schema)
         new = set(after).difference(_field_ids(state.schema))
         if len(set(after)) < len(after) or not all(each in fresh for each in new):
@@ -405,7 +412,7 @@ class _Fold:
             self._refuse(f"gives a second table the name {name!r}")
 
     def _touch(self, table_id: str) -> RowSetsFold:
-        """The RowSets of a table that an operation of this epoch names."""
+        """Return the RowSets of a table that an operation of this epoch changes."""
         table = TableId(table_id)
         fold = self._rowsets.get(table)
         if fold is None:
@@ -417,7 +424,7 @@ class _Fold:
         return fold
 
     def _find(self, table: TableId) -> TableState | None:
-        """A table as the last epoch that altered it left it, but for its RowSets."""
+        """Return a table as the last epoch that altered it left it. Its RowSets may be outdated."""
         if table in self._changed:
             return self._changed[table]
         return self._base.tables.get(table)
@@ -426,7 +433,7 @@ class _Fold:
         raise CorruptionError(f"Epoch {self._epoch} {what}.")
 
     def snapshot(self) -> Snapshot:
-        """The state reached; the fold must not be used afterwards."""
+        """Return the reached state. Requires: the fold is not used afterwards."""
         for table, fold in self._rowsets.items():
             state = fold.freeze()
             landed = self._batches.get(table)

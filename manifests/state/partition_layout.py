@@ -1,7 +1,7 @@
-"""Partition layouts: what a list of partition fields means, and how people write it. Pure.
+"""Partition layouts: what a list of partition fields means, and its text form. Pure.
 
-A layout says what the rows of one RowSet have in common, such as the day of a timestamp. Its values
-stand in the RowSets' entries, never in a path, so a table can get another one at any time.
+A layout says what the rows of one RowSet have in common, such as the day of a timestamp. The values
+are stored in the entries of RowSets, never in a path, so a table can change its layout at any time.
 Spec: docs/spec/partitions.md
 """
 
@@ -20,10 +20,10 @@ from colonnade.manifests.model.statistics import BoundKinds, bound_kinds, decode
 from colonnade.manifests.state.snapshot import TableState
 
 PARTITIONS = "partitions"
-"""The feature that readers and writers of a database with partitioned tables know."""
+"""The feature that readers and writers of partitioned tables must support."""
 
 VALUE_LIMIT = 1024
-"""Bytes of text or of binary that a partition value may have."""
+"""The most bytes of a text or binary partition value."""
 
 _NAMES = {
     "identity": "identity",
@@ -34,7 +34,7 @@ _NAMES = {
     "bucket": "bucket",
     "truncate": "truncate",
 }
-"""Transforms by the names that users of other formats know."""
+"""Transforms by their names here and in other formats."""
 
 _CALL = re.compile(r"\s*([A-Za-z_]+)\s*\((.*)\)\s*", re.DOTALL)
 _TIMESTAMPS = ("timestamp", "timestamp_ntz")
@@ -42,17 +42,17 @@ _WHOLE = ("byte", "short", "int", "long")
 
 
 def parse_layout(texts: Sequence[str], schema: TableSchema) -> tuple[PartitionField, ...]:
-    """Resolve texts such as `region`, `days(ts)` or `bucket(16, id)` against a schema with ids.
+    """Parse texts such as `region`, `days(ts)` or `bucket(16, id)`. Requires: a schema with ids.
 
-    Raises NotFoundError for an unknown column, InvalidInputError for what is no transform, or none
-    of the column's type.
+    Raises NotFoundError for an unknown column; InvalidInputError for an unknown transform, or one
+    that the column's type does not support.
     """
     return check_layout([_parse_field(text, schema) for text in texts], schema)
 
 
 def split_fields(text: str) -> tuple[str, ...]:
-    """The fields of a layout that is given as one text: `days(ts), bucket(16, id)`."""
-    # A comma that no closing parenthesis follows before an opening one.
+    """Split a layout that is one text, such as `days(ts), bucket(16, id)`, into its fields."""
+    # A comma outside parentheses: the next parenthesis, if any, is an opening one.
     parts = re.split(r",(?![^()]*\))", text)
     return tuple(part.strip() for part in parts if part.strip())
 
@@ -65,7 +65,7 @@ def _parse_field(text: str, schema: TableSchema) -> PartitionField:
     first, comma, rest = inside.partition(",")
     if comma and first.strip().isdecimal():
         return make_field(name, rest, int(first), schema)
-    # Columns may have a comma in their names; what follows the last one is perhaps the width.
+    # A column's name may have a comma, so only digits after the last comma are the width.
     before, comma, last = inside.rpartition(",")
     if comma and last.strip().isdecimal():
         return make_field(name, before, int(last), schema)
@@ -75,10 +75,10 @@ def _parse_field(text: str, schema: TableSchema) -> PartitionField:
 def make_field(
     transform: str, column: str, argument: int | None, schema: TableSchema
 ) -> PartitionField:
-    """A field of a layout by the names that people use.
+    """Make a field of a layout from the names that people use.
 
-    Raises NotFoundError for an unknown column, InvalidInputError for an unknown transform, or an
-    argument that is missing, out of range or of no use.
+    Raises NotFoundError for an unknown column; InvalidInputError for an unknown transform, or an
+    argument that is missing, out of range or not allowed.
     """
     found = schema.field(_unquoted(column.strip()))
     known = _NAMES.get(transform.casefold())
@@ -89,14 +89,15 @@ def make_field(
         )
     if (argument is None) == (known in ("bucket", "truncate")):
         example = {"bucket": "bucket(16, id)", "truncate": "truncate(10, name)"}.get(known)
-        how = f"is written like {example}" if example else "has no argument but its column"
+        how = f"is written like {example}" if example else "has no argument except its column"
         raise InvalidInputError(f"Transform {known} of column {found.name!r} {how}.")
     values: dict[str, Any] = {"transform": known, "column": found.id, "argument": argument}
     try:
         return PartitionField(**values)
     except ValidationError as error:
         raise InvalidInputError(
-            f"The argument of {known} for column {found.name!r} is a number from 1 to 2147483647,"
+            f"The argument of {known} for column {found.name!r} must be a number from 1 to"
+            f" 2147483647,"
             f" not {argument}."
         ) from error
 
@@ -109,10 +110,10 @@ def _unquoted(name: str) -> str:
 def check_layout(
     fields: Sequence[PartitionField], schema: TableSchema
 ) -> tuple[PartitionField, ...]:
-    """Refuse what cannot be a layout of a table with these columns; returns the fields.
+    """Refuse an invalid layout of a table with these columns. Returns the fields.
 
-    Raises NotFoundError for a column that is not there, InvalidInputError for one whose type the
-    transform does not take, and for a field that stands twice.
+    Raises NotFoundError for an unknown column; InvalidInputError for a column whose type the
+    transform does not support, and for a repeated field.
     """
     for field in fields:
         column = schema.by_id(field.column)
@@ -129,7 +130,7 @@ def check_layout(
 
 
 def _takes(transform: str, column: SchemaField) -> bool:
-    """Whether a transform is defined for the type of a column."""
+    """Return whether a transform supports the type of a column."""
     name, kinds = str(column.type), bound_kinds(column)
     text = kinds in ((str,), (bytes,))
     match transform:
@@ -146,20 +147,20 @@ def _takes(transform: str, column: SchemaField) -> bool:
 
 
 def value_kinds(field: PartitionField, column: SchemaField) -> BoundKinds:
-    """What the values of a field of a column are."""
+    """Return the classes that values of a partition field on a column may have."""
     return bound_kinds(column) if field.transform in ("identity", "truncate") else (int,)
 
 
 def check_partition(table: TableState, layout: int, values: PartitionValues | None) -> None:
-    """Refuse a partition that no RowSet of a table can be of.
+    """Refuse partition values that no RowSet of the table can have.
 
-    Raises CorruptionError without saying where it stands.
+    Raises CorruptionError. Its message does not say where the values are stored.
     """
     if layout > len(table.partition_layouts):
         raise CorruptionError(f"partition layout {layout} does not exist.")
     fields = table.partition_layout(layout)
     if (values is None) != (layout == 0) or len(values or ()) != len(fields):
-        raise CorruptionError(f"the partition {values} is none of layout {layout}.")
+        raise CorruptionError(f"the partition {values} does not fit layout {layout}.")
     columns = {column.id: column for column in table.schema.fields}
     for field, value in zip(fields, values or (), strict=True):
         if value is not None and field.column in columns:
@@ -167,7 +168,7 @@ def check_partition(table: TableState, layout: int, values: PartitionValues | No
 
 
 def field_text(field: PartitionField, schema: TableSchema) -> str:
-    """A field as people write it; a column that was dropped since is shown by its id."""
+    """Return a field as people write it. A dropped column is shown by its id."""
     try:
         name = schema.by_id(field.column).name
     except NotFoundError:

@@ -1,4 +1,4 @@
-"""Columns of RowSets that were replaced: what a RowSet is afterwards. Pure.
+"""The effect of replacing columns on a RowSet. Pure.
 
 Spec: docs/spec/operations.md#replaced-columns
 """
@@ -14,24 +14,24 @@ from colonnade.manifests.state.snapshot import TableState
 _STORED = ("object", "place", "bytes", "footer", "data", "unsynced")
 
 REPLACE_COLUMN = "replace_column"
-"""The feature that readers and writers of a database with replaced columns know."""
+"""The feature that readers and writers of replaced columns must support."""
 
 
 def replaceable(table: TableState) -> frozenset[int]:
-    """The columns that can be replaced: those that do not decide where a row is."""
+    """Return the columns that may be replaced: those that do not decide the place of a row."""
     keys = {field.column for field in table.sort_key}
     keys.update(field.column for layout in table.partition_layouts for field in layout)
     return frozenset(field.id for field in table.schema.fields) - keys
 
 
 def holders(entry: RowSetEntry, columns: Collection[int]) -> tuple[str, ...]:
-    """The objects of the replacements that have some of these columns."""
+    """Return the objects of the replacements that hold any of these columns."""
     replacements = entry.replacements or ()
     return tuple(r.object for r in replacements if not set(columns).isdisjoint(r.columns))
 
 
 def with_replacement(entry: RowSetEntry, operation: ReplaceColumn) -> RowSetEntry:
-    """A RowSet after columns of it were replaced."""
+    """Return a RowSet's entry after a replacement of columns."""
     new = operation.replacement
     kept = []
     for each in entry.replacements or ():
@@ -48,21 +48,21 @@ def with_replacement(entry: RowSetEntry, operation: ReplaceColumn) -> RowSetEntr
 
 
 def with_replacements(entry: RowSetEntry, operations: Iterable[ReplaceColumn]) -> RowSetEntry:
-    """A RowSet after several replacements, in their order."""
+    """Return a RowSet's entry after several replacements, in their order."""
     for operation in operations:
         entry = with_replacement(entry, operation)
     return entry
 
 
 def stored_as(entry: RowSetEntry, replacement: Replacement) -> RowSetEntry:
-    """A replacement as the RowSet that it is stored as."""
+    """Return a replacement as the entry of the RowSet that stores it."""
     fields = {name: getattr(replacement, name) for name in _STORED}
     statistics = {c: s for c, s in entry.statistics.items() if c in replacement.columns}
     return entry.model_copy(update={**fields, "statistics": statistics, "replacements": None})
 
 
 def stored_parts(entry: RowSetEntry) -> list[RowSetEntry]:
-    """A RowSet without what was replaced, then each of its replacements, as they are stored."""
+    """Return the stored parts of a RowSet: its own remaining columns, then each replacement."""
     replacements = entry.replacements or ()
     if not replacements:
         return [entry]
@@ -73,19 +73,19 @@ def stored_parts(entry: RowSetEntry) -> list[RowSetEntry]:
 
 
 def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> Replacement:
-    """A RowSet of some columns as what replaces these columns of another one."""
+    """Return the replacement of some columns that a stored RowSet holds."""
     return Replacement(columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED})
 
 
 def unsuperseded(
     before: Sequence[ReplaceColumn], operation: ReplaceColumn
 ) -> tuple[ReplaceColumn, ...]:
-    """Replacements of a RowSet and one more, without those of which nothing is left to read."""
+    """Append a replacement, and leave out earlier ones whose columns it replaces completely."""
     new = set(operation.replacement.columns)
     return (*(op for op in before if not new.issuperset(op.replacement.columns)), operation)
 
 
 def replaces_columns(operation: Operation) -> bool:
-    """Whether readers must know of replaced columns to understand an operation."""
+    """Return whether a reader needs the feature `REPLACE_COLUMN` to understand an operation."""
     added = isinstance(operation, AddRowSet) and operation.rowset.replacements
     return isinstance(operation, ReplaceColumn) or bool(added)

@@ -1,7 +1,7 @@
-"""The RowSets of one table while epochs are applied to them.
+"""Apply epochs to the RowSets of one table.
 
-Ids of RowSets in segments are taken on trust where only reading the segment could tell whether
-they are live; everything that the state itself contradicts is refused.
+If only reading a segment could tell whether one of its RowSets is live, the fold trusts the id. It
+refuses everything that the state itself contradicts.
 Spec: docs/spec/epoch-log.md#rowsets
 """
 
@@ -30,9 +30,9 @@ _by_id = attrgetter("id")
 
 
 class RowSetsFold:
-    """A mutable copy of a table's RowSets; `freeze` makes a state of it again.
+    """A mutable copy of a table's RowSets; `freeze` turns it into a state.
 
-    `table` is everything else that the state says of the table.
+    `table` is the rest of the table's state.
     """
 
     def __init__(self, table: TableState) -> None:
@@ -50,7 +50,7 @@ class RowSetsFold:
         self._byte_count = rowsets.byte_count
 
     def freeze(self) -> TableState:
-        """The table with these RowSets."""
+        """Return the table with these RowSets."""
         return replace(
             self.table,
             changed_epoch=self.changed_epoch,
@@ -70,9 +70,11 @@ class RowSetsFold:
     def add(
         self, epoch: int, entry: RowSetEntry, vector: DeletionVectorEntry | None = None
     ) -> None:
-        """Add a RowSet under the next id, from the beginning without the rows of `vector`."""
+        """Add a RowSet under the next id. `vector` deletes rows of it from the beginning."""
         if (entry.place == "inline") != (entry.data is not None):
-            self._refuse(f"adds RowSet {entry.object} as {entry.place}, which its data contradicts")
+            self._refuse(
+                f"adds RowSet {entry.object} as {entry.place}, but its data contradicts that"
+            )
         if vector and (vector.cardinality >= entry.rows or vector.predecessor is not None):
             self._refuse(f"adds RowSet {entry.object} with a deletion vector that is not its first")
         try:
@@ -84,7 +86,7 @@ class RowSetsFold:
         self._count(1, rowset.row_count, entry.byte_count)
 
     def compact(self, epoch: int, operation: Compaction) -> None:
-        """Replace RowSets by others that hold their rows."""
+        """Replace RowSets by new ones that hold the same rows."""
         ids = [each.rowset for each in operation.inputs]
         read = sum(i.rows - (i.vector.cardinality if i.vector else 0) for i in operation.inputs)
         if not ids or len(set(ids)) < len(ids):
@@ -108,7 +110,7 @@ class RowSetsFold:
         self._count(segment.rowset_count, ref.live_row_count, segment.byte_count)
 
     def drop(self, ranges: Sequence[tuple[int, int]]) -> None:
-        """Remove the RowSets of these inclusive id ranges, all of which must be live."""
+        """Remove the RowSets in these inclusive id ranges. All must be live."""
         previous = -1
         for first, last in ranges:
             if not previous < first <= last:
@@ -132,12 +134,14 @@ class RowSetsFold:
             self._count(0, None if gone is None else -gone, 0)
 
     def replace_column(self, operation: ReplaceColumn) -> None:
-        """Give a live RowSet other columns."""
+        """Replace columns of a live RowSet."""
         rowset, columns = operation.rowset, set(operation.replacement.columns)
         if not columns <= replaceable(self.table) or not columns.issuperset(operation.statistics):
             self._refuse(f"replaces columns {sorted(columns)}, which is not possible")
         if (operation.replacement.place == "inline") != (operation.replacement.data is not None):
-            self._refuse(f"replaces a column of RowSet {rowset} by data that is not there")
+            self._refuse(
+                f"replaces a column of RowSet {rowset}, but its place and its data do not match"
+            )
         index = bisect_left(self._added, rowset, key=_by_id)
         if index < len(self._added) and self._added[index].id == rowset:
             found = self._added[index]
@@ -159,7 +163,7 @@ class RowSetsFold:
             )
 
     def _set_segment_vector(self, rowset: int, vector: DeletionVectorEntry) -> int | None:
-        """Returns the number of rows that are newly gone, None where a segment knows it."""
+        """Return the number of newly deleted rows, or None if only a segment knows it."""
         if self._in_dropped(rowset, rowset) or not self._spans(rowset, rowset):
             self._refuse(f"deletes rows of RowSet {rowset}, which does not exist")
         current = self._vectors.get(rowset)
@@ -180,7 +184,7 @@ class RowSetsFold:
                 f" is {expected}"
             )
         if current and vector.cardinality < current.cardinality:
-            self._refuse(f"brings deleted rows of RowSet {rowset} back")
+            self._refuse(f"restores deleted rows of RowSet {rowset}")
 
     def _drop_range(self, first: int, last: int) -> None:
         low = bisect_left(self._added, first, key=_by_id)
@@ -209,7 +213,7 @@ class RowSetsFold:
             self._count(0, None, None)
         if gone:
             self._segments = [s for s in self._segments if not _covered(dropped, s)]
-            # What is left of a range that only touched segments now gone says nothing any more.
+            # A range without any remaining segment means nothing any more.
             dropped = [r for r in dropped if any(_overlap(r, s) for s in self._segments)]
         self._dropped = dropped
         if self._vectors:
@@ -228,7 +232,7 @@ class RowSetsFold:
         return before or (index < len(self._dropped) and self._dropped[index][0] <= last)
 
     def _spans(self, first: int, last: int) -> int:
-        """How many ids of a range segments can hold at most."""
+        """Return the most ids of a range that segments can hold."""
         return sum(
             max(0, min(last, s.last_id) - max(first, s.first_id) + 1) for s in self._segments
         )
@@ -269,7 +273,7 @@ def _overlap(ids: tuple[int, int], segment: SegmentRef) -> bool:
 
 
 def _with_range(ranges: Sequence[tuple[int, int]], first: int, last: int) -> list[tuple[int, int]]:
-    """Ascending ranges with one more, which overlaps none of them; neighbours become one."""
+    """Insert a range into ascending ranges that do not overlap it. Adjacent ranges are merged."""
     index = bisect_left(ranges, (first, last))
     low, high = index, index
     if index and ranges[index - 1][1] == first - 1:

@@ -27,7 +27,7 @@ from colonnade.manifests.object_names import table_prefix
 
 @dataclass(frozen=True, slots=True)
 class LiveRowSet:
-    """One RowSet of a table: its id, the epoch that added it, and the rows that are gone."""
+    """One live RowSet of a table: its id, the epoch that added it, and its deleted rows."""
 
     id: int
     epoch: int
@@ -36,16 +36,16 @@ class LiveRowSet:
 
     @property
     def row_count(self) -> int:
-        """Rows that are not deleted."""
+        """The number of live rows."""
         return self.entry.rows - (self.vector.cardinality if self.vector else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentRef:
-    """RowSets that are described in a segment, an object that is read only when it is needed.
+    """A reference to RowSets whose entries are in a segment, an object that is read when needed.
 
-    Their ids lie between `first_id` and `last_id`. Where `epoch` is given, all were added by it
-    and the ids are consecutive; otherwise the segment holds ids and epochs itself.
+    Their ids are between `first_id` and `last_id`. If `epoch` is given, this epoch added all of
+    them, and the ids are consecutive. Otherwise the segment itself holds ids and epochs.
     """
 
     segment: SegmentEntry
@@ -55,19 +55,21 @@ class SegmentRef:
 
     @property
     def live_row_count(self) -> int:
-        """Rows that were not deleted when the segment was written."""
+        """The number of rows that were live when the segment was written."""
         return self.segment.row_count - self.segment.deleted_count
 
 
 @dataclass(frozen=True, slots=True)
 class RowSets:
-    """The live RowSets of a table: those in segments, then those that later epochs added.
+    """The live RowSets of a table: RowSets in segments, then RowSets that later epochs added.
 
-    `dropped` (inclusive ranges of ids, ascending and apart), `vectors` and `replaced` (columns, in
-    the order in which they were replaced) are what became of RowSets in segments since these were
-    written. `row_count` counts rows that are not deleted, `byte_count` stored bytes; they are None
-    when that takes reading segments, which is so after part of one was dropped, or a vector or
-    replaced column in one was replaced, and until the next checkpoint.
+    Three fields record changes to RowSets in segments since the segments were written. `dropped`
+    has inclusive ranges of ids, which ascend and are not adjacent. `vectors` has deletion vectors
+    by RowSet id. `replaced` has replaced columns by RowSet id, in the order of replacement.
+
+    `row_count` counts live rows, `byte_count` stored bytes. They are None if counting would require
+    reading segments. That happens when part of a segment was dropped, or a vector or replaced
+    column in a segment was replaced. The next checkpoint counts again.
     """
 
     segments: tuple[SegmentRef, ...] = ()
@@ -81,34 +83,34 @@ class RowSets:
 
 
 class BatchMap(Mapping[str, int], abc.ABC):
-    """Batches of a table that need not all be held: that of one application is found cheaply.
+    """The batches of a table, loaded on demand. Finding the batch of one application is cheap.
 
-    Looking for one may read a page of a checkpoint. Where that cannot be read, the log tells the
-    same. Raises CorruptionError where that is gone too, NotFoundError where retention has removed
-    the state, StoreError.
+    A look-up may read a page of a checkpoint. If the page cannot be read, the log gives the same
+    answer. Raises CorruptionError if the log is damaged too; NotFoundError if retention has removed
+    the state; StoreError.
     """
 
     @abc.abstractmethod
     def known(self, app: str) -> int | None:
-        """The batch of an application, if it is held. Reads nothing."""
+        """Return the batch of an application if it is loaded, else None. Reads nothing."""
 
     @abc.abstractmethod
     def with_changes(self, changes: Mapping[str, int]) -> BatchMap:
-        """The batches of a later epoch, once these have landed."""
+        """Return the batches of a later epoch that commits these batches."""
 
     @abc.abstractmethod
     def objects(self) -> frozenset[str]:
-        """The objects that hold the batches of the checkpoint."""
+        """Return the objects of the checkpoint that store the batches."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableState:
     """A table as of an epoch.
 
-    `changed_epoch` is the last one with an operation on this table, `next_rowset_id` the id that
-    the next RowSet gets: ids are never given twice. `batches` are the last versions that landed, by
-    application. `partition_layouts` are all that there were, from layout 1 on, and
-    `partition_layout_id` is the one that new RowSets get.
+    `changed_epoch` is the last epoch with an operation on this table. `next_rowset_id` is the id of
+    the next RowSet; ids are never used twice. `batches` has the last committed version of each
+    application. `partition_layouts` has all layouts so far, beginning with layout 1.
+    `partition_layout_id` is the layout of new RowSets.
     """
 
     id: TableId
@@ -130,62 +132,64 @@ class TableState:
 
     @property
     def partition_fields(self) -> tuple[PartitionField, ...]:
-        """The fields of the layout that new RowSets get."""
+        """The fields of the layout of new RowSets."""
         return self.partition_layout(self.partition_layout_id)
 
     def partition_layout(self, number: int) -> tuple[PartitionField, ...]:
-        """The fields of a layout. Requires: a number up to that of the last."""
+        """Return the fields of a layout. Requires: `number` is at most the number of layouts."""
         return self.partition_layouts[number - 1] if number else ()
 
     @property
     def prefix(self) -> str:
-        """What the names of all objects of the table begin with."""
+        """The prefix of the names of all objects of the table."""
         return table_prefix(self.id, self.at_root)
 
     def listing_objects(self) -> frozenset[str]:
-        """The objects of checkpoints that list the table's RowSets and batches."""
+        """Return the checkpoint objects that list the table's RowSets and batches."""
         batches = self.batches.objects() if isinstance(self.batches, BatchMap) else ()
         return frozenset((*batches, *(ref.segment.object for ref in self.rowsets.segments)))
 
 
 class TableMap(Mapping[TableId, TableState], abc.ABC):
-    """Tables of a state that need not all be held: names and one table are found cheaply.
+    """The tables of a state, loaded on demand. Finding names or one table is cheap.
 
-    Looking for one may read a part of a checkpoint. Where that part cannot be read, the log tells
-    the same. Every method raises CorruptionError where that is gone too, StoreError.
+    A look-up may read a part of a checkpoint. If that part cannot be read, the log gives the same
+    answer. Every method raises CorruptionError if the log is damaged too; StoreError.
     """
 
     @abc.abstractmethod
     def find(self, name: str) -> TableState | None:
-        """The table with this exact name, if there is one."""
+        """Return the table with this exact name, or None."""
 
     @abc.abstractmethod
     def names(self) -> Mapping[TableId, str]:
-        """The names of all tables, by id."""
+        """Return the names of all tables, by id."""
 
     @abc.abstractmethod
     def held(self) -> Mapping[TableId, TableState | None]:
-        """The tables that changed since they were stored; None for those that were dropped."""
+        """Return the tables that changed since the checkpoint; None for a dropped table."""
 
     @abc.abstractmethod
     def stored_objects(self) -> frozenset[str]:
-        """The objects that hold tables which have not changed since."""
+        """Return the checkpoint objects that store the tables which have not changed since."""
 
     @abc.abstractmethod
     def with_changes(self, changes: Mapping[TableId, TableState | None], epoch: int) -> TableMap:
-        """The tables of a later epoch, at which these are new, changed or dropped (None)."""
+        """Return the tables of a later epoch; `changes` has None for a dropped table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A database as of an epoch.
 
-    `floor` is the oldest readable epoch that this state knows of; a stub in the log has the last
-    word. Features are names that a reader, or a writer, must know. `tags` are epochs by the names
-    that they were given; `pins`, by name, keep epochs readable until a time, `leases`, by job, what
-    jobs write. `stale`: vacuum removed segments that hold RowSets of this state, which other ones
-    hold too: read the state anew. `dropped`: the log has ended, and no epoch follows. `slot_block`
-    is the number of slots that are freed together.
+    `floor` is the oldest readable epoch that this state knows; a stub in the log may know a higher
+    one. `reader_features` and `writer_features` are the features that a reader or writer must know.
+    `tags` has epochs by tag. `pins`, by name, keep epochs readable until a time. `leases`, by job,
+    protect what a running job writes.
+
+    `stale` means that vacuum removed segments of this state, after newer segments took over their
+    RowSets: read the state again. `dropped` means that the log has ended, and no epoch follows.
+    `slot_block` is the number of slots that vacuum frees together, or None if it frees none.
     """
 
     database: TableId
@@ -207,39 +211,39 @@ class Snapshot:
 
     @property
     def blocks(self) -> SlotBlocks | None:
-        """The blocks in which slots of the log are freed; None where they stay taken."""
+        """The blocks in which slots of the log are freed; None if slots are never freed."""
         return None if self.slot_block is None else SlotBlocks(self.database, self.slot_block)
 
     def anchor(self, epoch: int) -> Anchor | None:
-        """What stores the state of an epoch that the log is to forget, or has forgotten."""
+        """Return the anchor that stores the state of an epoch, or None."""
         return next((anchor for anchor in self.anchors if anchor.epoch == epoch), None)
 
     def keeps(self, epoch: int) -> bool:
-        """Whether an epoch up to this one can be read, as far as this state knows."""
+        """Return whether an epoch up to this one is readable, as far as this state knows."""
         return self.floor <= epoch <= self.epoch or self.anchor(epoch) is not None
 
     def find_table(self, name: str) -> TableState | None:
-        """The table with this exact name, if there is one."""
+        """Return the table with this exact name, or None."""
         if isinstance(self.tables, TableMap):
             return self.tables.find(name)
         return next((table for table in self.tables.values() if table.name == name), None)
 
     def table_names(self) -> Mapping[TableId, str]:
-        """The names of all tables, by id; cheaper than the tables."""
+        """Return the names of all tables, by id. Cheaper than loading the tables."""
         if isinstance(self.tables, TableMap):
             return self.tables.names()
         return {key: table.name for key, table in self.tables.items()}
 
     def held_tables(self) -> Mapping[TableId, TableState | None]:
-        """The tables that no checkpoint needs to be read for; None for dropped ones."""
+        """Return the tables that need no read of a checkpoint; None for a dropped table."""
         return self.tables.held() if isinstance(self.tables, TableMap) else self.tables
 
     def stored_objects(self) -> frozenset[str]:
-        """The objects that hold tables of this state which need not be held."""
+        """Return the checkpoint objects that store tables of this state."""
         return self.tables.stored_objects() if isinstance(self.tables, TableMap) else frozenset()
 
     def table(self, name: str) -> TableState:
-        """Find a table by its exact name. Raises NotFoundError that lists the tables there are."""
+        """Return the table with this exact name. Raises NotFoundError, which lists the tables."""
         table = self.find_table(name)
         if table is not None:
             return table
@@ -250,7 +254,7 @@ class Snapshot:
 
 
 Replay: TypeAlias = Callable[[ColonnadeError, int], Snapshot]
-"""Reads the state at an epoch in the log alone, or at the floor where that is later.
+"""Reads the state at an epoch from the log alone, or at the floor if that is later.
 
-It raises the error that made it necessary where the log does not help.
+It takes the error that made the replay necessary, and raises this error if the log does not help.
 """

@@ -141,7 +141,7 @@ def test_the_first_replacement_enables_its_feature() -> None:
     [
         (replace(9, replacement(40, 2)), "no RowSet 9"),
         (replace(4, replacement(40, 2)), "but they are in"),
-        (replace(4, replacement(40, 2, place="inline")), "data that is not there"),
+        (replace(4, replacement(40, 2, place="inline")), "place and its data do not match"),
         (replace(4, replacement(40, 2), statistics=prices(1, 2)), "not possible"),
     ],
 )

@@ -161,9 +161,12 @@ def test_a_writer_that_does_not_know_the_feature_is_refused(
     ("wrong", "text"),
     [
         (append(partitioned("i:1", layout=2)).ops, "partition layout 2 does not exist"),
-        (append(partitioned("i:1", "i:2")).ops, "is none of layout 1"),
-        (append(partitioned("i:1", layout=0)).ops, "is none of layout 0"),
-        (append(entry().model_copy(update={"partition_layout_id": 1})).ops, "is none of layout 1"),
+        (append(partitioned("i:1", "i:2")).ops, "does not fit layout 1"),
+        (append(partitioned("i:1", layout=0)).ops, "does not fit layout 0"),
+        (
+            append(entry().model_copy(update={"partition_layout_id": 1})).ops,
+            "does not fit layout 1",
+        ),
         (append(partitioned("s:a")).ops, "does not fit a column of this type"),
         ((by(3, BY_ID, BY_ID),), "twice"),
         ((by(2, BY_X),), "of type double cannot be partitioned"),
