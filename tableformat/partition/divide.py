@@ -1,4 +1,4 @@
-"""Which rows belong together under a partition layout. Pure."""
+"""Divide rows by partition. Does no I/O."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Integers = NDArray[np.int64]
 def divide(
     fields: Sequence[PartitionField], schema: TableSchema, columns: Mapping[int, pa.Array]
 ) -> tuple[Integers, list[PartitionValues]]:
-    """The number of each row's partition, and what the partition of each number is.
+    """Return the partition number of each row, and the values of each numbered partition.
 
-    `columns` are at least the source columns by id, in storage types. Requires: a field. Raises
-    InvalidInputError for a value that is too long to stand in the log.
+    `columns` must contain the source columns by id, in storage types; `fields` must not be empty.
+    Raises InvalidInputError for a value that is too long for the log.
     """
     codes: Integers = np.zeros(len(columns[fields[0].column]), np.int64)
     keys: list[tuple[Integers, list[str | None]]] = []
     for field in fields:
         own, values = _keys(field, schema.by_id(field.column), columns[field.column])
-        # Numbered anew each time, so that the product with another field fits.
+        # Numbers are made dense after each field, so that the next product does not overflow.
         codes = _renumbered(codes * len(values) + own)
         keys.append((own, values))
     firsts = np.zeros(codes.max(initial=-1) + 1, np.int64)
@@ -38,11 +38,11 @@ def divide(
 
 
 def _renumbered(codes: Integers) -> Integers:
-    """The same numbers without gaps, in their order."""
+    """Return the numbers without gaps, in the same order."""
     end = int(codes.max(initial=-1)) + 1
     if end > 4 * len(codes) + 1024:
         return np.unique(codes, return_inverse=True)[1].reshape(-1)
-    # Several times faster than sorting where the numbers are dense.
+    # For dense numbers, counting is several times faster than sorting.
     used = np.bincount(codes, minlength=end) > 0
     return (np.cumsum(used) - 1)[codes]
 
@@ -50,10 +50,10 @@ def _renumbered(codes: Integers) -> Integers:
 def _keys(
     field: PartitionField, column: SchemaField, array: pa.Array
 ) -> tuple[Integers, list[str | None]]:
-    """The number of each row's value, and the values by number; the last stands for NULL."""
+    """Return the value number of each row, and the values by number; the last one is NULL."""
     present = array.drop_null() if array.null_count else array
     if pa.types.is_decimal(array.type):
-        # Python's numbers are used for these: once for each that there is.
+        # Decimals are transformed as Python numbers, so each distinct one is transformed once.
         encoded = present.dictionary_encode()
         found, places = _distinct(transform(field, column, encoded.dictionary))
         places = places[np.asarray(encoded.indices)]
@@ -68,7 +68,7 @@ def _keys(
 
 
 def _distinct(values: pa.Array | list[int]) -> tuple[list[Bound], Integers]:
-    """Each value once, and for every value the place where it stands among those."""
+    """Return each distinct value once, and the position of every value among them."""
     if isinstance(values, list):
         numbers: dict[Bound, int] = {}
         places = [numbers.setdefault(value, len(numbers)) for value in values]

@@ -1,4 +1,4 @@
-"""Murmur3 for x86, 32 bits, seed 0: the hash of `bucket`, of many values at once.
+"""Murmur3 for x86, 32 bits, seed 0, of many values at once: the hash of `bucket`.
 
 Spec: docs/spec/partitions.md#bucket
 """
@@ -25,13 +25,13 @@ def hash_integers(values: NDArray[np.int64]) -> Hashes:
 
 
 def hash_bytes(array: pa.Array) -> Hashes:
-    """Hash each value of a binary array by its bytes. Requires: no NULL."""
+    """Hash each value of a binary array by its bytes. Requires that none is NULL."""
     offsets = np.frombuffer(array.buffers()[1], np.int32)[array.offset :][: len(array) + 1]
     starts, lengths = offsets[:-1].astype(np.int64), np.diff(offsets).astype(np.int64)
-    # Words may be read beyond the last value, and are masked then.
+    # A word may be read beyond the end of its value. The excess bytes are masked.
     data = np.frombuffer((array.buffers()[2] or pa.py_buffer(b"")).to_pybytes() + b"\0" * 4, "u1")
     found = np.zeros(len(array), np.uint32)
-    # Longest first: those that still have a word are always the first ones.
+    # With the longest values first, the values that still have a word are always a prefix.
     order = np.argsort(-lengths, kind="stable")
     counts = lengths[order] // 4
     for word in range(int(counts[0]) if len(counts) else 0):
@@ -44,7 +44,7 @@ def hash_bytes(array: pa.Array) -> Hashes:
 
 
 def _words(data: NDArray[np.uint8], places: NDArray[np.int64]) -> Hashes:
-    """The four bytes at each place as a number, little-endian."""
+    """Return the four bytes at each position as a little-endian number."""
     found = np.zeros(len(places), np.uint32)
     for byte in range(4):
         found |= data[places + byte].astype(np.uint32) << np.uint32(8 * byte)

@@ -1,6 +1,7 @@
-"""RowSets that a predicate rules out by their partitions. Pure.
+"""Rule out RowSets by their partitions. Does no I/O.
 
-Bounds do this for all transforms that keep the order of values; what is left is `bucket`.
+Bounds already do this for all transforms that keep the order of values. So this covers only
+`bucket`.
 Spec: docs/spec/partitions.md#pruning
 """
 
@@ -32,7 +33,7 @@ Test = Callable[[PartitionValues], bool]
 def partition_test(
     predicate: BoundPredicate, table: TableState
 ) -> Callable[[PartitionKey], bool] | None:
-    """Whether RowSets of a partition may have rows that match; None where all may."""
+    """Return a test of whether RowSets of a partition may match; None if all partitions may."""
     tests = [
         _test(predicate.root, fields, table.schema) for fields in ((), *table.partition_layouts)
     ]
@@ -47,7 +48,7 @@ def partition_test(
 
 
 def _test(node: BoundNode, fields: Sequence[PartitionField], schema: TableSchema) -> Test | None:
-    """What a node asks of the values of a layout; None: nothing."""
+    """Return the condition that a node puts on the partition values of a layout, or None."""
     match node:
         case BoundAnd(parts):
             tests = [test for part in parts if (test := _test(part, fields, schema))]
@@ -87,7 +88,7 @@ def _all(test: Callable[[PartitionValues, int], bool], places: Sequence[int]) ->
 def _buckets(
     column: BoundColumn, fields: Sequence[PartitionField]
 ) -> list[tuple[int, PartitionField]]:
-    """The fields that are buckets of a column, with their places in the layout."""
+    """Return the bucket fields of a column, with their positions in the layout."""
     return [
         (place, field)
         for place, field in enumerate(fields)

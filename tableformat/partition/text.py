@@ -1,4 +1,4 @@
-"""Partitions as people read them: `region=EU, days(ts)=2026-11-21, bucket(16, id)=3`."""
+"""Partitions as text for people: `region=EU, days(ts)=2026-11-21, bucket(16, id)=3`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _START = date(1970, 1, 1)
 
 
 def partition_text(table: TableState, entry: RowSetEntry) -> str | None:
-    """The partition of a RowSet of a table; None where it has none.
+    """Return the partition of a RowSet as text; None when it has none.
 
     Raises CorruptionError for a value that its field cannot have.
     """
@@ -24,7 +24,10 @@ def partition_text(table: TableState, entry: RowSetEntry) -> str | None:
 
 
 def key_text(table: TableState, key: PartitionKey) -> str | None:
-    """The partition of a key of a table; None for that of no partition. Raises CorruptionError."""
+    """Return the partition of a key as text; None for the key of unpartitioned RowSets.
+
+    Raises CorruptionError.
+    """
     layout, values = key
     if not layout:
         return None
@@ -38,7 +41,7 @@ def key_text(table: TableState, key: PartitionKey) -> str | None:
 def _text(field: PartitionField, column: SchemaField | None, value: str | None) -> str:
     if value is None:
         return "null"
-    if column is None:  # dropped since: what it was is not known any more
+    if column is None:  # the column was dropped, so its type is not known any more
         return value
     bound = decode_bound(value, value_kinds(field, column))
     if field.transform in ("identity", "truncate"):
@@ -47,7 +50,7 @@ def _text(field: PartitionField, column: SchemaField | None, value: str | None) 
 
 
 def _time_text(transform: str, count: int) -> str | None:
-    """A number of years, months, days or hours since 1970 as what begins there."""
+    """Return the text of what begins after `count` years, months, days or hours since 1970."""
     match transform:
         case "years":
             return f"{1970 + count:04}"
@@ -55,6 +58,6 @@ def _time_text(transform: str, count: int) -> str | None:
             return f"{1970 + count // 12:04}-{1 + count % 12:02}"
     days = count // 24 if transform == "hours" else count
     if transform not in ("days", "hours") or abs(days) > 700_000:
-        return None  # buckets, and days that have no date here
+        return None  # a bucket, or a day beyond Python's dates
     text = (_START + timedelta(days)).isoformat()
     return text if transform == "days" else f"{text} {count % 24:02}"

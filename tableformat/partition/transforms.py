@@ -1,4 +1,4 @@
-"""Values of columns under the transforms of a partition layout. Pure.
+"""Apply the transforms of a partition layout to column values. Does no I/O.
 
 Spec: docs/spec/partitions.md#transforms
 """
@@ -29,11 +29,11 @@ _LEAST = -(2**63)
 
 
 def transform(field: PartitionField, column: SchemaField, values: pa.Array) -> pa.Array | list[int]:
-    """Values of a column, in its storage type, under a field's transform.
+    """Apply a field's transform to values of a column, in its storage type.
 
-    Integers, texts or bytes; decimals as a list of their unscaled values. Requires: a field that
-    `check_layout` accepts for the column, and no NULL. Raises InvalidInputError for a value that is
-    too long to stand in the log.
+    Returns integers, texts or bytes; decimals become a list of their unscaled values. Requires a
+    field that `check_layout` accepts for the column, and values that are not NULL. Raises
+    InvalidInputError for a value that is too long for the log.
     """
     match field.transform:
         case "identity":
@@ -52,7 +52,7 @@ def transform(field: PartitionField, column: SchemaField, values: pa.Array) -> p
 
 
 def buckets_of(field: PartitionField, column: SchemaField, values: Sequence[Bound]) -> list[int]:
-    """The buckets of values as predicates have them. Requires: a field of `bucket`."""
+    """Return the buckets of storage values. Requires a field whose transform is `bucket`."""
     if str(column.type).startswith("decimal"):
         hashes = _hash_decimals([int(value) for value in values])
     elif column_of(column).order is Order.INTEGER:
@@ -77,12 +77,12 @@ def _hashes(column: SchemaField, values: pa.Array) -> Hashes:
 
 
 def _hashed_integers(column: SchemaField, values: Integers) -> Integers:
-    # A time is stored in nanoseconds, and hashed as the microseconds that other formats store.
+    # A time is stored in nanoseconds, but hashed as microseconds, which other formats store.
     return values // 1000 if str(column.type).startswith("time(") else values
 
 
 def _hash_decimals(values: Sequence[int]) -> Hashes:
-    """By the shortest two's complement, big-endian."""
+    """Hash the shortest big-endian two's complement of each value."""
     sizes = [(each if each >= 0 else ~each).bit_length() // 8 + 1 for each in values]
     shortest = [v.to_bytes(size, "big", signed=True) for v, size in zip(values, sizes, strict=True)]
     return hash_bytes(pa.array(shortest, pa.binary()))

@@ -1,9 +1,9 @@
-"""Rows in any order in, RowSets of one partition each out, with bounded memory.
+"""Write rows in any order as RowSets of one partition each, with bounded memory.
 
-Rows are collected up to a run, which is divided, so that a row is looked at once however many
-partitions there are. Few partitions stay open from run to run; the RowSets of all others end with
-the run. So a task of many partitions writes smaller RowSets, which compaction joins. Sorting all
-rows on disk first would spare that, at the price of writing them twice, and of room for them.
+Rows are collected up to a run and then divided by partition, so each row is handled once, however
+many partitions there are. A few partitions stay open from run to run; the RowSets of all others end
+with the run. So a task with many partitions writes smaller RowSets, which compaction merges.
+Sorting all rows on disk first would avoid that, but would write them twice and need the space.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Rows = NDArray[np.int64]
 
 _MOST_OPEN = 16
 _MOST_FILES = 256
-"""So many partitions, and files of their columns, are open at most from one run to the next."""
+"""The most partitions, and the most column files, that stay open from one run to the next."""
 
 
 class PartitionedWriter(TaskWriter):
-    """Writes the rows of one task, each RowSet of one partition.
+    """Writes the rows of one task, each RowSet with rows of one partition.
 
-    Holds at most `run_bytes` of `options` in rows, and half as much where a run is divided; with a
-    sort key, each run becomes RowSets of its own. Object ids begin with `job`.
+    Holds at most `run_bytes` of `options` in rows, and half as much again while a run is divided.
+    With a sort key, each run becomes separate RowSets. Object ids begin with `job`.
     """
 
     def __init__(
@@ -64,24 +64,25 @@ class PartitionedWriter(TaskWriter):
         self._most_open = max(1, min(_MOST_OPEN, _MOST_FILES // len(schema.fields)))
         self._collected: list[pa.RecordBatch] = []
         self._collected_bytes = 0
-        # The least recently used first.
+        # The least recently used partition comes first.
         self._open: dict[PartitionValues, _Part] = {}
         self._finished: list[_Part] = []
         self._entries: list[RowSetEntry] = []
         self._origins: list[Rows] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows. Requires: a batch that `conform` made for the schema.
+        """Append rows. Requires a batch that `conform` made for the schema.
 
-        Raises InvalidInputError for a value that no block, or no partition, can hold, StoreError;
-        the writer has then aborted. InvalidInputError too when it was closed or aborted before.
+        Raises InvalidInputError for a value that no block or partition can hold, and StoreError;
+        the writer aborts then. Raises InvalidInputError, too, when the writer was closed or aborted
+        before.
         """
         self.write_storage(to_storage(batch, self._schema))
 
     def write_storage(self, columns: Sequence[pa.Array], origin: Rows | None = None) -> None:
-        """Append rows in their storage types; `origin` is a number of each. Raises as `write`.
+        """Append rows in their storage types. `origin` numbers each row. Raises as `write` does.
 
-        Requires: numbers at all calls or at none.
+        Requires that either all calls pass numbers or none does.
         """
         with self._at_work():
             arrays = [*columns] if origin is None else [*columns, pa.array(origin)]
@@ -93,9 +94,9 @@ class PartitionedWriter(TaskWriter):
                 self._collected_bytes += size
 
     def close(self) -> tuple[RowSetEntry, ...]:
-        """Write what is pending; the entries of all RowSets, with their partitions.
+        """Write the remaining rows, and return the entries of all RowSets, with their partitions.
 
-        Raises as `write`.
+        Raises as `write` does.
         """
         with self._at_work():
             self._divide()
@@ -105,7 +106,7 @@ class PartitionedWriter(TaskWriter):
         return tuple(self._entries)
 
     def origins(self) -> Rows:
-        """The numbers of all rows, in the order in which the entries hold them, after `close`."""
+        """Return the numbers of all rows, in the order of the entries. Requires `close` before."""
         return np.concatenate([np.zeros(0, np.int64), *self._origins])
 
     def _remove(self) -> None:
@@ -117,7 +118,7 @@ class PartitionedWriter(TaskWriter):
         self._entries.clear()
 
     def _divide(self) -> None:
-        """Hand what was collected over to the writers of its partitions."""
+        """Divide the collected rows, and pass them to the writers of their partitions."""
         if not self._collected:
             return
         chunks = [
@@ -140,7 +141,7 @@ class PartitionedWriter(TaskWriter):
     def _orders(
         self, chunks: Sequence[Sequence[pa.Array]]
     ) -> tuple[list[PartitionValues], list[pa.Array]]:
-        """The partitions of a run, and the rows of each in order."""
+        """Return the partitions of a run, and the rows of each partition in order."""
         sources = {field.column for field in self._fields}
         keys = {key.column for key in self._sort_key}
         whole = {
@@ -149,7 +150,7 @@ class PartitionedWriter(TaskWriter):
             if column.id in sources | keys
         }
         codes, partitions = divide(self._fields, self._schema, whole)
-        # Numbers of 16 bits are sorted by radix.
+        # numpy sorts 16-bit numbers by radix, which is faster.
         narrow = codes.astype(np.uint16) if len(partitions) <= 2**16 else codes
         order = pa.array(np.argsort(narrow, kind="stable"))
         ends = np.cumsum(np.bincount(codes, minlength=len(partitions))).tolist()
@@ -163,7 +164,7 @@ class PartitionedWriter(TaskWriter):
         return rows.take(sort_indices(own, self._sort_key))
 
     def _hand_over(self, values: PartitionValues, columns: list[pa.Array]) -> None:
-        # Put last, as the one that was used last.
+        # Move the partition to the end, since it was used last.
         part = self._open.pop(values, None) or self._begin()
         self._open[values] = part
         width = len(self._schema.fields)
@@ -173,19 +174,22 @@ class PartitionedWriter(TaskWriter):
 
     def _begin(self) -> _Part:
         return _Part(
-            # No sort key: the rows come in their order.
+            # No sort key, because the rows are already sorted.
             RowSetWriter(self._store, self._prefix, self._job, self._schema, (), self._options)
         )
 
     def _end_some(self) -> None:
-        """Keep memory and open files within bounds, and runs of sorted rows apart."""
+        """End partitions until memory and open files are within bounds.
+
+        With a sort key all partitions end, because a RowSet holds the sorted rows of one run.
+        """
         most = 0 if self._sort_key else self._most_open
         pending = sum(part.writer.pending_bytes for part in self._open.values())
         while len(self._open) > most or pending > self._limit_bytes:
             pending -= self._end_oldest()
 
     def _end_oldest(self) -> int:
-        """End the RowSets of one partition; returns the bytes of its rows that were pending."""
+        """End the RowSets of the least recently used partition, and return its pending bytes."""
         values = next(iter(self._open))
         part = self._open[values]
         pending = part.writer.pending_bytes
@@ -197,7 +201,7 @@ class PartitionedWriter(TaskWriter):
 
 
 class _Part:
-    """The writer of one partition, and the numbers of the rows that it was given."""
+    """The writer of one partition, and the numbers of the rows that it received."""
 
     def __init__(self, writer: RowSetWriter) -> None:
         self.writer = writer

@@ -1,4 +1,4 @@
-"""Predicates: which rows a scan returns, and which data it need not read for that.
+"""Predicates: which rows a scan returns, and which data it can skip.
 
 parse_predicate, col -> Predicate --bind--> BoundPredicate -> prune      (bounds)
                          |                                 -> evaluate   (rows)

@@ -1,6 +1,6 @@
-"""Give a predicate the columns of a table, and every literal the value its column would store.
+"""Resolve the columns of a predicate in a table, and convert literals to storage values.
 
-The result has a normal form that evaluation and pruning share: see `bound`.
+The result has a normal form that evaluation and pruning share (see `bound`).
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ _HOLDS: dict[Operator, Callable[[int], bool]] = {
 
 
 def bind(predicate: Predicate, schema: TableSchema) -> BoundPredicate:
-    """Resolve columns and convert literals; does no I/O.
+    """Resolve columns and convert literals. Does no I/O.
 
-    Names are found as `TableSchema.field` finds them. Raises InvalidInputError that names the
-    column for an unknown one, a literal of another type, or a type that has no order here.
+    Names are matched as `TableSchema.field` matches them. Raises InvalidInputError that names the
+    column when it is unknown, when it has no order, and when a literal has another type.
     """
     try:
         return BoundPredicate(_bind(predicate, schema))
@@ -103,7 +103,7 @@ def _bind(predicate: Predicate, schema: TableSchema) -> BoundNode:
 
 
 def resolve(column: Column, schema: TableSchema) -> BoundColumn:
-    """Find a column, or a field of a struct. Raises InvalidInputError naming it."""
+    """Resolve a column, or a field of a struct. Raises InvalidInputError that names it."""
     try:
         top = field = schema.field(column.path[0])
     except NotFoundError as error:
@@ -118,7 +118,8 @@ def resolve(column: Column, schema: TableSchema) -> BoundColumn:
 def _nested_field(field: SchemaField, name: str, column: Column) -> SchemaField:
     if not isinstance(field.type, StructType):
         raise InvalidInputError(
-            f"Column {str(column)!r} of the predicate does not exist: {field.name!r} is no struct."
+            f"Column {str(column)!r} of the predicate does not exist: {field.name!r} is not a"
+            " struct."
         )
     try:
         return TableSchema(fields=field.type.fields).field(name)
@@ -188,7 +189,7 @@ def _compare_columns(operator: Operator, left: BoundColumn, right: BoundColumn) 
 
 
 def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
-    """Members the column can hold become one set; ranges, NaN and NULL stand beside it."""
+    """Bind IN: values that the column can hold become one set, each other value a part of an OR."""
     exact: dict[StorageValue, None] = {}
     others: list[BoundNode] = []
     for value in _of_one_kind(values):
@@ -203,7 +204,7 @@ def _bind_in(column: BoundColumn, values: tuple[Literal, ...]) -> BoundNode:
 
 
 def _of_one_kind(values: tuple[Literal, ...]) -> tuple[Literal, ...]:
-    """As Spark does: beside a double every number is compared as one."""
+    """Convert every number to a double when one of the values is a double, as Spark does."""
     if all(value.kind is not Kind.DOUBLE for value in values):
         return values
     return tuple(
@@ -224,12 +225,12 @@ def _bind_like(column: BoundColumn, pattern: str, escape: str) -> BoundNode:
 
 
 def _never(column: BoundColumn) -> BoundNode:
-    """NULL where the column is NULL, else FALSE."""
+    """Return a node that is NULL where the column is NULL, else FALSE."""
     return all_of((BoundIsNull(column), BoundConstant(None)))
 
 
 def _always(column: BoundColumn) -> BoundNode:
-    """NULL where the column is NULL, else TRUE."""
+    """Return a node that is NULL where the column is NULL, else TRUE."""
     return negate(_never(column))
 
 

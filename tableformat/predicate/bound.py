@@ -1,9 +1,9 @@
-"""The tree of a predicate on the columns of one table, in its normal form.
+"""The tree of a predicate whose columns are resolved, in normal form.
 
-There is no NOT: every node that needs one has a `negated` flag or an opposite, so pruning only
-ever asks where a node may be TRUE. That is sound in three-valued logic because a node and its
-negation are NULL for the same rows. Values are storage values: integers for everything that is
-stored as one (decimals unscaled), float for float and double, never NaN.
+There is no NOT: a node has a `negated` flag, or an opposite node. So pruning only needs to know
+where a node may be TRUE. This is sound in three-valued logic, because a node and its negation are
+NULL for the same rows. Values are storage values: integers for every type that is stored as an
+integer (decimals are unscaled), and floats for float and double. A value is never NaN.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ StorageValue = bool | int | float | str | bytes
 
 @dataclass(frozen=True, slots=True)
 class BoundColumn:
-    """A column or a struct field of a table; `type` is empty for a nested type.
+    """A column of a table, or a field of a struct column; `type` is empty for a nested type.
 
-    `id` is the top-level column's. Only a column with one name in its path has statistics.
+    `id` is the id of the top-level column. Statistics exist only for a path of one name.
     """
 
     id: int
@@ -40,7 +40,7 @@ class BoundConstant:
 
 @dataclass(frozen=True, slots=True)
 class BoundCompare:
-    """A column compared with a value; NULL for NULL."""
+    """A column compared with a value; NULL where the column is NULL."""
 
     column: BoundColumn
     operator: Operator
@@ -49,7 +49,7 @@ class BoundCompare:
 
 @dataclass(frozen=True, slots=True)
 class BoundCompareColumns:
-    """Two columns compared; NULL if one of them is."""
+    """Two columns compared; NULL where either is NULL."""
 
     left: BoundColumn
     operator: Operator
@@ -58,7 +58,7 @@ class BoundCompareColumns:
 
 @dataclass(frozen=True, slots=True)
 class BoundIn:
-    """A column is one of some values, distinct and ascending; NULL for NULL."""
+    """A column equals one of some distinct, ascending values; NULL where the column is NULL."""
 
     column: BoundColumn
     values: tuple[StorageValue, ...]
@@ -67,7 +67,7 @@ class BoundIn:
 
 @dataclass(frozen=True, slots=True)
 class BoundIsNull:
-    """A column is NULL; never NULL itself."""
+    """A column is NULL. The result is never NULL."""
 
     column: BoundColumn
     negated: bool = False
@@ -75,7 +75,7 @@ class BoundIsNull:
 
 @dataclass(frozen=True, slots=True)
 class BoundIsNan:
-    """A column is NaN; NULL for NULL."""
+    """A column is NaN; NULL where the column is NULL."""
 
     column: BoundColumn
     negated: bool = False
@@ -83,7 +83,7 @@ class BoundIsNan:
 
 @dataclass(frozen=True, slots=True)
 class BoundStartsWith:
-    """A string begins with a prefix; NULL for NULL."""
+    """A string begins with a prefix; NULL where the string is NULL."""
 
     column: BoundColumn
     prefix: str
@@ -102,14 +102,14 @@ class BoundLike:
 
 @dataclass(frozen=True, slots=True)
 class BoundAnd:
-    """All parts, in three-valued logic."""
+    """The conjunction of all parts, in three-valued logic."""
 
     parts: tuple[BoundNode, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class BoundOr:
-    """One of the parts, in three-valued logic."""
+    """The disjunction of all parts, in three-valued logic."""
 
     parts: tuple[BoundNode, ...]
 
@@ -130,13 +130,13 @@ BoundNode = (
 
 @dataclass(frozen=True, slots=True)
 class BoundPredicate:
-    """A predicate that knows its table's columns."""
+    """A predicate whose columns are resolved in a table."""
 
     root: BoundNode
 
     @property
     def column_ids(self) -> frozenset[int]:
-        """Ids of the top-level columns that evaluation and pruning look at."""
+        """The ids of the top-level columns that evaluation and pruning read."""
         return frozenset(column.id for column in _columns(self.root))
 
 
@@ -154,7 +154,7 @@ def _columns(node: BoundNode) -> Iterator[BoundColumn]:
 
 
 def negate(node: BoundNode) -> BoundNode:
-    """TRUE and FALSE exchanged; NULL stays NULL."""
+    """Return the node with TRUE and FALSE exchanged; NULL stays NULL."""
     match node:
         case BoundConstant(value):
             return BoundConstant(None if value is None else not value)
@@ -169,7 +169,7 @@ def negate(node: BoundNode) -> BoundNode:
 
 
 def complement(predicate: BoundPredicate) -> BoundPredicate:
-    """TRUE where another predicate is FALSE or NULL, so for the rows that it does not select."""
+    """Return a predicate that is TRUE where `predicate` is FALSE or NULL, and FALSE elsewhere."""
     return BoundPredicate(_not_true(predicate.root))
 
 
@@ -190,7 +190,7 @@ def _not_true(node: BoundNode) -> BoundNode:
 
 
 def all_of(parts: Iterable[BoundNode]) -> BoundNode:
-    """The conjunction, without parts that are TRUE; FALSE if one is FALSE for every row."""
+    """Return the conjunction, simplified: parts that are always TRUE are removed."""
     kept: list[BoundNode] = []
     for part in parts:
         if part == BoundConstant(False):
@@ -203,7 +203,7 @@ def all_of(parts: Iterable[BoundNode]) -> BoundNode:
 
 
 def any_of(parts: Iterable[BoundNode]) -> BoundNode:
-    """The disjunction, without parts that are FALSE; TRUE if one is TRUE for every row."""
+    """Return the disjunction, simplified: parts that are always FALSE are removed."""
     kept: list[BoundNode] = []
     for part in parts:
         if part == BoundConstant(True):

@@ -1,4 +1,4 @@
-"""`col("a") > 3`: predicates written in Python."""
+"""Build predicates in Python: `col("a") > 3`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAME = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
 
 class ColumnBuilder:
-    """A column that comparisons turn into predicates; a boolean column is one by itself.
+    """A column whose comparisons are predicates. A boolean column is itself a predicate.
 
     Raises InvalidInputError for a value of a type that no column has.
     """
@@ -41,7 +41,7 @@ class ColumnBuilder:
         return f"col({str(self._column)!r})"
 
     def __getitem__(self, name: str) -> ColumnBuilder:
-        """The field `name` of a struct column."""
+        """Return the field `name` of a struct column."""
         return ColumnBuilder(Column((*self._column.path, name)))
 
     def __eq__(self, other: object) -> Predicate:  # type: ignore[override]
@@ -87,26 +87,26 @@ class ColumnBuilder:
     __hash__ = None  # type: ignore[assignment]
 
     def eq_null_safe(self, other: object) -> Predicate:
-        """Equal, where NULL equals NULL; never NULL itself."""
+        """Return the predicate that both are equal, where NULL equals NULL. It is never NULL."""
         right = other._column if isinstance(other, ColumnBuilder) else make_literal(other)
         return Compare(Operator.NULL_SAFE_EQUAL, self._column, right)
 
     def is_null(self) -> Predicate:
-        """The column is NULL."""
+        """Return the predicate that the column is NULL."""
         return IsNull(self._column)
 
     def is_not_null(self) -> Predicate:
-        """The column is not NULL."""
+        """Return the predicate that the column is not NULL."""
         return Not(IsNull(self._column))
 
     def is_nan(self) -> Predicate:
-        """The column is NaN; FALSE for NULL."""
+        """Return the predicate that the column is NaN; it is FALSE for NULL."""
         return self.eq_null_safe(float("nan"))
 
     def is_in(self, values: Iterable[object]) -> Predicate:
-        """The column equals one of the values; FALSE for no values at all.
+        """Return the predicate that the column equals one of the values; FALSE for an empty list.
 
-        Raises InvalidInputError for text, and for what is no list of values.
+        Raises InvalidInputError for a string, and for anything else that is not a list of values.
         """
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
             raise InvalidInputError(f"is_in() takes a list of values, not {values!r}.")
@@ -114,19 +114,23 @@ class ColumnBuilder:
         return In(self._column, literals) if literals else FALSE
 
     def between(self, low: object, high: object) -> Predicate:
-        """The column is at least `low` and at most `high`."""
+        """Return the predicate that the column is at least `low` and at most `high`."""
         return conjunction((self >= low, self <= high))
 
     def startswith(self, prefix: str) -> Predicate:
-        """The string begins with `prefix`. Raises InvalidInputError for what is no text."""
+        """Return the predicate that the string begins with `prefix`.
+
+        Raises InvalidInputError when `prefix` is not a string.
+        """
         if not isinstance(prefix, str):
             raise InvalidInputError(f"startswith() takes a text, not {prefix!r}.")
         return StartsWith(self._column, prefix)
 
     def like(self, pattern: str, escape: str = "\\") -> Predicate:
-        """The whole string matches a SQL pattern: `%` is any text, `_` is any one character.
+        """Return the predicate that the whole string matches a SQL pattern.
 
-        Raises InvalidInputError for a pattern or an escape character that is none.
+        `%` matches any text, and `_` matches any one character. Raises InvalidInputError when the
+        pattern or the escape character is not a string.
         """
         if not isinstance(pattern, str) or not isinstance(escape, str):
             raise InvalidInputError(f"like() takes texts, not {pattern!r} and {escape!r}.")
@@ -148,25 +152,25 @@ class ColumnBuilder:
 
 
 def as_predicate(value: object) -> Predicate | None:
-    """A predicate as it is, a boolean column as one, None for anything else."""
+    """Return a predicate unchanged, a boolean column as a predicate, and None for anything else."""
     if isinstance(value, ColumnBuilder):
         return value._truth()
     return value if isinstance(value, Predicate) else None
 
 
 def as_column(value: ColumnBuilder) -> Column:
-    """The column that a builder stands for."""
+    """Return the column of a builder."""
     return value._column
 
 
 def col(name: str) -> ColumnBuilder:
-    """A column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
+    """Return a column to build a predicate from: `col("a")`, or `col("a.b")` for a struct field.
 
-    A name that holds a dot is written in backticks, as in SQL. Raises InvalidInputError for a
-    name that is empty or has a backtick out of place.
+    A name that contains a dot is written in backticks, as in SQL. Raises InvalidInputError for an
+    empty name, and for a misplaced backtick.
     """
     if not isinstance(name, str):
-        raise InvalidInputError(f"{name!r} is not a column name, which is text.")
+        raise InvalidInputError(f"A column name must be text, not {name!r}.")
     path, position = [], 0
     while match := _NAME.match(name, position):
         path.append(match[1].replace("``", "`") if match[1] is not None else match[2])

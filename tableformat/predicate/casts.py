@@ -1,4 +1,4 @@
-"""CAST of a literal, as Spark does it in ANSI mode: a value that does not fit is an error."""
+"""Cast literals as Spark does in ANSI mode: a value that does not fit is an error."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _DOUBLE_TEXT = re.compile(
 
 
 def cast_literal(literal: Literal, type_name: str) -> Literal:
-    """The literal as a value of a primitive type, spelled as in a schema.
+    """Return the literal as a value of a primitive type, which is spelled as in a schema.
 
-    Raises InvalidInputError if the value does not fit the type or the cast is not supported.
+    Raises InvalidInputError when the value does not fit the type, or the cast is not supported.
     """
     if literal.kind is Kind.NULL:
         return literal
@@ -35,7 +35,7 @@ def cast_literal(literal: Literal, type_name: str) -> Literal:
     except InvalidInputError:
         raise
     except (ValueError, OverflowError, InvalidOperation) as error:
-        raise InvalidInputError(f"{literal.value!r} is no {type_name}.") from error
+        raise InvalidInputError(f"{literal.value!r} is not a valid {type_name}.") from error
     if result is None:
         raise InvalidInputError(
             f"A predicate cannot cast the {literal.kind.value} {literal.value!r} to {type_name};"

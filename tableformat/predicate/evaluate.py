@@ -1,7 +1,7 @@
 """Evaluate a predicate on rows, as Spark does.
 
-NaN is equal to itself and greater than every number, negative zero equals zero, text and binary
-are ordered by their bytes, and NULL makes a comparison NULL.
+NaN is equal to itself and greater than every number. Negative zero equals zero. Text and binary are
+ordered by their bytes. A comparison with NULL is NULL.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _COMPARE = {
 
 
 def evaluate(predicate: BoundPredicate, batch: pa.RecordBatch) -> pa.BooleanArray:
-    """TRUE, FALSE or NULL for every row.
+    """Return TRUE, FALSE or NULL for every row.
 
-    Requires: the columns of the predicate are in the batch, named and typed as
-    `arrow_types.arrow_schema` does. Raises InvalidInputError for a column that is not there.
+    Requires a batch with the columns of the predicate, with the names and types of
+    `arrow_types.arrow_schema`. Raises InvalidInputError for a missing column.
     """
     return _evaluate(predicate.root, batch)
 
@@ -77,7 +77,7 @@ def _evaluate(node: BoundNode, batch: pa.RecordBatch) -> pa.BooleanArray:
 
 
 def _array(column: BoundColumn, batch: pa.RecordBatch) -> pa.Array:
-    """The values of a column; those of float are widened to double, in which Spark compares."""
+    """Return the values of a column. A float becomes a double, because Spark compares doubles."""
     index = batch.schema.get_field_index(column.path[0])
     if index < 0:
         raise InvalidInputError(f"Column {column.path[0]!r} of the predicate is not in the batch.")
@@ -102,7 +102,7 @@ def _compare(array: pa.Array, operator: Operator, value: StorageValue) -> pa.Boo
 def _is_in(array: pa.Array, values: tuple[StorageValue, ...]) -> pa.BooleanArray:
     members = [_arrow_value(value, array.type) for value in values]
     if 0.0 in values and pa.types.is_float64(array.type):
-        # Hashing tells the two zeros apart, comparing does not.
+        # `is_in` compares hashes, which differ for 0.0 and -0.0, though they are equal.
         members.append(-0.0)
     found = pc.is_in(array, value_set=pa.array(members, array.type))
     return pc.if_else(pc.is_valid(array), found, pa.scalar(None, pa.bool_()))
@@ -136,7 +136,7 @@ def _less_doubles(left: pa.Array, right: pa.Array) -> pa.BooleanArray:
 
 
 def _common_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """Both arrays in the type that Spark compares them in, decimals without loss of digits."""
+    """Return both arrays in the type of their comparison in Spark; decimals keep all digits."""
     a, b = left.type, right.type
     if pa.types.is_float64(a) or pa.types.is_float64(b):
         return _as_doubles(left), _as_doubles(right)
@@ -153,7 +153,7 @@ def _common_type(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 
 def _as_doubles(array: pa.Array) -> pa.Array:
-    # Arrow does not round a decimal to the nearest double, but it does so with its text.
+    # Arrow does not round a decimal to the nearest double, but it rounds its text correctly.
     exact = array.cast(pa.string()) if pa.types.is_decimal(array.type) else array
     return exact.cast(pa.float64(), safe=False)
 

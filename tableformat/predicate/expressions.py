@@ -1,7 +1,7 @@
-"""The tree of a predicate before it knows any table: plain frozen values.
+"""The tree of a predicate before its columns are resolved: plain frozen values.
 
-Truth is three-valued, as in SQL: TRUE, FALSE or NULL, and a row is selected when its predicate
-is TRUE. Build trees with `col` or `parse_predicate`; `bind` gives them a table's columns.
+Truth is three-valued, as in SQL: TRUE, FALSE or NULL. A row is selected when its predicate is TRUE.
+Build trees with `col` or `parse_predicate`; `bind` resolves their columns in a table.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ class Operator(str, Enum):
 
     @property
     def flipped(self) -> Operator:
-        """The operator that says the same with both sides exchanged."""
+        """The operator with the same meaning once both sides are exchanged."""
         return _FLIPPED.get(self, self)
 
     @property
     def negated(self) -> Operator:
-        """The operator that is TRUE where this one is FALSE. Requires: not null-safe."""
+        """The operator that is TRUE where this one is FALSE. Requires another operator than
+        `<=>`."""
         return _NEGATED[self]
 
 
@@ -52,11 +53,11 @@ _NEGATED = {
 }
 
 TRUE_FOR_NAN = (Operator.NOT_EQUAL, Operator.GREATER, Operator.GREATER_EQUAL)
-"""Operators that are TRUE for NaN and any other number, in this order."""
+"""Operators that are TRUE when NaN is on the left and any other number on the right."""
 
 
 def refuse_truth_value() -> NoReturn:
-    """Explain why `and`, `or`, `not` and chained comparisons cannot work. Raises TypeError."""
+    """Raise TypeError that explains why `and`, `or`, `not` and chained comparisons cannot work."""
     raise TypeError(
         "A predicate has no truth value in Python: combine predicates with &, | and ~ (each"
         " comparison in parentheses) instead of and, or, not, and write between() for a range."
@@ -64,7 +65,7 @@ def refuse_truth_value() -> NoReturn:
 
 
 class Predicate:
-    """Base of all predicates: `&`, `|` and `~` combine them."""
+    """Base class of all predicates, which are combined with `&`, `|` and `~`."""
 
     __slots__ = ()
 
@@ -83,7 +84,7 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column by name, or a struct field by the names on the way to it."""
+    """A column by its name, or a struct field by the names that lead to it."""
 
     path: tuple[str, ...]
 
@@ -107,7 +108,7 @@ FALSE = Constant(False)
 
 @dataclass(frozen=True, slots=True)
 class Compare(Predicate):
-    """Two operands compared; NULL if one of them is NULL, except by `<=>`."""
+    """Two operands compared; NULL when one of them is NULL, except with `<=>`."""
 
     operator: Operator
     left: Operand
@@ -116,7 +117,7 @@ class Compare(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class In(Predicate):
-    """The column equals one of the values; NULL if none and one of the values is NULL."""
+    """The column equals one of the values; NULL if no value is equal and one value is NULL."""
 
     column: Column
     values: tuple[Literal, ...]
@@ -124,7 +125,7 @@ class In(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class IsNull(Predicate):
-    """The operand is NULL; never NULL itself."""
+    """The operand is NULL. The result is never NULL."""
 
     operand: Operand
 
@@ -139,7 +140,7 @@ class StartsWith(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Like(Predicate):
-    """The whole string matches a pattern: `%` is any text, `_` is any one character."""
+    """The whole string matches a pattern: `%` matches any text, `_` any one character."""
 
     column: Column
     pattern: str
@@ -148,33 +149,33 @@ class Like(Predicate):
 
 @dataclass(frozen=True, slots=True)
 class Not(Predicate):
-    """TRUE and FALSE exchanged; NULL stays NULL."""
+    """The part with TRUE and FALSE exchanged; NULL stays NULL."""
 
     part: Predicate
 
 
 @dataclass(frozen=True, slots=True)
 class And(Predicate):
-    """FALSE if one part is FALSE, else NULL if one is NULL, else TRUE."""
+    """FALSE if any part is FALSE, else NULL if any part is NULL, else TRUE."""
 
     parts: tuple[Predicate, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Or(Predicate):
-    """TRUE if one part is TRUE, else NULL if one is NULL, else FALSE."""
+    """TRUE if any part is TRUE, else NULL if any part is NULL, else FALSE."""
 
     parts: tuple[Predicate, ...]
 
 
 def conjunction(parts: Iterable[Predicate]) -> Predicate:
-    """All of the parts, as one flat `And`; TRUE for none."""
+    """Return the conjunction of the parts as one flat `And`; TRUE for no parts."""
     flat = tuple(_flatten(parts, And))
     return And(flat) if len(flat) > 1 else flat[0] if flat else TRUE
 
 
 def disjunction(parts: Iterable[Predicate]) -> Predicate:
-    """One of the parts, as one flat `Or`; FALSE for none."""
+    """Return the disjunction of the parts as one flat `Or`; FALSE for no parts."""
     flat = tuple(_flatten(parts, Or))
     return Or(flat) if len(flat) > 1 else flat[0] if flat else FALSE
 

@@ -1,4 +1,4 @@
-"""INTERVAL literals: text and units to months or microseconds."""
+"""Read INTERVAL literals: text and units become months or microseconds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAIR = re.compile(r"\s*([+-]?\s*\d+(?:\.\d{1,9})?)\s+([A-Za-z]+)", re.ASCII)
 
 
 def parse_interval(text: str, unit: str) -> Literal:
-    """An interval of one unit: `'3' DAY`. Raises InvalidInputError."""
+    """Read an interval of one unit, such as `'3' DAY`. Raises InvalidInputError."""
     name = unit.upper().removesuffix("S")
     match = _NUMBER.fullmatch(text)
     if not match or name not in _MONTHS | _MICROSECONDS:
@@ -40,7 +40,7 @@ def parse_interval(text: str, unit: str) -> Literal:
 
 
 def parse_interval_span(text: str, first: str, last: str) -> Literal:
-    """An interval of several units: `'1 02:03' DAY TO MINUTE`. Raises InvalidInputError."""
+    """Read an interval of several units: `'1 02:03' DAY TO MINUTE`. Raises InvalidInputError."""
     first, last = first.upper(), last.upper()
     if (first, last) == ("YEAR", "MONTH"):
         match = _YEAR_TO_MONTH.fullmatch(text)
@@ -72,9 +72,9 @@ def _span_microseconds(text: str, first: str, last: str) -> int:
 
 
 def parse_interval_pairs(text: str) -> Literal:
-    """An interval that names its units in the text: `'1 day 2 hours'`.
+    """Read an interval whose text names its units, such as `'1 day 2 hours'`.
 
-    Raises InvalidInputError, also for months beside days, which have no common measure.
+    Raises InvalidInputError, also when months are mixed with days, which have no common unit.
     """
     pairs = _PAIR.findall(text)
     if not pairs or _PAIR.sub("", text).strip():
@@ -86,7 +86,7 @@ def parse_interval_pairs(text: str) -> Literal:
 
 
 def add_intervals(left: Literal, right: Literal) -> Literal:
-    """The sum of two intervals of one kind. Raises InvalidInputError for others."""
+    """Return the sum of two intervals of one kind. Raises InvalidInputError for two kinds."""
     if left.kind is not right.kind or left.kind not in (Kind.MONTHS, Kind.DURATION):
         raise InvalidInputError("A predicate cannot add years or months to days or hours.")
     return Literal(left.kind, int(left.value) + int(right.value))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Predicates as JSON values: what a scan plan carries.
+"""Predicates as JSON values, the form in which scan plans carry them.
 
     {"op": "and", "parts": [...]}                       and, or
     {"op": "not", "part": ...}
@@ -9,7 +9,7 @@
     {"op": "starts_with", "column": ["a"], "prefix": "x"}
     {"op": "like", "column": ["a"], "pattern": "x%", "escape": "\\"}
 
-A column is the list of names that lead to it; a literal is a tagged string.
+A column is the list of names that lead to it. A literal is a tagged string.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Json = Any
 
 
 def to_json(predicate: Predicate) -> Json:
-    """Write a predicate with dicts, lists, strings, booleans and None only."""
+    """Write a predicate as dicts, lists, strings, booleans and None only."""
     match predicate:
         case And(parts):
             return {"op": "and", "parts": [to_json(part) for part in parts]}
@@ -117,7 +117,7 @@ def _check(value: Json) -> Mapping[str, Json]:
     if keys.keys() != types.keys() or not all(isinstance(keys[key], types[key]) for key in keys):
         expected = ", ".join(types)
         raise InvalidInputError(
-            f"The predicate {value!r} in JSON must have {expected}, each of its own type."
+            f"The predicate {value!r} in JSON must have {expected}, each of the right type."
         )
     return keys
 
@@ -128,7 +128,9 @@ def _read_operand(value: Json) -> Operand:
 
 def _read_column(value: Json) -> Column:
     if not value or not all(isinstance(name, str) and name for name in value):
-        raise InvalidInputError(f"A column in the JSON of a predicate is names, not {value!r}.")
+        raise InvalidInputError(
+            f"A column in the JSON of a predicate must be names, not {value!r}."
+        )
     return Column(tuple(value))
 
 

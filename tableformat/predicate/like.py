@@ -1,4 +1,4 @@
-"""LIKE patterns, taken apart."""
+"""Parse LIKE patterns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _WILDCARDS = {"%": ".*", "_": "."}
 
 @dataclass(frozen=True, slots=True)
 class LikePattern:
-    """What a pattern demands: its literal beginning, and a regular expression for the whole.
+    """The parts of a pattern: its literal prefix, and a regular expression for the whole.
 
-    `rest` is what follows the prefix, as it was written: "" for nothing, "%" for any text.
+    `rest` is what follows the prefix, in the original spelling: "" for nothing, "%" for any text.
     """
 
     prefix: str
@@ -25,9 +25,10 @@ class LikePattern:
 
 
 def parse_like(pattern: str, escape: str) -> LikePattern:
-    """Take a LIKE pattern apart; `escape` makes `%`, `_` and itself literal.
+    """Parse a LIKE pattern; `escape` makes `%`, `_` and itself literal.
 
-    Raises InvalidInputError where Spark does: an escape of another character, or at the end.
+    Raises InvalidInputError where Spark does: for an escape before another character, or at the
+    end.
     """
     if len(escape) != 1 or escape in _WILDCARDS:
         raise InvalidInputError(f"The escape of LIKE must be one character, not {escape!r}.")
@@ -39,7 +40,7 @@ def parse_like(pattern: str, escape: str) -> LikePattern:
 
 
 def _tokens(pattern: str, escape: str) -> Iterator[tuple[str, bool]]:
-    """Characters of a pattern, each with whether it is a wildcard."""
+    """Yield the characters of a pattern, each with whether it is a wildcard."""
     characters = iter(pattern)
     for character in characters:
         if character != escape:
@@ -48,7 +49,7 @@ def _tokens(pattern: str, escape: str) -> Iterator[tuple[str, bool]]:
         escaped = next(characters, "")
         if escaped not in (*_WILDCARDS, escape):
             raise InvalidInputError(
-                f"LIKE pattern {pattern!r} has {escape!r} before neither %, _ nor itself; write"
-                " it twice to mean it."
+                f"LIKE pattern {pattern!r} has {escape!r} before a character other than %, _ and"
+                " itself; write it twice to mean it literally."
             )
         yield escaped, False

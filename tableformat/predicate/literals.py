@@ -1,8 +1,8 @@
 """Literals of predicates: typed constants, from Python values and as tagged strings.
 
-A literal keeps the type it was written with; `bind` turns it into the storage value of the
-column that it is compared with. Dates are days, timestamps microseconds and times nanoseconds,
-as the storage types are.
+A literal keeps the type in which it was written. `bind` converts it to a storage value of the
+column that it is compared with. Dates are days, timestamps are microseconds and times are
+nanoseconds, as in storage.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MICROSECOND = dt.timedelta(microseconds=1)
 
 
 class Kind(str, Enum):
-    """What a literal is; the value is its tag in JSON."""
+    """The type of a literal; the value is its tag in JSON."""
 
     NULL = "null"
     BOOLEAN = "boolean"
@@ -58,8 +58,8 @@ _VALUE_TYPES: dict[Kind, type] = {
 class Literal:
     """One constant.
 
-    Raises InvalidInputError for a value that no column can hold: more than 38 digits, a decimal
-    that is not finite, text that is not valid Unicode.
+    Raises InvalidInputError for a value that no column can hold: a number of more than 38 digits, a
+    decimal that is not finite, or text that is not valid Unicode.
     """
 
     kind: Kind
@@ -67,7 +67,7 @@ class Literal:
 
     def __post_init__(self) -> None:
         if type(self.value) is not _VALUE_TYPES.get(self.kind, int):
-            raise InvalidInputError(f"{self.value!r} is not the value of a {self.kind.value}.")
+            raise InvalidInputError(f"{self.value!r} is not a valid {self.kind.value}.")
         if isinstance(self.value, str):
             _check_text(self.value)
         elif type(self.value) in (int, Decimal):
@@ -99,10 +99,10 @@ def _check_digits(value: Decimal) -> None:
 
 
 def make_literal(value: object) -> Literal:
-    """The literal of a Python or numpy scalar; a `Literal` is returned as it is.
+    """Return the literal of a Python or numpy scalar; a `Literal` is returned unchanged.
 
-    A `datetime` with a time zone is a timestamp, one without is a timestamp_ntz; a `timedelta`
-    is a day-time interval. Raises InvalidInputError for other types.
+    A `datetime` with a time zone becomes a timestamp, and one without a zone a timestamp_ntz. A
+    `timedelta` becomes a day-time interval. Raises InvalidInputError for other types.
     """
     if isinstance(value, np.bool_ | np.integer | np.floating):
         value = value.item()
@@ -150,7 +150,7 @@ def _temporal_literal(value: object) -> Literal:
 
 
 def encode_literal(literal: Literal) -> str:
-    """Write a literal as `<kind>:<text>`, exactly."""
+    """Write a literal exactly, as `<kind>:<text>`."""
     value = literal.value
     if isinstance(value, bytes):
         text = base64.b64encode(value).decode("ascii")

@@ -1,7 +1,7 @@
-"""Where a predicate may be true, judged by bounds: one answer for each RowSet, segment or block.
+"""Decide by bounds where a predicate may be true, for each RowSet, entry segment or block.
 
-Bounds may be wider than the values, and whatever is unknown may be anything: pruning only ever
-errs by keeping too much.
+Bounds may be wider than the values, and unknown bounds allow any value. So pruning may keep too
+much, but it never drops a match.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ Values = NDArray[Any]  # numbers, or objects that numpy compares one by one
 Test = Callable[[Values, Values], Mask]
 
 MOST_MEMBERS = 256
-"""Of more values one is nearly always said to be there, wrongly: filters are not worth reading."""
+"""Filters are not read for more values: nearly always, one of them would match by mistake."""
 
 
 def prune(predicate: BoundPredicate, table: BoundsTable) -> Mask:
-    """True for each thing of `table` that may hold a row for which the predicate is TRUE.
+    """Return True for each entry of `table` that may hold a row for which the predicate is TRUE.
 
-    Vectorised; text and large decimals cost a Python comparison for each thing.
+    The work is vectorised, but text and large decimals cost a Python comparison for each entry.
     """
     return _may_hold(predicate.root, table)
 
@@ -85,7 +85,7 @@ def _is_float(column: BoundColumn) -> bool:
 
 
 def _bounds(column: BoundColumn, table: BoundsTable) -> Bounds | None:
-    # The statistics of a struct column do not speak about its fields.
+    # The statistics of a struct column do not describe its fields.
     return table.columns.get(column.id) if len(column.path) == 1 else None
 
 
@@ -93,7 +93,7 @@ def _may_be_null(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask
     bounds = _bounds(column, table)
     if bounds is None:
         return np.ones(len(table.rows), dtype=bool)
-    # An unknown count is -1: not zero, and less than any number of rows.
+    # An unknown count is -1, which differs from zero and is below every row count.
     return bounds.nulls < table.rows if negated else bounds.nulls != 0
 
 
@@ -105,18 +105,18 @@ def _may_be_nan(column: BoundColumn, table: BoundsTable, negated: bool) -> Mask:
 
 
 def _has_values(bounds: Bounds, table: BoundsTable) -> Mask:
-    """Where there may be a value that is neither NULL nor NaN."""
+    """Return where there may be a value that is neither NULL nor NaN."""
     return _mask(np.maximum(bounds.nulls, 0) + np.maximum(bounds.nans, 0) < table.rows)
 
 
 def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: bool = False) -> Mask:
-    """Where a value between the bounds, or a NaN if that counts too, may pass a test."""
+    """Return where a value between the bounds may pass a test, or a NaN if `nan_too`."""
     bounds = _bounds(column, table)
     if bounds is None:
         return np.ones(len(table.rows), dtype=bool)
     may = ~bounds.known
-    # Where bounds are unknown their arrays hold anything, even values of another type; where all
-    # are, that is the type of the arrays.
+    # Where bounds are unknown the arrays hold arbitrary values, so only known ones are compared. If
+    # none is known, even the type of the arrays is arbitrary.
     if bounds.known.any():
         may[bounds.known] = test(*_alike(bounds.low[bounds.known], bounds.high[bounds.known]))
     may &= _has_values(bounds, table)
@@ -126,7 +126,7 @@ def _by_bounds(column: BoundColumn, table: BoundsTable, test: Test, nan_too: boo
 def _by_members(
     column: BoundColumn, table: BoundsTable, may: Mask, values: tuple[StorageValue, ...]
 ) -> Mask:
-    """Where bounds allow it, whether one of some values may be there."""
+    """Return where one of some values may be, asking filters where the bounds allow it."""
     members = table.members.get(column.id) if len(column.path) == 1 else None
     if members is None or len(values) > MOST_MEMBERS or not may.any():
         return may
@@ -137,7 +137,7 @@ def _by_members(
 
 
 def _alike(low: Values, high: Values) -> tuple[Values, Values]:
-    """Both bounds in arrays of one type: of wide decimals only one side may exceed 64 bits."""
+    """Return both bounds in arrays of one type: only one may have decimals beyond 64 bits."""
     if low.dtype == high.dtype:
         return low, high
     return low.astype(object), high.astype(object)
@@ -147,7 +147,7 @@ def _compare_test(operator: Operator, value: StorageValue) -> Test:
     compare = _COMPARE[operator]
 
     def test(low: Values, high: Values) -> Mask:
-        # Given a bare text, numpy would drop the NUL characters at its end.
+        # numpy would drop trailing NUL characters from a text that is not in an array.
         boxed = np.array(value, dtype=object if low.dtype == object else None)
         return _mask(compare(low, high, boxed))
 
@@ -196,7 +196,7 @@ def _outside_test(values: tuple[Any, ...]) -> Test:
 
 
 def _members(values: tuple[Any, ...], dtype: np.dtype[Any]) -> Values:
-    """The values that an array of numbers can hold; decimals may be larger than its bounds."""
+    """Return the values that fit an array of numbers; decimals may be too large for it."""
     held = [v for v in values if dtype.kind != "i" or -(2**63) <= v < 2**63]
     return np.array(held, dtype=dtype)
 
@@ -209,7 +209,7 @@ def _prefix_test(prefix: str) -> Test:
 
 
 def _other_prefix_test(prefix: str) -> Test:
-    # Everything between two texts with one prefix has that prefix, too.
+    # Every text between two texts with the same prefix has that prefix, too.
     return _each(lambda low, high: not (low.startswith(prefix) and high.startswith(prefix)))
 
 

@@ -1,4 +1,4 @@
-"""Conditions and values as users give them: SQL text in Spark's dialect, or what `col` builds.
+"""Read conditions and values from users: SQL text in Spark's dialect, or what `col` builds.
 
 Grammar: docs/predicates.md
 """
@@ -13,15 +13,15 @@ from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
 
 Where = str | Predicate | ColumnBuilder
-"""What a condition may be given as."""
+"""The forms in which a condition may be given."""
 
 
 def parse_predicate(where: Where) -> Predicate:
-    """Read a predicate in Spark SQL; one that was built by `col` is returned as it is.
+    """Read a predicate in Spark SQL. A predicate that was built with `col` is returned unchanged.
 
-    Raises InvalidInputError in one sentence for text that is no predicate, and for a part of SQL
-    that predicates do not support, naming it. Costs well under a millisecond for a short text, and
-    a quarter of a second once in a process.
+    Raises InvalidInputError with one sentence for text that is not a predicate. For SQL that
+    predicates do not support, the sentence names the unsupported part. Costs well under a
+    millisecond for a short text, and once in a process about a quarter of a second.
     """
     if isinstance(where, str):
         predicate: Predicate = _grammar().read_predicate(where)
@@ -35,16 +35,16 @@ def parse_predicate(where: Where) -> Predicate:
 def parse_value(text: str) -> Operand | Predicate:
     """Read a value in Spark SQL: a column, a literal, or a condition, whose value is boolean.
 
-    Raises InvalidInputError as `parse_predicate`.
+    Raises the errors of `parse_predicate`.
     """
     value: Operand | Predicate = _grammar().read_value(text)
     return value
 
 
 def _grammar() -> Any:
-    """The grammar, imported when SQL is first read.
+    """Return the grammar, which is imported when SQL is first read.
 
-    The SQL library takes as long to import as all the rest of a planner that has started, and most
-    planners and programs never read SQL.
+    Importing the SQL library takes as long as starting the rest of a planner. Most planners and
+    programs never read SQL.
     """
     return importlib.import_module("colonnade.tableformat.predicate.sql_grammar")

@@ -1,6 +1,6 @@
 """The grammar of predicates in SQL text, in Spark's dialect: docs/predicates.md
 
-Callers go through `sql`, which imports this module, and the SQL library, when there is SQL to read.
+Callers go through `sql`, which imports this module and the SQL library when it first reads SQL.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ _TYPES = {
 
 
 def read_predicate(text: str) -> Predicate:
-    """Read a predicate, as `sql.parse_predicate`."""
+    """Read a predicate (see `sql.parse_predicate`)."""
     with _reading("predicate", text):
         return _Reader().predicate(_parse(text))
 
 
 def read_value(text: str) -> Operand | Predicate:
-    """Read a value, as `sql.parse_value`."""
+    """Read a value (see `sql.parse_value`)."""
     with _reading("value", text):
         reader, tree = _Reader(), _parse(text)
         if isinstance(tree, exp.Column | exp.Dot):
@@ -104,16 +104,16 @@ def _parse(text: str) -> exp.Expr:
 
 
 def _refuse_what_is_dropped(tokens: Sequence[Token], text: str) -> None:
-    """Refuse what means something to Spark and nothing to the SQL library."""
+    """Refuse tokens that have a meaning in Spark and that the SQL library would ignore."""
     if "{#" in text and any(token.comments for token in tokens):
-        raise InvalidInputError(f"{text!r} holds {{# and #}}, which make no comment: remove them.")
+        raise InvalidInputError(f"{text!r} holds {{# and #}}, which are not comments: remove them.")
     for sign, token in pairwise(tokens):
         if sign.token_type == TokenType.PLUS and token.token_type in _TEXTS:
             raise InvalidInputError(f"{text!r} has + before a text, {token.text!r}: remove it.")
 
 
 def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:
-    """Tokens with `'it''s'`, which arrives as two strings, as one."""
+    """Yield the tokens, joining strings such as `'it''s'`, which arrives as two tokens."""
     last: Token | None = None
     for token in tokens:
         if last and last.token_type == token.token_type == TokenType.STRING:
@@ -135,7 +135,7 @@ def _whole_strings(tokens: Iterable[Token], text: str) -> Iterator[Token]:
 
 @contextmanager
 def _reading(what: str, text: str) -> Iterator[None]:
-    """Turn what the SQL library says about a text into one sentence."""
+    """Turn errors of the SQL library about a text into one sentence."""
     try:
         yield
     except ParseError as error:
@@ -156,10 +156,10 @@ def _explain(error: ParseError) -> str:
 
 
 class _Reader:
-    """Turns the tree of the SQL library into ours, refusing all it does not know."""
+    """Converts the tree of the SQL library to a predicate, and refuses everything unknown."""
 
     def predicate(self, node: exp.Expr) -> Predicate:
-        """A condition. Raises InvalidInputError naming the part that is not supported."""
+        """Read a condition. Raises InvalidInputError that names the unsupported part."""
         if type(node) in _OPERATORS:
             _only(node, "this", "expression")
             return self._compare(_OPERATORS[type(node)], node.this, node.expression)
@@ -263,7 +263,7 @@ class _Reader:
         return literal
 
     def literal(self, node: exp.Expr) -> Literal | None:
-        """The constant that a node stands for; None if it is none."""
+        """Return the constant that a node denotes, or None."""
         match node:
             case exp.Paren():
                 return self.literal(node.this)
@@ -286,8 +286,8 @@ class _Reader:
         return None
 
     def _negative(self, node: exp.Expr) -> Literal | None:
-        # -9223372036854775808L: the sign belongs to the number before its type is checked.
-        # What stands in quotes is cast first. The library quotes the digits of 1.5BD, too.
+        # In -9223372036854775808L, the sign belongs to the number before its type is checked. A
+        # quoted text is cast before it is negated. The library also quotes the digits of 1.5BD.
         if isinstance(node, exp.Cast) and node.this.is_number:
             literal = self._cast(node, negated=True)
             return literal if literal and negative(literal) else None
@@ -346,7 +346,7 @@ def _unsupported(node: exp.Expr) -> InvalidInputError:
 
 
 def _only(node: exp.Expr, *known: str) -> None:
-    """Refuse a node that says more than we would read."""
+    """Refuse a node that has more parts than the caller reads."""
     if any(value for key, value in node.args.items() if key not in known):
         raise _unsupported(node)
 

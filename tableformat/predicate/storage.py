@@ -1,10 +1,10 @@
-"""Where a literal lies among the values that a column can store.
+"""Locate a literal among the values that a column can store.
 
-Everything that is stored as an integer (numbers, decimals, dates, times, intervals) is compared
-with a literal by two integers: the smallest storage value that is at least the literal and the
-largest that is at most it. They are equal where the column can hold the literal, and cross where
-it falls between two values or outside the type: `3.5`, `3000000000` and one digit more than a
-decimal has are all the same case.
+Numbers, decimals, dates, times and intervals are stored as integers. A literal is compared with
+them by two integers: the smallest storage value that is at least the literal, and the largest one
+that is at most the literal. Both are equal when the column can hold the literal. The first is
+larger when the literal falls between two values, or outside of the type. So `3.5`, `3000000000` and
+too many digits for a decimal are one case.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _BITS = {"byte": 8, "short": 16, "int": 32, "long": 64}
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """How a type is compared: its family, and the integers that it can hold, if it holds such.
+    """How values of a type compare: their family, and the range of the integers that store them.
 
-    `unit` is the worth of one storage step: a fraction of 1 for numbers, microseconds for dates
-    and timestamps.
+    `unit` is the size of one storage step: a fraction of 1 for numbers, microseconds for dates and
+    timestamps.
     """
 
     family: str
@@ -42,7 +42,7 @@ class Domain:
 
 
 def domain_of(type_name: str) -> Domain | None:
-    """How values of a primitive type are compared; None for a type that has no order here."""
+    """Return how values of a primitive type compare; None for a type without an order."""
     if type_name in _BITS:
         half = 2 ** (_BITS[type_name] - 1)
         return Domain("number", -half, half - 1)
@@ -81,7 +81,7 @@ _EXACT_KINDS = {
 
 
 def fits(literal: Literal, domain: Domain) -> bool:
-    """Whether a literal, not NULL, can be compared with values of a domain."""
+    """Return whether a literal can be compared with values of a domain. Requires one but NULL."""
     if domain.family in ("number", "float"):
         return literal.kind in _NUMBERS
     if domain.family == "instant":
@@ -90,9 +90,9 @@ def fits(literal: Literal, domain: Domain) -> bool:
 
 
 def read_text(literal: Literal, type_name: str) -> Literal:
-    """A string literal as the date or time that it is compared with; others as they are.
+    """Return a string literal as the date or time that it is compared with; others unchanged.
 
-    Raises InvalidInputError for text that is none, or names a zone beside a timestamp_ntz.
+    Raises InvalidInputError for text that cannot be read, and for a time zone in a timestamp_ntz.
     """
     if literal.kind is not Kind.STRING:
         return literal
@@ -109,7 +109,10 @@ def read_text(literal: Literal, type_name: str) -> Literal:
 
 
 def parse_local_timestamp(text: str) -> int:
-    """Microseconds of a timestamp without a zone. Raises InvalidInputError if it names one."""
+    """Return the microseconds of a timestamp without a zone.
+
+    Raises InvalidInputError when the text cannot be read, or names a zone.
+    """
     value, zoned = parse_timestamp(text)
     if zoned:
         raise InvalidInputError(f"{text!r} names a time zone, which a timestamp_ntz does not have.")
@@ -117,11 +120,11 @@ def parse_local_timestamp(text: str) -> int:
 
 
 def locate(literal: Literal, domain: Domain) -> tuple[int, int]:
-    """The smallest storage value at or above a literal, and the largest at or below it.
+    """Return the smallest storage value at or above a literal, and the largest at or below it.
 
-    Both may lie one or more steps outside the domain. A double is compared as Spark does it, after
-    the column's value was rounded to a double, so several large values can equal it: then the
-    first number is the smaller one. Requires: `fits`, an integer domain, no NaN.
+    Both may be outside of the domain. As in Spark, a double is compared with column values that are
+    rounded to doubles. So several large values can equal it, and then the first result is the
+    smaller one. Requires `fits`, an integer domain, and a literal that is not NaN.
     """
     if literal.kind is Kind.DOUBLE:
         return _locate_double(float(literal.value), domain)  # type: ignore[arg-type]
@@ -147,14 +150,14 @@ def _locate_double(value: float, domain: Domain) -> tuple[int, int]:
 
 
 def as_double(literal: Literal) -> float:
-    """A number as a double, negative zero as zero. Requires: a number."""
+    """Return a number as a double; negative zero becomes zero. Requires a number."""
     value = literal.value
     assert isinstance(value, int | float | Decimal)
     return float(value) + 0.0
 
 
 def negative(literal: Literal) -> Literal | None:
-    """The literal with its sign changed; None for one that has no sign."""
+    """Return the literal with its sign changed, or None when it has no sign."""
     if literal.kind in _NUMBERS or literal.kind in (Kind.MONTHS, Kind.DURATION):
         value = literal.value
         assert isinstance(value, int | float | Decimal)
@@ -163,10 +166,10 @@ def negative(literal: Literal) -> Literal | None:
 
 
 def order(left: Literal, right: Literal) -> int | None:
-    """Negative, zero or positive as `left` is less than, equal to or greater than `right`.
+    """Return a negative number, zero or a positive number: how `left` compares with `right`.
 
-    NaN is equal to itself and greater than every number. None if the two cannot be compared.
-    Requires: neither is NULL.
+    NaN is equal to itself and greater than every number. Returns None when the two cannot be
+    compared. Requires that neither is NULL.
     """
     a: Any
     b: Any

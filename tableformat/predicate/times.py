@@ -1,4 +1,4 @@
-"""Dates, timestamps and times written as text, read as Spark's casts from strings do.
+"""Read dates, timestamps and times from text, like Spark's casts from strings.
 
 The session time zone is UTC: text without a zone that becomes a timestamp is a time in UTC.
 """
@@ -25,7 +25,7 @@ _OFFSET = re.compile(r"([+-])(\d{1,2}):?(\d{2})?", re.ASCII)
 
 
 def parse_date(text: str) -> int:
-    """Days since 1970-01-01 of `yyyy[-[m]m[-[d]d]]`. Raises InvalidInputError."""
+    """Return the days since 1970-01-01 of `yyyy[-[m]m[-[d]d]]`. Raises InvalidInputError."""
     match = _DATE.fullmatch(text.strip())
     if not match:
         raise InvalidInputError(f"{text!r} is not a date: write it as '2024-01-31'.")
@@ -33,7 +33,7 @@ def parse_date(text: str) -> int:
 
 
 def parse_time(text: str) -> int:
-    """Nanoseconds since midnight of `hh:mm[:ss[.fraction]]`. Raises InvalidInputError."""
+    """Return nanoseconds since midnight of `hh:mm[:ss[.fraction]]`. Raises InvalidInputError."""
     match = _TIME.fullmatch(text.strip())
     if not match:
         raise InvalidInputError(f"{text!r} is not a time of day: write it as '23:59:58.5'.")
@@ -41,7 +41,7 @@ def parse_time(text: str) -> int:
 
 
 def parse_timestamp(text: str) -> tuple[int, bool]:
-    """Microseconds since 1970-01-01 UTC of a date with an optional time and zone.
+    """Return microseconds since 1970-01-01 UTC of a date with an optional time and zone.
 
     The flag says whether the text names a zone. Digits below a microsecond are cut off, as in
     Spark. Raises InvalidInputError.
@@ -49,8 +49,8 @@ def parse_timestamp(text: str) -> tuple[int, bool]:
     match = _TIMESTAMP.fullmatch(text.strip())
     if not match:
         raise InvalidInputError(
-            f"{text!r} is not a timestamp: write it as '2024-01-31 23:59:58.5', with a time zone"
-            " such as '+02:00' after it if need be."
+            f"{text!r} is not a timestamp: write it as '2024-01-31 23:59:58.5', followed by a time"
+            " zone such as '+02:00' if it has one."
         )
     local = _days(match, text) * DAY_US
     if match["hour"] is not None:

@@ -1,4 +1,4 @@
-"""A planned read, through Arrow."""
+"""Read a scan plan into Arrow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 class Scan:
-    """A planned read of one epoch; each method reads it anew and returns the same rows."""
+    """A planned read of one epoch. Each method reads it again and returns the same rows."""
 
     def __init__(self, location: Location, plan: ScanPlan) -> None:
         self._store = location.store
@@ -23,7 +23,7 @@ class Scan:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns that the scan returns."""
+        """The Arrow schema of the columns that the scan returns."""
         return arrow_schema(self.plan.output_schema)
 
     @property
@@ -48,12 +48,12 @@ class Scan:
         return self.to_arrow().to_pandas(**options)
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Hand the rows to any library that speaks the Arrow C stream interface."""
+        """Export the rows to any library that supports the Arrow C stream interface."""
         return self.to_reader().__arrow_c_stream__(requested_schema)
 
 
 def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
-    """The rows of any Arrow-speaking object, or of a scan; one batch at least.
+    """Yield the rows of a scan, or of any object with an Arrow interface; at least one batch.
 
     Raises InvalidInputError.
     """
@@ -61,5 +61,5 @@ def batches_of(data: Any) -> Iterator[pa.RecordBatch]:
         yield from record_batches(data)
         return
     yield pa.RecordBatch.from_pylist([], data.schema)
-    # A scan is asked for its batches itself, so that its errors keep their type.
+    # Batches are read directly, because errors would lose their type in Arrow's C interface.
     yield from data.to_batches()

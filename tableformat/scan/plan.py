@@ -1,9 +1,9 @@
-"""What a scan has to read, as a plain value.
+"""Plan what a scan has to read, as a plain value.
 
 A plan is made from a snapshot alone: RowSets are pruned by what the log knows, and no footer or
-index is opened. It turns into JSON and back, so that any executor can run it, and it names
-everything that it needs: row ranges between cuts, footers, deletion vectors, inline bytes.
-Blocks are pruned by whoever runs it, from the indexes of its own ranges.
+index is opened. It converts to JSON and back, so that any executor can run it. It contains
+everything that its reader needs: row ranges between cuts, footer checks, deletion vectors and
+inline bytes. The reader prunes blocks by the indexes of its own ranges.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from colonnade.tableformat.rowset.column import check_names
 
 
 class RowSetScan(Model):
-    """The part of one RowSet that a plan reads: ascending row ranges whose ends are cuts."""
+    """The part of one RowSet that a plan reads: ascending row ranges that begin and end at cuts."""
 
     id: RowSetNumber
     epoch: Count
@@ -49,7 +49,7 @@ class RowSetScan(Model):
 
     @property
     def row_count(self) -> int:
-        """Rows in the ranges, deleted ones included."""
+        """The number of rows in the ranges, deleted rows included."""
         return sum(end - start for start, end in self.ranges)
 
     @property
@@ -59,10 +59,10 @@ class RowSetScan(Model):
 
 
 class ScanPlan(Model):
-    """RowSets to read, in order, and what to make of their rows.
+    """The RowSets to read, in order, and how to treat their rows.
 
-    `projection` are the columns to return, `table_schema` all columns as of the epoch,
-    `predicate` the JSON form of the filter that every returned row meets.
+    `projection` names the columns to return, and `table_schema` has all columns at the epoch.
+    `predicate` is the JSON form of the filter that every returned row meets.
     """
 
     table: str
@@ -80,18 +80,18 @@ class ScanPlan(Model):
 
     @property
     def byte_count(self) -> int:
-        """Estimated stored bytes of all that the plan names, over all columns."""
+        """Estimated stored bytes of all ranges of the plan, over all columns."""
         return sum(rowset.byte_count for rowset in self.rowsets)
 
     def bound_predicate(self) -> BoundPredicate | None:
-        """The filter, resolved against the table's columns."""
+        """Return the filter, resolved against the table's columns."""
         if self.predicate is None:
             return None
         return bind(from_json(self.predicate), self.table_schema)
 
 
 def rowset_filter(table: TableState, predicate: Predicate | None) -> Keep | None:
-    """The question that the log puts to bounds: may any of these rows match?
+    """Return a function that says by bounds and partitions which RowSets may match; None for all.
 
     Raises InvalidInputError when the predicate does not fit the table's columns.
     """
@@ -116,17 +116,17 @@ def plan_scan(
     columns: Sequence[str] | None = None,
     predicate: Predicate | None = None,
 ) -> ScanPlan:
-    """Plan to read `columns` (None: all) of `rowsets`, which were pruned already.
+    """Plan to read `columns` (None: all) of `rowsets`, which the caller has pruned.
 
-    Raises NotFoundError for an unknown column, InvalidInputError for one named twice and for what
-    is no list of names.
+    Raises NotFoundError for an unknown column. Raises InvalidInputError for a column that is named
+    twice, and when `columns` is not a list of names.
     """
     names = table.schema.names
     if columns is not None:
         names = table.schema.select(check_names(columns, "columns")).names
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise InvalidInputError(f"Column {twice!r} is asked for more than once.")
+            raise InvalidInputError(f"Column {twice!r} is asked for more than once; name it once.")
     return ScanPlan(
         table=table.name,
         prefix=table.prefix,
@@ -138,7 +138,7 @@ def plan_scan(
             RowSetScan(
                 id=rowset.id,
                 epoch=rowset.epoch,
-                # The bounds have done their work; a task needs only where the bytes are.
+                # The bounds were used for pruning; a task needs only the locations of bytes.
                 entry=rowset.entry.model_copy(update={"statistics": {}}),
                 vector=rowset.vector,
                 ranges=((0, rowset.entry.rows),),
@@ -149,9 +149,9 @@ def plan_scan(
 
 
 def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
-    """Divide a plan into shares of about `target_bytes` stored bytes, keeping the order of rows.
+    """Divide a plan into plans of about `target_bytes` stored bytes, keeping the row order.
 
-    Small RowSets share a task, a large one is divided between cuts. At least one plan results.
+    Small RowSets share a plan, and a large one is divided between cuts. Returns at least one plan.
     """
     shares: list[list[RowSetScan]] = [[]]
     filled = 0
@@ -165,14 +165,14 @@ def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
 
 
 def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[ScanPlan]:
-    """Divide a plan into at most `count` shares of nearly equal stored bytes, keeping the order.
+    """Divide a plan into at most `count` plans of similar stored bytes, keeping the row order.
 
-    With `apart` no share reads more than one RowSet, which may take more shares. A plan of no
-    RowSets has no share.
+    With `apart`, no plan reads more than one RowSet, which may take more plans. A plan without
+    RowSets returns an empty list.
     """
     if count == 1 and not apart:
         return [plan] if plan.rowsets else []
-    target = max(1, plan.byte_count // (16 * count))  # what shares may differ by
+    target = max(1, plan.byte_count // (16 * count))  # the most by which shares differ
     pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
     total = sum(piece.byte_count for piece in pieces)
     shares: dict[tuple[int, int], list[RowSetScan]] = {}
@@ -186,7 +186,7 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
 
 
 def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
-    """Neighbouring pieces of a RowSet as one, so that its footer is read once."""
+    """Join adjacent pieces of a RowSet, so that its footer is read once."""
     joined: list[RowSetScan] = []
     for piece in pieces:
         if joined and joined[-1].id == piece.id:
@@ -202,7 +202,7 @@ def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
 
 
 def cut_rows(entry: RowSetEntry) -> list[int]:
-    """The cuts of a RowSet from 0 to its row count, both included."""
+    """Return the cuts of a RowSet from 0 to its row count, both included."""
     if isinstance(entry.cuts, tuple):
         return [0, *entry.cuts]
     return [*range(0, entry.rows, entry.cuts), entry.rows]

@@ -1,4 +1,4 @@
-"""Running a scan plan: footers, indexes, blocks and deletion vectors become record batches."""
+"""Run a scan plan: read footers, indexes, blocks and deletion vectors, and return batches."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
-"""Stored bytes that one thread of a parallel read takes at a time."""
+"""The stored bytes that one thread of a parallel read handles at a time."""
 
 
 def read_plan(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
-    """Read a plan in row order; batches have exactly the Arrow schema of `plan.output_schema`.
+    """Read a plan in row order, as batches with exactly the Arrow schema of `plan.output_schema`.
 
-    A batch is at most the rows between two cuts of a RowSet; empty ones are left out.
-    Raises CorruptionError, naming file, column and block, before any row of them is returned, and
-    NotFoundError where retention has removed the epoch since it was planned.
+    A batch holds at most the rows between two cuts of a RowSet; empty batches are omitted. Raises
+    CorruptionError that names file, column and block, before any row of that block is returned.
+    Raises NotFoundError when retention has removed the epoch since the scan was planned.
     """
     try:
         yield from _read_rowsets(store, plan)
     except CorruptionError as error:
         if isinstance(error.__cause__, NotFoundError):
-            # Says so where retention has removed the epoch: then what is missing is no damage.
+            # A missing file is not damage when retention removed the epoch: this raises
+            # NotFoundError.
             with suppress(CorruptionError, StoreError, UnsupportedFormatError):
                 LogReader(store).read_at(plan.epoch)
         raise
@@ -70,9 +71,9 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
 
 
 def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch]:
-    """Read a plan like `read_plan`, decoding several shares of it at once.
+    """Read a plan like `read_plan`, decoding several parts of it in parallel.
 
-    Holds at most the decoded rows of twice as many shares as there are processors.
+    Holds the decoded rows of at most twice as many parts as there are processors.
     """
     shares = split_plan(plan, PARALLEL_SHARE_BYTES)
     workers = os.cpu_count() or 1
@@ -105,7 +106,7 @@ def _live_rows(
     vector: DeletionVector | None,
     predicate: BoundPredicate | None,
 ) -> pa.RecordBatch:
-    """Drop deleted rows and those for which the predicate is not true."""
+    """Drop deleted rows, and rows for which the predicate is not true."""
     mask: pa.BooleanArray | None = None
     if predicate is not None:
         mask = evaluate(predicate, batch).fill_null(False)

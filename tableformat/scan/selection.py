@@ -1,7 +1,7 @@
-"""Which rows of which RowSets a condition selects, reading as little as decides it.
+"""Find which rows of which RowSets a condition selects, reading as little as possible.
 
-What the bounds in the log decide for a whole RowSet is not read at all; of the others only the
-columns of the condition are.
+A RowSet that the bounds in the log decide as a whole is not read. Of every other RowSet, only the
+columns of the condition are read.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Rows of a RowSet, by number as stored; None: all that it still has."""
+    """Rows of a RowSet, by their stored row number; None means all its live rows."""
 
     rowset: LiveRowSet
     rows: FrozenBitMap | None
 
     @property
     def count(self) -> int:
-        """How many rows are selected."""
+        """The number of selected rows."""
         return self.rowset.row_count if self.rows is None else len(self.rows)
 
 
 def judge(
     table: TableState, rowsets: Sequence[LiveRowSet], where: Predicate
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """For each RowSet whether `where` may select rows of it, and whether it may leave some out.
+    """Return for each RowSet whether `where` may select rows, and whether it may leave some out.
 
-    Decided by the bounds in the log. Raises InvalidInputError where it does not fit the columns.
+    The bounds in the log decide. Raises InvalidInputError when `where` does not fit the columns.
     """
     bound = bind(where, table.schema)
     bounds = bounds_table(
@@ -69,9 +69,9 @@ def select_rows(
     rowsets: Sequence[LiveRowSet],
     where: Predicate | None,
 ) -> Iterator[Selection]:
-    """The rows for which `where` is true (None: all), RowSet by RowSet; those without are left out.
+    """Yield the rows for which `where` is true (None: all), by RowSet. Skips RowSets without any.
 
-    Raises InvalidInputError as `judge`, CorruptionError, StoreError.
+    Raises the errors of `judge`, CorruptionError, StoreError.
     """
     if where is None:
         yield from (Selection(rowset, None) for rowset in rowsets)
@@ -95,7 +95,7 @@ def _matching(
 def stored_matches(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> BitMap:
-    """The rows of a RowSet as stored for which the predicate is true, deleted ones among them.
+    """Return the stored rows of a RowSet for which the predicate is true, including deleted rows.
 
     Raises CorruptionError, StoreError.
     """
@@ -113,7 +113,7 @@ def stored_matches(
 
 
 def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
-    """The rows of a RowSet that are deleted. Raises CorruptionError, StoreError."""
+    """Return the deleted rows of a RowSet. Raises CorruptionError, StoreError."""
     if rowset.vector is None:
         return FrozenBitMap()
     return read_deletion_vector(store, table.prefix, rowset.vector, rowset.entry.rows).rows
@@ -122,7 +122,7 @@ def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> Froz
 def selected_numbers(
     store: ObjectStore, table: TableState, selection: Selection
 ) -> NDArray[np.int64]:
-    """The numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
+    """Return the numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
     rows = selection.rows
     if rows is None:
         gone = gone_rows(store, table, selection.rowset)
@@ -133,9 +133,10 @@ def selected_numbers(
 def read_selected(
     store: ObjectStore, table: TableState, selection: Selection, schema: TableSchema
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
-    """The selected rows, with their numbers and the columns of `schema`, about a block at a time.
+    """Yield the selected rows in batches: their numbers, and the columns of `schema`.
 
-    Reads only stretches between cuts that hold such rows. Raises CorruptionError, StoreError.
+    Reads only stretches between cuts that hold selected rows, about a block at a time. Raises
+    CorruptionError, StoreError.
     """
     numbers = selected_numbers(store, table, selection)
     yield from read_numbered(store, table.prefix, selection.rowset.entry, numbers, schema)
@@ -148,7 +149,7 @@ def read_numbered(
     numbers: NDArray[np.int64],
     schema: TableSchema,
 ) -> Iterator[tuple[NDArray[np.int64], pa.RecordBatch]]:
-    """The same of rows of a RowSet by their numbers, which ascend."""
+    """Yield rows of a RowSet in batches by their ascending numbers, like `read_selected`."""
     cuts = np.array(cut_rows(entry))
     stretches = np.unique(np.searchsorted(cuts, numbers, side="right") - 1)
     ranges = [(int(cuts[i]), int(cuts[i + 1])) for i in stretches]

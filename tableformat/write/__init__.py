@@ -1,1 +1,1 @@
-"""Rows of a table, written by tasks: the job, its settings, and replaced columns."""
+"""Writing rows with tasks: the job, its settings, and replaced columns."""

@@ -1,4 +1,4 @@
-"""A write from its first decision to its epoch, in three steps that may run on three machines.
+"""Run a write in three steps, which may run on three machines.
 
     plan_write      on the driver, before any data exists: fixes transaction id and base epoch,
                     and for a new table its id and column ids
@@ -6,9 +6,9 @@
     commit_written  on the driver, perhaps in another process (`statements/commit.py`): one epoch,
                     or an error
 
-Everything that travels between the steps is a plain value that turns into JSON. A step that is
-repeated (a retried task, a re-sent commit) does no harm: tasks write under ids of their own, and
-a commit finds its transaction id in the log.
+Everything that travels between the steps is a plain value that converts to JSON. Repeating a step
+(a retried task, a resent commit) does no harm: each task attempt writes objects with new ids, and a
+commit finds its transaction id in the log.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 INDEXED_COLUMNS = 32
-"""Of so many leading columns, besides those of sort key and partitions, are statistics kept."""
+"""The number of leading columns with statistics, besides those of sort key and partitions."""
 
 
 class Target(Model):
-    """The table that a write goes to, which may not exist yet."""
+    """The table that a write adds rows to; it may not exist yet."""
 
     table: TableIdText
     name: str
@@ -78,9 +78,9 @@ WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
-    `create` designs a table that the write makes, `replaces` is one that goes in the same epoch.
-    An overwrite replaces the rows that `where` selects, a predicate as JSON; None: all. One of
-    partitions replaces those that its rows are of.
+    `create` describes a table that the write creates. `replaces` is a table that it drops in the
+    same epoch. An overwrite replaces the rows that `where` selects, which is a predicate as JSON;
+    None means all rows. A partition overwrite replaces the partitions of its new rows.
     """
 
     url: str
@@ -98,22 +98,22 @@ class WriteJob(Model):
     parameters: dict[str, str]
 
     def end_of_lease(self) -> tuple[Operation, ...]:
-        """What the commit says beside the rows where the job has a lease."""
+        """The operations that end the job's lease with its commit, if it has one."""
         return (Lease(job=self.job, epoch=self.base, until_ms=0),) if self.has_lease else ()
 
     @property
     def has_lease(self) -> bool:
-        """Whether `take_lease` takes one, which the commit ends."""
+        """Whether `take_lease` takes a lease, which the commit ends."""
         return self.settings.lease_hours is not None and not self.create_database
 
     @property
     def replaces_all(self) -> bool:
-        """Whether it replaces all rows of a table that exists."""
+        """Whether the job replaces all rows of an existing table."""
         return self.mode == "overwrite" and self.create is None and self.where is None
 
     @property
     def has_more_than_rows(self) -> bool:
-        """Whether there is something to commit, or to check, where no rows came."""
+        """Whether there is something to commit or to check even without new rows."""
         asked = self.commit.batch is not None or self.commit.expect_epoch is not None
         return self.mode == "overwrite" or self.create is not None or asked or self.has_lease
 
@@ -133,14 +133,15 @@ def plan_write(
     commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
 ) -> WriteJob:
-    """Plan a write to the table at `location`, as of `base` (None: no database is there yet).
+    """Plan a write to the table at `location`, as of `base` (None: there is no database yet).
 
-    A table that does not exist is created by the same epoch when `create` designs it; with
-    `replace` a table that does exist is dropped by it, too. An overwrite replaces the rows that
-    `where` selects (None: all); `statements.commit.commit_written` commits every kind.
-    Raises NotFoundError when it does not exist, or was dropped since `location` follows it, and
-    `create` is absent, InvalidInputError for a store that cannot commit and for settings of
-    another type; for a folder that holds data of another format where no database is yet.
+    A table that does not exist is created in the same epoch when `create` describes it. With
+    `replace`, an existing table is dropped in that epoch, too. An overwrite replaces the rows that
+    `where` selects (None: all). `statements.commit.commit_written` commits every kind of write.
+
+    Raises NotFoundError when `create` is absent and the table does not exist, or was dropped after
+    `location` was resolved. Raises InvalidInputError for a store that cannot commit, for settings
+    of another type, and for a new database in a folder that holds data of another format.
     """
     check_settings(settings, commit, may_lease=True)
     location.store.require_writable()
@@ -173,17 +174,20 @@ def plan_write(
 
 
 def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
-    """Keep what a job reads and writes from vacuum, where its settings ask for that.
+    """Take a lease that keeps what a job reads and writes from vacuum, if its settings ask for one.
 
-    Before the first file is written; `base` is the snapshot of the job's base epoch. It ends with
-    the commit, or at its time. Raises InvalidInputError where the job expects an epoch to be the
-    newest, which a lease is after it; as `Log.commit`.
+    Call it before the first file is written. `base` is the snapshot of the job's base epoch. The
+    lease ends with the commit, or when its time is over. Raises InvalidInputError when the job
+    expects an epoch to be the newest, because the lease itself is an epoch after it. Raises the
+    errors of `Log.commit`.
     """
     hours = job.settings.lease_hours
     if hours is None or base is None:
         return
     if job.commit.expect_epoch is not None:
-        raise InvalidInputError("A lease is an epoch of its own: it excludes an expected epoch.")
+        raise InvalidInputError(
+            "A lease commits an epoch first, so it excludes expect_epoch; leave one of them out."
+        )
     until = log.agreed_ms() + int(hours * 3_600_000)
     lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
@@ -192,11 +196,11 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
 def write_rows(
     job: WriteJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
 ) -> tuple[RowSetEntry, ...]:
-    """Write one task's share of the rows; nothing is visible before the commit.
+    """Write one task's share of the rows; no reader sees them before the commit.
 
-    Memory is about one block of every column, with a sort key one run. Batches are conformed to
-    the table's schema first. Raises InvalidInputError naming the column that does not fit; then,
-    as after any error, the files written so far are removed.
+    Holds about one block of every column, and with a sort key one run. Batches are conformed to the
+    table's schema first. Raises InvalidInputError that names a column that does not fit. After any
+    error, the files written so far are removed.
     """
     store = store or open_store(job.url)
     with open_writer(store, job.target, job.job, job.settings) as writer:
@@ -208,7 +212,7 @@ def write_rows(
 def open_writer(
     store: ObjectStore, target: Target, job: str, settings: WriteSettings
 ) -> RowSetWriter | PartitionedWriter:
-    """A writer for one task's rows in any order; each of its RowSets is of one partition."""
+    """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
     prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
     fields = target.partition_fields
     options = write_options(schema, sort_key, settings, target.bloom_columns, fields)
@@ -218,7 +222,7 @@ def open_writer(
 
 
 def stamped(entry: RowSetEntry, written_for: Target | TableState) -> RowSetEntry:
-    """The entry of a RowSet with the state of the table that it was written for."""
+    """Return the entry with the schema and partition layout that the RowSet was written for."""
     ids = {
         "schema_id": written_for.schema_id,
         "partition_layout_id": written_for.partition_layout_id,
@@ -233,7 +237,7 @@ def write_options(
     bloom_columns: Sequence[int] = (),
     fields: Sequence[PartitionField] = (),
 ) -> WriteOptions:
-    """What the RowSet writer needs to know: a user's settings, and which columns are indexed."""
+    """Return the options of the RowSet writer: a user's settings, and the indexed columns."""
     indexed = {column.id for column in schema.fields[:INDEXED_COLUMNS]}
     indexed.update(key.column for key in sort_key)
     indexed.update(field.column for field in fields)
@@ -247,17 +251,17 @@ def write_options(
 
 
 def encode_entries(entries: tuple[RowSetEntry, ...]) -> bytes:
-    """Write what a task reports to its driver."""
+    """Encode what a task reports to its driver."""
     return _ENTRIES.dump_json(entries, exclude_none=True)
 
 
 def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
-    """Read what a task reported, validated again."""
+    """Decode and validate what a task reported."""
     return _ENTRIES.validate_json(message)
 
 
 def target_of(table: TableState) -> Target:
-    """A table that exists as what writes go to."""
+    """Return the write target for an existing table."""
     return Target(
         table=table.id,
         name=table.name,

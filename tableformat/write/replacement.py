@@ -1,4 +1,4 @@
-"""Writing columns that replace those of a RowSet: the same rows and cuts, other values.
+"""Write columns that replace those of a RowSet: the same rows and cuts, but other values.
 
 Spec: docs/spec/operations.md#replaced-columns
 """
@@ -39,7 +39,7 @@ class Place:
 def with_values(
     old: Sequence[pa.Array], new: Sequence[pa.Array], rows: NDArray[np.int64]
 ) -> list[pa.Array]:
-    """Columns that have, in `rows` (ascending), the values of `new` instead of their own."""
+    """Return the columns `old` with the values of `new` in the ascending `rows`."""
     count = len(old[0])
     order = np.arange(count)
     order[rows] = count + np.arange(len(rows))
@@ -55,11 +55,12 @@ def write_replacement(
     changed: AbstractBitMap | None,
     options: WriteOptions,
 ) -> ReplaceColumn:
-    """Write columns of a RowSet; nothing is visible before a commit of what is returned.
+    """Write columns of a RowSet. No reader sees them before the returned operation is committed.
 
-    `stretches` are the storage arrays of `fields` between two cuts, for all of them. `changed` are
-    the rows with other values; None: all. What was written is read back. Raises CorruptionError,
-    StoreError; then, as after an error of `stretches`, what was written is removed.
+    `stretches` has the storage arrays of `fields` for every stretch between two cuts. `changed` are
+    the rows whose values differ; None means all rows. The written columns are read back and
+    verified. Raises CorruptionError, StoreError. After these, and after an error of `stretches`,
+    what was written is removed.
     """
     columns = [column_of(field) for field in fields]
     entry, store = rowset.entry, place.store

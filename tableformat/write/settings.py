@@ -1,4 +1,4 @@
-"""What a user may choose about one write."""
+"""Settings that a user may choose for one write."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from colonnade.manifests.model.schema import InputModel
 
 
 class WriteSettings(InputModel):
-    """What a user may choose about the files of one write.
+    """Settings for the files of one write.
 
-    With `lease_hours` vacuum keeps what the write needs so long, whatever the retention: for a
-    write that may take longer than that. It costs an epoch before the first file.
+    With `lease_hours`, vacuum keeps what the write needs for that time, whatever the retention.
+    This is meant for a write that may take longer than the retention. It costs one epoch before the
+    first file.
     """
 
     target_bytes: Annotated[int, Field(ge=1)] = 128 * 2**20
@@ -26,11 +27,11 @@ class WriteSettings(InputModel):
 
 
 class CommitSettings(InputModel):
-    """What a user may ask of one commit.
+    """Settings for one commit.
 
-    `batch` names a batch of an application by a version that grows: it lands once, however often
-    it is sent. With `expect_epoch` the commit fails unless the database is at that epoch.
-    `metadata` is a text for history.
+    `batch` is (application, version), with a version that grows: a batch lands once, however often
+    it is sent. With `expect_epoch`, the commit fails unless the database is at that epoch.
+    `metadata` is a text for the history.
     """
 
     batch: tuple[Annotated[str, Field(min_length=1, max_length=255)], Count] | None = None
@@ -38,25 +39,25 @@ class CommitSettings(InputModel):
     metadata: str | None = None
 
     def operations(self, table: str) -> tuple[Operation, ...]:
-        """What the log is told beside the rows."""
+        """Return the operations that the commit writes besides those of the rows."""
         if self.batch is None:
             return ()
         return (Txn(table=table, app=self.batch[0], version=self.batch[1]),)
 
     def parameters(self) -> dict[str, str]:
-        """What history is told."""
+        """Return the parameters that history shows."""
         return {} if self.metadata is None else {"userMetadata": self.metadata}
 
 
 def check_settings(
     settings: WriteSettings | None, commit: CommitSettings | None, *, may_lease: bool = False
 ) -> None:
-    """Refuse settings of another type, and a lease where none is taken: InvalidInputError."""
+    """Raise InvalidInputError for settings of another type, and for a lease that is not allowed."""
     if settings is not None and not isinstance(settings, WriteSettings):
         raise InvalidInputError(f"settings must be colonnade.WriteSettings, not {settings!r}.")
     if settings is not None and settings.lease_hours is not None and not may_lease:
         raise InvalidInputError(
-            "lease_hours is for appending rows and for overwriting a whole table; leave it out."
+            "lease_hours works only for appending rows and overwriting a whole table; leave it out."
         )
     if commit is not None and not isinstance(commit, CommitSettings):
         raise InvalidInputError(f"commit must be colonnade.CommitSettings, not {commit!r}.")

@@ -110,7 +110,7 @@ def test_a_float_is_compared_as_the_double_that_it_is() -> None:
     ("where", "type_name", "named"),
     [
         ("y = 1", "int", "'y'"),
-        ("x.a = 1", "int", "no struct"),
+        ("x.a = 1", "int", "not a struct"),
         ("x = '5'", "int", "string '5'"),
         ("x = 5", "string", "integer 5"),
         ("x = TRUE", "int", "boolean"),

@@ -150,7 +150,7 @@ def test_a_long_or_is_read_without_nesting() -> None:
         ("a = ?", "?"),
         ("s = 'a' 'b'", "side by side"),
         ("s = +'5'", "+ before a text"),
-        ("a = 1 {# AND b = 2 #}", "no comment"),
+        ("a = 1 {# AND b = 2 #}", "not comments"),
         ("s = concat('a', t)", "CONCAT"),
         ("s = 'a''b' OR s = concat('a', 'b')", "CONCAT"),
         ("s LIKE concat('a', t)", "CONCAT"),
