@@ -1,14 +1,14 @@
-"""Rewriting RowSets without changing a row: planned, run and committed apart.
+"""Rewriting RowSets without changing a row. Planning, running and committing are separate.
 
     job.py          one group of a plan with everything that it takes, as JSON
-    inputs.py       the rows that are left of the RowSets of a job, stretch by stretch
-    concatenate.py  one RowSet after another; full blocks are copied as they are stored
+    inputs.py       the live rows of the RowSets of a job, stretch by stretch
+    concatenate.py  one RowSet after another; full blocks are copied in their stored form
     merge.py        sorted RowSets side by side
-    zorder.py       all rows in a new order, on disk where memory does not do
-    run.py          a job run: its RowSets are written, nothing is visible
-    lease.py        keeping vacuum from what a long job reads and writes
-    commit.py       what was written becomes an epoch, or is dropped
-    execute.py      jobs beside each other, each committed as soon as it is done
+    zorder.py       all rows in a new order, on disk when memory is too small
+    run.py          runs a job: its RowSets are written, but no reader sees them
+    lease.py        keeps what a long job reads and writes from vacuum
+    commit.py       commits what was written as an epoch, or drops it
+    execute.py      runs jobs in parallel, and commits each as soon as it is done
     optimize.py     `table.optimize()`
     auto.py         a small compaction by a writer, after its commit
 

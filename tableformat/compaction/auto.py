@@ -1,4 +1,4 @@
-"""A small compaction by a writer, after its commit, in tables whose property asks for it.
+"""A small compaction by a writer after its commit, for tables whose property asks for it.
 
 Guide: docs/compaction.md#after-a-commit
 """
@@ -17,7 +17,7 @@ from colonnade.tableformat.compaction.optimize import Chosen, plan_table
 from colonnade.tableformat.compaction.run import compact_here
 
 AUTO_BYTES = 32 * MIB
-"""A group that a writer compacts has at most so many stored bytes, so that it waits a second."""
+"""The most stored bytes of a group that a writer compacts, so that it waits about a second."""
 
 _log = logging.getLogger(__name__)
 
@@ -25,9 +25,9 @@ _log = logging.getLogger(__name__)
 def compact_after(log: Log, head: Snapshot, table: str) -> Snapshot:
     """Compact one small group of a table that was just written, if its `compaction.auto` is true.
 
-    Returns the state after it, else `head`. What goes wrong is a warning and no error: the rows
-    are committed, and the next run of maintenance meets the same. Costs nothing without the
-    property, else the entries of the table's RowSets and what the group takes.
+    Returns the state after the compaction, or `head`. An error is only logged as a warning: the
+    rows are committed, and the next maintenance run meets the same error. Costs nothing without the
+    property. With it, reads the entries of the table's RowSets and rewrites the group.
     """
     state = head.tables.get(TableId(table))
     try:

@@ -1,4 +1,4 @@
-"""What a job has written becomes an epoch, or is dropped."""
+"""Commit what a job has written as an epoch, or drop it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from colonnade.tableformat.compaction.job import CompactionJob, CompactionOutcom
 from colonnade.tableformat.compaction.lease import end_of_lease
 
 OPERATION = "compact"
-"""What history calls a compaction."""
+"""The name of a compaction in the history."""
 
 
 def commit_job(
     log: Log, base: Snapshot, job: CompactionJob, outcome: CompactionOutcome
 ) -> tuple[Snapshot, Epoch | None]:
-    """Put the outputs of a job in the place of its RowSets; the state after it, and its epoch.
+    """Replace the RowSets of a job by its outputs. Returns the state after it, and its epoch.
 
-    `base` is the state at the job's base, from before its first file was written. Rows that others
-    took meanwhile are carried over; sent again, it commits once. Raises ConflictError where others
-    rewrote or emptied one of the RowSets, or changed the columns, and whatever `Log.commit` raises.
-    Files are then vacuum's to remove.
+    `base` is the state at the job's base, from before its first file was written. Rows that a
+    concurrent writer deleted or changed meanwhile are carried over. A commit that is sent again
+    commits once. Raises ConflictError when a concurrent writer rewrote or emptied one of the
+    RowSets, or changed the columns. Raises the errors of `Log.commit`. After an error, vacuum
+    removes the files.
     """
     change = Change(
         job.transaction,

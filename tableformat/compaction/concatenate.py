@@ -1,8 +1,8 @@
-"""One RowSet after another. Stretches that are full and whole are copied as they are stored.
+"""Concatenate RowSets. Stretches that are full and complete are copied in their stored form.
 
-A small stretch is decoded where it can be joined with a neighbour. One of which rows are gone, or
-whose index states too few bytes, is decoded always. The rows keep their order, so nothing has to be
-said about where they went.
+A small stretch is decoded when it can be joined with a neighbour. A stretch with deleted rows is
+always decoded, and so is one whose index understates its bytes. The rows keep their order, so no
+origin needs to say where they went.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
 
 _COPIED_BYTES = 8 * MIB
-"""Stored bytes of all columns that make a stretch full, however few its rows are."""
+"""The stored bytes of all columns that make a stretch full, however few rows it has."""
 
 
 def concatenate(inputs: Inputs, writer: RowSetWriter) -> int:
-    """Write what is left of the RowSets of a job, in their order; the bytes that were copied.
+    """Write the live rows of the RowSets of a job, in their order; return the bytes copied.
 
-    Holds one read-ahead and what the writer collects. Raises CorruptionError for a block that is
-    damaged, copied ones included; StoreError.
+    Holds one read-ahead and what the writer collects. Raises CorruptionError for a damaged block,
+    also for a copied one, and StoreError.
     """
     copied, filtered = 0, inputs.job.target.bloom_columns
     for source, chosen in _with_choice(inputs.open()):
@@ -51,8 +51,8 @@ def _copy(
 
 
 def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
-    """Each RowSet with which of its stretches to copy."""
-    before = False  # whether the stretch before is loose
+    """Yield each RowSet, with which of its stretches to copy."""
+    before = False  # whether the previous stretch is loose
     found = ((source, _loose(source)) for source in sources)
     current = next(found, None)
     while current is not None:
@@ -60,14 +60,14 @@ def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np
         current = next(found, None)
         after = current is not None and bool(current[1][0])
         near = np.array([before, *loose, after])
-        # Small, but whole and with nothing to join it with.
+        # A small stretch is copied when it is complete and has no loose neighbour to join.
         alone = ~(near[:-2] | near[2:]) & (source.deleted == 0)
         yield source, ~loose | alone
         before = bool(loose[-1])
 
 
 def _loose(source: Source) -> NDArray[np.bool_]:
-    """Which stretches are not to be copied, unless they are alone."""
+    """Return which stretches should be decoded, unless no neighbour can be joined."""
     rows = source.rows
     size = source.rowset.entry.byte_count * rows // source.rowset.entry.rows
     loose: NDArray[np.bool_] = (source.deleted > 0) | (

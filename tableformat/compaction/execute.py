@@ -1,4 +1,4 @@
-"""Running the groups of a plan beside each other, and committing each as soon as it is done."""
+"""Run the groups of a plan in parallel, and commit each as soon as it is done."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from colonnade.tableformat.compaction.lease import give_up_lease, needs_lease, t
 from colonnade.tableformat.jobs import Stop
 
 TRIES = 3
-"""How often a group is run of which others take RowSets while it is."""
+"""How often a group is run when concurrent writers rewrite RowSets of it meanwhile."""
 
 
 class CompactionReport(Model):
-    """What one run did. Bytes are stored ones; `epoch` is the newest that it has seen.
+    """What one run did. Bytes are stored bytes; `epoch` is the newest epoch that it has seen.
 
-    `conflicts` says of each group that was dropped why: others rewrote the same RowSets first.
-    `bytes_copied` are the part of `bytes_written` that was not decoded.
+    `conflicts` has one sentence for each group that was dropped, because a concurrent writer
+    rewrote its RowSets first. `bytes_copied` is the part of `bytes_written` that was not decoded.
     """
 
     table: str
@@ -74,14 +74,14 @@ def execute_plan(
     *,
     place: CompactionPlace,
 ) -> tuple[Snapshot, CompactionReport]:
-    """Run the groups of a plan that was made on `base` or before, as many at once as `place` says.
+    """Run the groups of a plan that was made on `base` or before, in parallel as `place` allows.
 
-    Each is planned on the state as it is when its turn comes, and committed when it is done, so
-    that a run that is killed keeps what it has finished. One of whose RowSets others rewrote or
-    emptied some is tried again with the others, and dropped where none is left. Where one fails,
-    those that are running are still committed, then its error is raised. On KeyboardInterrupt they
-    are stopped, those that are done all the same are committed, and it is raised again, saying
-    what was kept.
+    Each group is planned on the newest state when its turn comes, and committed when it is done. So
+    a run that is killed keeps what it has finished. When a concurrent writer rewrote or emptied
+    RowSets of a group, the group is tried again with the remaining RowSets, and dropped when none
+    remains. When a group fails, the running ones are still committed, then its error is raised. On
+    KeyboardInterrupt the running groups are stopped, and those that finish anyway are committed.
+    Then KeyboardInterrupt is raised again, and says what was kept.
     """
     begin = time.monotonic()
     queue = _Queue(log, base, plan, order_by)
@@ -101,7 +101,7 @@ def _counted(report: CompactionReport, head: Snapshot, epoch: Epoch | None) -> C
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """A group that is run: its job, the state that this was planned on, and what went before."""
+    """A group that runs: its job, the state it was planned on, and its earlier conflicts."""
 
     group: CompactionGroup
     job: CompactionJob
@@ -110,7 +110,7 @@ class _Turn:
 
 
 class _Queue:
-    """The groups that wait for their turn, and the conflicts of those that were dropped."""
+    """The groups that wait for their turn, and the conflicts of groups that were dropped."""
 
     def __init__(
         self, log: Log, base: Snapshot, plan: CompactionPlan, order_by: Sequence[int]
@@ -122,7 +122,7 @@ class _Queue:
         )
 
     def next(self) -> _Turn | None:
-        """The next group of which something is left, planned on the newest state."""
+        """Return the next group that still has RowSets, planned on the newest state, or None."""
         while self._waiting:
             group, before = self._waiting.popleft()
             self._base = self._log.refresh(self._base)
@@ -138,7 +138,7 @@ class _Queue:
         return None
 
     def try_again(self, turn: _Turn, conflict: ConflictError) -> None:
-        """Have a group run once more, or drop it."""
+        """Queue a group to run once more, or drop it after the last try."""
         before = (*turn.conflicts, conflict)
         if len(before) < TRIES:
             self._waiting.append((turn.group, before))
@@ -147,7 +147,7 @@ class _Queue:
 
 
 class _Execution:
-    """Groups that run beside each other. `head` and `report` are as of the last commit."""
+    """Groups that run in parallel. `head` and `report` describe the state after the last commit."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ class _Execution:
         self._failure: BaseException | None = None
 
     def run(self) -> None:
-        """Run and commit all groups, or those that were begun before one failed."""
+        """Run and commit all groups, or those that had begun before one failed."""
         with ThreadPoolExecutor(self._place.workers, thread_name_prefix="compaction") as pool:
             try:
                 self._go_on(pool)
@@ -185,7 +185,7 @@ class _Execution:
             raise self._failure
 
     def _go_on(self, pool: ThreadPoolExecutor) -> None:
-        """Until none runs; the next begins when one has been dealt with, none after a failure."""
+        """Start and settle groups until none runs. After a failure no further group starts."""
         while True:
             while self._may_begin() and (turn := self._queue.next()):
                 self._begun += 1
@@ -199,18 +199,18 @@ class _Execution:
         return self._failure is None and self._begun < self._place.workers
 
     def _do(self, turn: _Turn) -> None:
-        # Kept by the thread that did it: an interruption may come before the other one, which
-        # begins the groups, has noted anything.
+        # The result is kept by the thread that ran the job. An interrupt may come before the other
+        # thread, which starts the groups, has recorded anything.
         result: CompactionOutcome | BaseException
         try:
             result = self._place.run(turn.job, self._stop)
-        except BaseException as error:  # raised again by the thread that waits for it
+        except BaseException as error:  # the waiting thread raises it again
             result = error
         self._ended.append((turn, result))
         self._news.put(None)
 
     def _settle(self) -> None:
-        """Commit what has ended: again, which is found to be done, where that was interrupted."""
+        """Commit the groups that have ended. Repeating an interrupted commit finds it done."""
         while self._ended:
             self._commit(*self._ended[0])
             self._ended.popleft()
@@ -232,8 +232,8 @@ class _Execution:
     def _kept(self) -> str:
         name = repr(self.report.table)
         if not self.report.groups:
-            return f"Interrupted: table {name} is as it was; no group of RowSets was done."
+            return f"Interrupted: table {name} is unchanged; no group of RowSets was done."
         return (
             f"Interrupted: {self.report.groups} of {self._group_count} groups of RowSets of table"
-            f" {name} are compacted and stay so; the others are as they were."
+            f" {name} are compacted and stay so; the other groups are unchanged."
         )

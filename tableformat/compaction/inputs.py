@@ -1,4 +1,4 @@
-"""The rows that are left of the RowSets of a job, stretch by stretch."""
+"""The live rows of the RowSets of a job, stretch by stretch."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from colonnade.tableformat.scan.plan import cut_rows
 Rows = NDArray[np.int64]
 
 WINDOW_BYTES = 32 * MIB
-"""About so many stored bytes of all RowSets that are read side by side are read ahead."""
+"""The approximate stored bytes that are read ahead over all RowSets read side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A RowSet of a job; `gone` are the rows to leave out, `cuts` what its stretches lie between.
+    """A RowSet of a job. `gone` are its deleted rows, and `cuts` the ends of its stretches.
 
-    `deleted` says how many rows of each stretch are gone.
+    `deleted` has the number of deleted rows of each stretch.
     """
 
     index: int
@@ -45,7 +45,7 @@ class Source:
 
     @property
     def rows(self) -> Rows:
-        """How many rows each stretch has, deleted ones included."""
+        """The number of rows of each stretch, including deleted rows."""
         return self.cuts[1:] - self.cuts[:-1]
 
     def stretches(
@@ -54,9 +54,9 @@ class Source:
         window_bytes: int = WINDOW_BYTES,
         bloom_columns: Sequence[int] = (),
     ) -> Iterator[Stretch]:
-        """The stretches that are wanted, undecoded, with the Bloom filters of some columns.
+        """Yield the wanted stretches, undecoded, with the Bloom filters of some columns.
 
-        Raises CancelledError between two of them once a stop is requested.
+        Raises CancelledError between two stretches once a stop is requested.
         """
         ranges = None
         if not wanted.all():
@@ -67,12 +67,12 @@ class Source:
             yield each
 
     def live_rows(self, stretch: Stretch) -> Rows:
-        """The rows of a stretch that are left, by number in the RowSet."""
+        """Return the live rows of a stretch, by their number in the RowSet."""
         rows: Rows = np.arange(stretch.first_row, stretch.first_row + stretch.rows)
         return np.delete(rows, self._gone_of(stretch)) if len(self.gone) else rows
 
     def decode(self, stretch: Stretch) -> list[pa.Array]:
-        """The rows of a stretch that are left, as columns in their storage types."""
+        """Return the live rows of a stretch, as columns in their storage types."""
         arrays = self.reader.decode(self.fields, stretch)
         gone = self._gone_of(stretch)
         if not len(gone):
@@ -81,7 +81,7 @@ class Source:
         return [array.take(left) for array in arrays]
 
     def _gone_of(self, stretch: Stretch) -> Rows:
-        """The rows of a stretch to leave out, counted from its first."""
+        """Return the deleted rows of a stretch, counted from its first row."""
         if not len(self.gone):
             return self.gone
         end = stretch.first_row + stretch.rows
@@ -89,18 +89,18 @@ class Source:
         return self.gone[low:high] - stretch.first_row
 
     def batches(self, window_bytes: int = WINDOW_BYTES) -> Iterator[tuple[Rows, list[pa.Array]]]:
-        """All rows that are left, their numbers and columns, about a block at a time."""
+        """Yield the numbers and the columns of all live rows, about a block at a time."""
         for stretch in self.stretches(self.deleted < self.rows, window_bytes):
             yield self.live_rows(stretch), self.decode(stretch)
 
     def origin(self, rows: Rows) -> Rows:
-        """Rows of this RowSet as an origin names them."""
+        """Return rows of this RowSet in the form of an origin."""
         return (self.index << 32) + rows
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """The RowSets of a job; `contents` is what their footers say, of those that were opened."""
+    """The RowSets of a job. `contents` collects the footer statistics of those that were opened."""
 
     job: CompactionJob
     store: ObjectStore
@@ -108,9 +108,9 @@ class Inputs:
     contents: Contents = field(default_factory=Contents)
 
     def open(self) -> Iterator[Source]:
-        """The RowSets in the order of their group; each is opened when it is its turn.
+        """Yield the RowSets in the order of their group; each is opened at its turn.
 
-        Reads a footer and a deletion vector each. Raises CorruptionError, StoreError.
+        Reads a footer and a deletion vector for each. Raises CorruptionError, StoreError.
         """
         prefix, fields = self.job.target.prefix, self.job.target.table_schema.fields
         for index, rowset in enumerate(self.job.sources):

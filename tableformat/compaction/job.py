@@ -1,4 +1,4 @@
-"""One group of a plan with everything that it takes to run it, on whatever machine."""
+"""One group of a plan, with everything that any machine needs to run it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from colonnade.tableformat.write.job import Target, target_of
 
 
 class CompactionJob(Model):
-    """Planned on `base`, before any file; the same where it is planned, run and committed.
+    """A job that was planned on `base`, before any file; the same value for every step.
 
-    `order_by` are the columns of a z-order, `target_bytes` about what each output gets. By the
-    partition fields of `target` a group of an earlier layout is divided.
+    `order_by` are the columns of a z-order, and `target_bytes` is the approximate size of each
+    output. A group of an earlier layout is divided by the partition fields of `target`.
     """
 
     url: str
@@ -40,14 +40,14 @@ class CompactionJob(Model):
     sources: tuple[LiveRowSet, ...]
 
     def to_json(self) -> str:
-        """The job as it travels, without bounds: they have done their work."""
+        """Return the job as JSON, without bounds, which running it does not need."""
         return self.model_dump_json(exclude={"sources": {"__all__": {"entry": {"statistics"}}}})
 
 
 class CompactionOutcome(Model):
-    """What running a job has written: RowSets, and where their rows come from if they moved.
+    """What running a job has written: RowSets, and an origin for each row if the rows moved.
 
-    `bytes_copied` are those of blocks that were not decoded.
+    `bytes_copied` are the bytes of blocks that were not decoded.
     """
 
     outputs: tuple[RowSetEntry, ...]
@@ -56,7 +56,7 @@ class CompactionOutcome(Model):
 
     @property
     def bytes_written(self) -> int:
-        """Stored bytes of all that was written."""
+        """The stored bytes of everything that was written."""
         origin = 0 if self.origin is None else self.origin.check.length
         return origin + sum(entry.bytes for entry in self.outputs)
 
@@ -72,11 +72,11 @@ def plan_job(
     group: CompactionGroup,
     order_by: Sequence[int] = (),
 ) -> CompactionJob:
-    """A group of a plan as a job on `base`, the state of the plan or a later one.
+    """Return a group of a plan as a job on `base`, the state of the plan or a later one.
 
-    RowSets that are gone by now are left out. Reads the entries of the others. Raises ConflictError
-    where none is left, or one that there is nothing to do about, or what the rows are ordered by is
-    gone; StoreError, CorruptionError.
+    RowSets that were dropped meanwhile are left out; the entries of the others are read. Raises
+    ConflictError when no RowSet is left, when the only one left needs no rewrite, and when a column
+    of the z-order was dropped. Raises StoreError, CorruptionError.
     """
     table = base.tables.get(TableId(plan.table))
     live = {} if table is None else log.find_rowsets(table, group.rowsets)
@@ -84,8 +84,8 @@ def plan_job(
         group = _narrowed(group, live)
     if table is None or not group.rowsets or not _has(table, order_by):
         raise ConflictError(
-            f"RowSets of table {plan.name!r} that were to be compacted are gone at epoch"
-            f" {base.epoch}, or its columns changed; plan it again."
+            f"RowSets of table {plan.name!r} that were to be compacted were dropped before"
+            f" epoch {base.epoch}, or its columns changed; plan the compaction again."
         )
     group = _of_layout(group, table)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
@@ -97,14 +97,14 @@ def plan_job(
         transaction=new_transaction_id(),
         job=new_job_id(),
         group=group,
-        # A little more, lest what is left over makes a small RowSet of its own.
+        # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,
         sources=tuple(live[rowset] for rowset in group.rowsets),
     )
 
 
 def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> CompactionGroup:
-    """What is left of a group; no RowSets where that is one that would only be copied."""
+    """Return the group with its remaining RowSets; none when a lone one would only be copied."""
     left = [live[rowset] for rowset in group.rowsets if rowset in live]
     deleted = sum(each.entry.rows - each.row_count for each in left)
     if len(left) == 1 and not deleted:
@@ -122,7 +122,7 @@ def _narrowed(group: CompactionGroup, live: Mapping[int, LiveRowSet]) -> Compact
 
 
 def _of_layout(group: CompactionGroup, table: TableState) -> CompactionGroup:
-    """The group as what it is for the layout that the table has by now."""
+    """Return the group with the kind that fits the table's present partition layout."""
     earlier = group.partition_layout_id != table.partition_layout_id
     if group.kind == "repartition" and not (earlier and table.partition_fields):
         return group.model_copy(update={"kind": "merge" if table.sort_key else "rewrite"})

@@ -1,4 +1,4 @@
-"""Leases: vacuum leaves what a long job reads and writes, whatever the retention.
+"""Leases: vacuum keeps what a long job reads and writes, whatever the retention.
 
 Spec: docs/spec/vacuum.md#retention
 """
@@ -17,35 +17,35 @@ from colonnade.tableformat.compaction.job import CompactionJob
 from colonnade.tableformat.rowset.write_options import MIB
 
 LEASED_BYTES = 256 * MIB
-"""A job that reads so many stored bytes takes a lease: an epoch more costs it little."""
+"""A job that reads at least this many stored bytes takes a lease, which costs an epoch."""
 
 _LEASE_MS = 24 * 3_600_000
 _log = logging.getLogger(__name__)
 
 
 def needs_lease(job: CompactionJob) -> bool:
-    """Whether a job is long."""
+    """Return whether a job is long enough for a lease."""
     return job.group.bytes_in >= LEASED_BYTES
 
 
 def take_lease(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot:
-    """Commit the lease of a job that was planned on `base`; for a day. Raises as `Log.commit`."""
+    """Commit a lease of one day for a job that was planned on `base`. Raises as `Log.commit`."""
     until = log.agreed_ms() + _LEASE_MS
     return _commit(log, base, Lease(job=job.job, epoch=base.epoch, until_ms=until))
 
 
 def end_of_lease(job: CompactionJob) -> tuple[Lease, ...]:
-    """What the epoch of a job says beside its RowSets."""
+    """Return the operations that end a job's lease with its epoch, if it has one."""
     return (Lease(job=job.job, epoch=job.base, until_ms=0),) if needs_lease(job) else ()
 
 
 def give_up_lease(log: Log, base: Snapshot, job: CompactionJob) -> None:
-    """End the lease of a job that came to nothing; where that fails it ends by its time."""
+    """End the lease of a job that failed. If this fails, the lease ends when its time is over."""
     try:
         for lease in end_of_lease(job):
             _commit(log, base, lease)
     except ColonnadeError as error:
-        _log.warning("The lease of compaction %s stays until its time: %s", job.job, error)
+        _log.warning("The lease of compaction %s stays until it expires: %s", job.job, error)
 
 
 def _commit(log: Log, base: Snapshot, lease: Lease) -> Snapshot:

@@ -1,7 +1,7 @@
-"""Sorted RowSets side by side: their rows in the order of the sort key, as streams.
+"""Merge sorted RowSets into the order of the sort key, as streams.
 
-What is loaded of each RowSet is sorted together, up to the lowest last row of those that have more
-to load: whatever is still to come is not before it.
+The loaded rows of all RowSets are sorted together. They are written up to a limit: the lowest last
+loaded row among RowSets that have more to load. No row that is still to be loaded sorts before it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from colonnade.tableformat.rowset.writer import RowSetWriter
 
 
 def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
-    """Write what is left of the RowSets of a job in order; where each row comes from.
+    """Write the live rows of the RowSets of a job in order, and return the origin of each row.
 
-    Holds a stretch and a read-ahead of each, and 8 bytes a row. Raises CorruptionError also where
-    rows that are put together are not in the order of the sort key; StoreError.
+    Holds a stretch and a read-ahead of each RowSet, and 8 bytes for each row. Raises
+    CorruptionError, also when rows are not in the order of the sort key, and StoreError.
     """
     merging = _Merge(inputs.job)
     window = max(1, WINDOW_BYTES // len(inputs.job.sources))
@@ -41,7 +41,7 @@ def merge(inputs: Inputs, writer: RowSetWriter) -> Rows:
 
 @dataclass(slots=True)
 class _Run:
-    """One RowSet: the rows that are loaded and not written yet, and `left` stretches to load."""
+    """One RowSet: the rows that are loaded and not written, and `left` stretches to load."""
 
     batches: Iterator[tuple[Rows, list[pa.Array]]]
     source: Source
@@ -55,7 +55,7 @@ class _Run:
         return cls(source.batches(window_bytes), source, left)
 
     def load(self) -> bool:
-        """Load the next stretch; False where there is none."""
+        """Load the next stretch. Returns False when there is none."""
         batch = next(self.batches, None)
         if batch is None:
             return False
@@ -64,7 +64,7 @@ class _Run:
         return True
 
     def take(self, count: int) -> tuple[Rows, list[pa.Array]]:
-        """Remove the first rows."""
+        """Remove and return the first rows."""
         taken = self.rows[:count], [column.slice(0, count) for column in self.columns]
         self.rows = self.rows[count:]
         self.columns = [column.slice(count) for column in self.columns]
@@ -72,7 +72,7 @@ class _Run:
 
 
 class _Merge:
-    """Knows the order of a table."""
+    """Merges runs in the order of a table's sort key."""
 
     def __init__(self, job: CompactionJob) -> None:
         places = {column.id: i for i, column in enumerate(job.target.table_schema.fields)}
@@ -80,7 +80,7 @@ class _Merge:
         self._keys = [places[key.column] for key in self._sort_key]
 
     def next(self, runs: Sequence[_Run]) -> tuple[Rows, list[pa.Array]]:
-        """Remove the rows that come next from the runs, in order."""
+        """Remove the next rows from the runs, and return them in order."""
         limit = self._limit(runs)
         taking = runs if limit is None else self._not_after(runs, limit)
         if len(taking) == 1:
@@ -94,14 +94,14 @@ class _Merge:
         counts = np.bincount(owners, minlength=len(taking))
         _check_sorted(taking, counts, np.bincount(owners, order - starts[owners], len(taking)))
         parts = [run.take(int(count)) for run, count in zip(taking, counts, strict=True)]
-        # The rows that stay are left out from what is put together, so that places move.
+        # The remaining rows are not concatenated, so positions are shifted.
         moved = np.cumsum([0, *counts[:-1]]) - starts[:-1]
         places = order + moved[owners]
         columns = [_gather([part[1][i] for part in parts], places) for i in range(len(parts[0][1]))]
         return np.concatenate([part[0] for part in parts])[places], columns
 
     def _limit(self, runs: Sequence[_Run]) -> _Run | None:
-        """The run with the lowest last row of those that have more to load."""
+        """Return the run with the lowest last row among runs that have more to load, or None."""
         more = [run for run in runs if run.left]
         if len(more) < 2:
             return more[0] if more else None
@@ -109,7 +109,8 @@ class _Merge:
         return more[int(lasts[0])]
 
     def _not_after(self, runs: Sequence[_Run], limit: _Run) -> list[_Run]:
-        """The runs whose first row is not after the last one of `limit`, itself among them."""
+        """Return the runs whose first row is not after the last row of `limit`, including
+        `limit`."""
         ends = [[column.slice(0, 1) for column in run.columns] for run in runs]
         ends.append([column.slice(len(column) - 1) for column in limit.columns])
         order = self._order(ends)
@@ -117,7 +118,7 @@ class _Merge:
         return [run for i, run in enumerate(runs) if i in before or run is limit]
 
     def _order(self, parts: Sequence[Sequence[pa.Array]]) -> Rows:
-        """The order of rows that stand in parts, by their places when these are put together."""
+        """Return the order of the rows of several parts, by their positions once concatenated."""
         keys = {
             key.column: pa.concat_arrays([part[place] for part in parts])
             for key, place in zip(self._sort_key, self._keys, strict=True)
@@ -126,9 +127,10 @@ class _Merge:
 
 
 def _check_sorted(runs: Sequence[_Run], counts: Rows, sums: NDArray[Any]) -> None:
-    """What is taken of a run must be its first rows; `sums` adds up their places.
+    """Check that the rows taken from each run are its first rows.
 
-    Raises CorruptionError for a RowSet whose rows are in another order: they would be mixed up.
+    `sums` adds up their positions. Raises CorruptionError for a RowSet that is not sorted, because
+    merging it would mix up the order.
     """
     for run, count, found in zip(runs, counts.tolist(), sums.tolist(), strict=True):
         if found != count * (count - 1) // 2:

@@ -1,4 +1,4 @@
-"""`table.optimize()`: what people call to have a table compacted."""
+"""`table.optimize()`: the interface for compacting a table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from colonnade.tableformat.scan.plan import rowset_filter
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a run is about: `where` chooses RowSets, `options` come before table properties."""
+    """The choices of a run: `where` chooses RowSets, and `options` override table properties."""
 
     where: Predicate | None = None
     options: tuple[tuple[str, str], ...] = ()
@@ -34,10 +34,10 @@ class Chosen:
 def plan_table(
     log: Log, base: Snapshot, table: TableState, chosen: Chosen, order_by: Sequence[str] = ()
 ) -> tuple[CompactionPlan, tuple[int, ...]]:
-    """The plan for a table as of `base`, and the ids of the columns that its rows are ordered by.
+    """Return the plan for a table as of `base`, and the ids of the columns of its z-order.
 
-    Reads the log alone. Raises NotFoundError or InvalidInputError naming the column, property or
-    part of the condition at fault.
+    Reads the log alone. Raises NotFoundError or InvalidInputError that names the column, the
+    property or the part of the condition at fault.
     """
     policy = parse_policy(table.properties, dict(chosen.options))
     facts = facts_of(table, log.read_entries(table, rowset_filter(table, chosen.where)))
@@ -51,7 +51,7 @@ def plan_table(
 
 
 def _with_partitions(plan: CompactionPlan, table: TableState) -> CompactionPlan:
-    """The plan with the partitions of its groups as people read them."""
+    """Return the plan with the partitions of its groups as text for people."""
     if not table.partition_layouts:
         return plan
 
@@ -69,8 +69,8 @@ def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
     fields = [table.schema.field(name) for name in check_names(names, "z-order columns")]
     if table.sort_key:
         raise InvalidInputError(
-            f"Table {table.name!r} has a sort key, in whose order its rows stay; compact it, or"
-            " create it without one."
+            f"Table {table.name!r} has a sort key, which decides the order of its rows; compact"
+            " it, or create it without a sort key."
         )
     for field in fields:
         if column_of(field).order is Order.NONE:
@@ -85,9 +85,9 @@ def _order_columns(table: TableState, names: Sequence[str]) -> tuple[int, ...]:
 
 
 class Optimize:
-    """A compaction that is being described; nothing is written before `execute…`.
+    """Describes a compaction. Nothing is written before a method `execute…` is called.
 
-    Methods that describe it return another one, so that they can be chained.
+    Every method that describes it returns a new description, so that calls can be chained.
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class Optimize:
         place: CompactionPlace | None = None,
         chosen: Chosen | None = None,
     ) -> None:
-        """`newest` reads the state to plan on, and `see` is told of the state after it.
+        """`newest` reads the state to plan on, and `see` receives the state after the compaction.
 
-        Jobs run at `place`; None: on threads of this process.
+        Jobs run at `place`; None means on threads of this process.
         """
         self._log = log
         self._newest = newest
@@ -110,7 +110,10 @@ class Optimize:
         self._chosen = chosen or Chosen()
 
     def where(self, condition: Where) -> Optimize:
-        """Only RowSets that may hold rows for which `condition` is true; several add up."""
+        """Compact only RowSets that may hold rows for which `condition` is true.
+
+        Several conditions are combined by AND.
+        """
         parsed = parse_predicate(condition)
         before = self._chosen.where
         both = parsed if before is None else conjunction([before, parsed])
@@ -123,34 +126,36 @@ class Optimize:
         return self._with(replace(self._chosen, options=options))
 
     def elsewhere(self, place: CompactionPlace) -> Optimize:
-        """Have jobs run at another place than on threads of this process."""
+        """Run the jobs at another place than on threads of this process."""
         return self._with(self._chosen, place)
 
     def plan(self) -> CompactionPlan:
-        """What `executeCompaction` would do now, and why. Reads the log alone."""
+        """Return what `executeCompaction` would do now, and why. Reads the log alone."""
         base, table = self._newest()
         return plan_table(self._log, base, table, self._chosen)[0]
 
     def executeCompaction(self) -> CompactionReport:
-        """Merge small RowSets and those that overlap, and leave out deleted rows, by the policy.
+        """Merge small and overlapping RowSets and drop deleted rows, as the policy says.
 
-        Each group becomes an epoch when it is done. Never makes another writer fail; a group
-        whose RowSets another compaction rewrote first is dropped. Takes memory for a few stretches
-        a thread. Raises InvalidInputError or NotFoundError naming what does not fit the table,
-        CorruptionError, StoreError; groups that were done stay. Interrupted from the keyboard it
-        stops soon, and what KeyboardInterrupt says tells how many these are.
+        Each group becomes an epoch when it is done. Never makes another writer fail; a group is
+        dropped when a concurrent compaction rewrote its RowSets first. Each thread holds a few
+        stretches in memory. Raises InvalidInputError or NotFoundError that names what does not fit
+        the table, CorruptionError, StoreError; groups that were done stay. Interrupted from the
+        keyboard, it stops soon and raises KeyboardInterrupt, whose text says how many groups are
+        done.
         """
         return self._execute(())
 
     def executeZOrderBy(self, *columns: str | Sequence[str]) -> CompactionReport:
-        """Rewrite all RowSets so that rows that are near in several columns are near.
+        """Rewrite all RowSets so that rows with near values in several columns are stored near.
 
-        Takes memory for two buckets of about 32 MiB stored bytes a thread and 8 bytes a row of a
-        group, and room for a group among temporary files. Raises as `executeCompaction`.
+        Each thread holds two buckets of about 32 MiB stored bytes, and 8 bytes for each row of a
+        group. Needs space for the rows of a group in the temporary folder. Raises the errors of
+        `executeCompaction`.
         """
         names = [n for each in columns for n in ((each,) if isinstance(each, str) else each)]
         if not names:
-            raise InvalidInputError("A z-order is by one to eight columns; name them.")
+            raise InvalidInputError("A z-order needs one to eight columns; name them.")
         return self._execute(names)
 
     def _execute(self, order_by: Sequence[str]) -> CompactionReport:
@@ -158,7 +163,7 @@ class Optimize:
         base, table = self._newest()
         plan, ids = plan_table(self._log, base, table, self._chosen, order_by)
         head, report = execute_plan(self._log, base, plan, ids, place=self._place)
-        # The RowSets that are gone would cost the next readers a replay.
+        # Without a checkpoint, the next readers would replay the dropped RowSets.
         self._see(self._log.try_checkpoint(head) if report.groups else head)
         return report
 

@@ -1,4 +1,4 @@
-"""A job run: its RowSets are written, and nothing is visible."""
+"""Run a job: write its RowSets, which no reader sees before the commit."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from colonnade.tableformat.write.job import write_options
 from colonnade.tableformat.write.settings import WriteSettings
 
 _THREADS = 4
-"""At most so many jobs run side by side in one process, since each takes memory."""
+"""The most jobs that run in parallel in one process, because each needs memory."""
 
 
 def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionPlace:
-    """Threads of this process as the place of a compaction; None: one a processor, at most 4."""
+    """Run jobs on threads of this process. By default one for each processor, at most 4."""
     threads = workers or min(_THREADS, os.cpu_count() or 1)
     return Workplace(lambda job, stop: run_job(job, store, stop), threads)
 
@@ -34,12 +34,12 @@ def compact_here(store: ObjectStore, workers: int | None = None) -> CompactionPl
 def run_job(
     job: CompactionJob, store: ObjectStore | None = None, stop: Stop | None = None
 ) -> CompactionOutcome:
-    """Write the RowSets that shall replace those of a job; `commit_job` makes them visible.
+    """Write the RowSets that replace those of a job; `commit_job` makes them visible.
 
-    Every stored byte is read once, but for a sample of the columns of a z-order. What was written
-    is read back, and compared with its inputs. It is removed when anything fails. Raises
-    CorruptionError naming file, column and block; StoreError; CancelledError soon after a stop is
-    requested.
+    Every stored byte is read once; for a z-order, a sample of its columns is read in addition. What
+    was written is read back and compared with its inputs. After any error it is removed. Raises
+    CorruptionError that names file, column and block, StoreError, and CancelledError soon after a
+    stop is requested.
     """
     store, stop = store or open_store(job.url), stop or Stop()
     inputs = Inputs(job, store, stop)
@@ -47,12 +47,12 @@ def run_job(
 
 
 def _write(inputs: Inputs) -> CompactionOutcome:
-    """All rows into RowSets of the partition that they are of."""
+    """Write all rows into RowSets of their partition."""
     job, store = inputs.job, inputs.store
     rows: Rows | None = None
     copied = 0
     prefix, schema = job.target.prefix, job.target.table_schema
-    # No sort key: the rows come in their order.
+    # No sort key, because the rows arrive in order.
     with RowSetWriter(store, prefix, job.job, schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
             rows = merge(inputs, writer)
@@ -63,7 +63,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
         origin = _origin(job, store, rows)
         entries = writer.close()
         _check(inputs, entries, writer)
-    # A table that is not partitioned any more forgets of what partition its rows were.
+    # In a table that is not partitioned any more, new RowSets have no partition.
     if not job.target.partition_fields:
         return _outcome(job, entries, 0, origin, copied)
     group = job.group
@@ -72,7 +72,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
 
 
 def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -> None:
-    """Compare what was written with what it was made from; remove it where it is not the same."""
+    """Compare what was written with its inputs, and remove it when they differ."""
     job, fields = inputs.job, inputs.job.target.table_schema.fields
     try:
         written = read_back(inputs.store, job.target.prefix, fields, entries)
@@ -85,7 +85,7 @@ def _check(inputs: Inputs, entries: Sequence[RowSetEntry], writer: TaskWriter) -
 
 
 def _divide(inputs: Inputs) -> CompactionOutcome:
-    """Rows of an earlier layout into RowSets of the partitions that they are of by now."""
+    """Divide rows of an earlier layout into RowSets of their present partitions."""
     job, store = inputs.job, inputs.store
     target = job.target
     schema, fields, sort_key = target.table_schema, target.partition_fields, target.sort_key
@@ -126,7 +126,7 @@ def _outcome(
     copied: int = 0,
     partition: PartitionValues | None = None,
 ) -> CompactionOutcome:
-    """What was written; a `partition` that all entries are of."""
+    """Return what was written; all entries get `partition`, if it is given."""
     ids: dict[str, object] = {"schema_id": job.target.schema_id, "partition_layout_id": layout}
     if partition is not None:
         ids["partition"] = partition

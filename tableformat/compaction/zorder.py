@@ -1,9 +1,9 @@
-"""All rows of some RowSets in z-order of several columns.
+"""Sort all rows of some RowSets by the z-order of several columns.
 
-A sample tells how the values of each column are spread. The place of a row in each column's
-quantiles, bit by bit in turn, is its z-value: rows that are near in all columns are near in it.
-Rows are first put into buckets by z-value, on disk where they are too many, and each bucket is
-sorted by itself.
+A sample tells how the values of each column are distributed. The z-value of a row interleaves the
+bits of its quantile in each column, so rows that are near in all columns have near z-values. Rows
+are first divided into buckets by z-value, on disk when they are too many for memory. Then each
+bucket is sorted separately.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
 
 BUCKET_BYTES = 32 * MIB
-"""Stored bytes whose rows are sorted at once; decoded they take a few times as much."""
+"""The stored bytes of rows that are sorted at once; decoded rows take a few times as much."""
 
 _SAMPLED_STRETCHES = 64
 _SAMPLED_ROWS = 100_000
@@ -38,10 +38,10 @@ ZValues = NDArray[np.uint64]
 
 
 def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
-    """Write what is left of the RowSets of a job in z-order; where each row comes from.
+    """Write the live rows of the RowSets of a job in z-order, and return the origin of each row.
 
-    Takes memory for one bucket and 8 bytes a row, and room for the decoded rows among temporary
-    files where there are several buckets. Raises CorruptionError, StoreError.
+    Holds one bucket in memory, and 8 bytes for each row. With several buckets it needs space for
+    the decoded rows in the temporary folder. Raises CorruptionError, StoreError.
     """
     job = inputs.job
     buckets = -(-job.group.bytes_out // BUCKET_BYTES)
@@ -58,7 +58,7 @@ def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
                 origins += _write_bucket(shelf.take(bucket), writer)
         except OSError as error:
             raise StoreError(
-                f"Sorting table {job.target.name!r} needs room among temporary files, in"
+                f"Sorting table {job.target.name!r} needs space in the temporary folder"
                 f" {tempfile.gettempdir()}: {error}."
             ) from error
     return np.concatenate(origins)
@@ -66,9 +66,10 @@ def zorder(inputs: Inputs, writer: RowSetWriter) -> Rows:
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
-    """Z-values of rows. `cuts` are the quantiles of each column, `ends` the buckets' last values.
+    """Computes z-values of rows. `cuts` are the quantiles of each column.
 
-    `places` are where the columns stand among those of the table.
+    `ends` are the last values of the buckets. `places` are the positions of the columns in the
+    table.
     """
 
     columns: Sequence[Column]
@@ -77,7 +78,7 @@ class _Curve:
     ends: ZValues
 
     def values(self, columns: Sequence[pa.Array]) -> ZValues:
-        """The z-values of rows with all columns of the table."""
+        """Return the z-values of rows with all columns of the table."""
         return interleave(
             [
                 _ranks(columns[place], column, cuts)
@@ -87,7 +88,7 @@ class _Curve:
 
 
 def interleave(ranks: Sequence[NDArray[np.uint64]]) -> ZValues:
-    """The bits of several numbers in turn, the first number's highest bit first."""
+    """Interleave the bits of several numbers, beginning with the highest bit of the first."""
     bits = min(_COLUMN_BITS, _ALL_BITS // len(ranks))
     found = np.zeros(len(ranks[0]), np.uint64)
     for bit in range(bits - 1, -1, -1):
@@ -97,7 +98,7 @@ def interleave(ranks: Sequence[NDArray[np.uint64]]) -> ZValues:
 
 
 def _sample(inputs: Inputs, buckets: int) -> _Curve:
-    """Read some stretches of the columns to order by."""
+    """Read some stretches of the z-order columns, and compute their quantiles."""
     job = inputs.job
     schema = job.target.table_schema
     ids = [column.id for column in schema.fields]
@@ -129,7 +130,7 @@ def _some_stretches(source: Source, count: int) -> Iterator[list[pa.Array]]:
 
 
 def _quantiles(values: NDArray[Any], count: int) -> NDArray[Any]:
-    """At most `count` - 1 values that divide all into parts of about one size."""
+    """Return at most `count` - 1 values that divide all values into parts of similar size."""
     if not len(values):
         return values
     places = np.linspace(0, len(values) - 1, count + 1).astype(np.int64)[1:-1]
@@ -138,7 +139,7 @@ def _quantiles(values: NDArray[Any], count: int) -> NDArray[Any]:
 
 
 def _ranks(array: pa.Array, column: Column, cuts: NDArray[Any]) -> NDArray[np.uint64]:
-    """Among which quantiles values lie; NULL is among the lowest."""
+    """Return the quantile of each value; NULL is in the lowest one."""
     ranks = np.zeros(len(array), np.uint64)
     valid = np.flatnonzero(np.asarray(array.is_valid()))
     ranks[valid] = np.searchsorted(cuts, _comparable(array, column), side="right")
@@ -146,7 +147,7 @@ def _ranks(array: pa.Array, column: Column, cuts: NDArray[Any]) -> NDArray[np.ui
 
 
 def _comparable(array: pa.Array, column: Column) -> NDArray[Any]:
-    """The values that are not NULL as numpy compares them; long decimals nearly so."""
+    """Return the values that are not NULL for numpy; wide decimals become approximate."""
     present = array.drop_null()
     if column.order is Order.INTEGER:
         integers = narrowed.as_integers(present) if narrowed.applies(column.type) else present
@@ -181,7 +182,7 @@ def _write_bucket(batches: Sequence[pa.RecordBatch], writer: RowSetWriter) -> li
 
 
 class _Memory:
-    """The only bucket."""
+    """The only bucket, in memory."""
 
     def __init__(self) -> None:
         self._batches: list[pa.RecordBatch] = []
@@ -196,7 +197,7 @@ class _Memory:
 
 
 class _Files:
-    """Buckets as files, removed once they are read."""
+    """Buckets in files, which are removed once they are read."""
 
     def __init__(self, folder: Path, buckets: int) -> None:
         self._paths = [folder / f"{bucket}.arrow" for bucket in range(buckets)]

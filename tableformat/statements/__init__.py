@@ -1,4 +1,4 @@
-"""Statements that change rows: each is evaluated on one state of a table and says what to commit.
+"""Statements that change rows. Each is evaluated on one state of a table and says what to commit.
 
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
     append.py  delete.py  update.py  upsert.py  replace.py  replace_partitions.py
@@ -8,7 +8,8 @@
     methods.py     the statements as methods, of a table and of a table in a transaction
     rerun.py       evaluate, commit, and evaluate again after a conflict
     row_numbers.py rows that a task wrote, however many, by number
-    reported.py  update_job.py  written.py    what tasks of another engine did, as statements
+    reported.py  update_job.py    what tasks of another engine did, as statements
+    commit.py      commits what the tasks of a job wrote
 
-Statements write data and never commit: a table commits one of them, a transaction commits many.
+Statements write data but do not commit: a table commits one of them, a transaction commits many.
 """

@@ -1,4 +1,4 @@
-"""Adding rows, beside those of a table or in place of all of them."""
+"""Add rows to a table, or replace all its rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def evaluate_append(
     job: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows. Raises InvalidInputError naming the column that does not fit, StoreError."""
+    """Write rows. Raises InvalidInputError that names a column that does not fit, and
+    StoreError."""
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
     added = write_batches(log.store, table, job, rows, settings)
     inserted = sum(entry.rows for entry in added)
@@ -36,6 +37,6 @@ def evaluate_overwrite(
     job: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that take the place of all rows of the table. Raises as `evaluate_append`."""
+    """Write rows that replace all rows of the table. Raises the errors of `evaluate_append`."""
     added = evaluate_append(log, table, batches, job, settings)
     return replace(added, operation="overwrite", replaces_all=True)

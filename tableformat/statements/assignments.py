@@ -1,7 +1,7 @@
-"""What an update puts into columns: `{"price": 3.5, "note": "NULL", "code": col("old_code")}`.
+"""The values that an update sets: `{"price": 3.5, "note": "NULL", "code": col("old_code")}`.
 
-Text is SQL, as everywhere where Spark users write SET: a column, a literal, or a condition. Other
-Python values stand for themselves; text itself is a literal in quotes, `"'text'"`.
+Text is SQL, as wherever Spark users write SET: a column, a literal, or a condition. A text value is
+a literal in quotes, `"'text'"`. Every other Python value means itself.
 Grammar: docs/predicates.md#values
 """
 
@@ -38,7 +38,7 @@ from colonnade.tableformat.types.decimals import from_unscaled
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """The same value, in the column's Arrow type, for every row."""
+    """One value for every row, in the column's Arrow type."""
 
     scalar: Any
 
@@ -55,7 +55,7 @@ class Assignments:
 
     @property
     def column_ids(self) -> frozenset[int]:
-        """The columns that the new values are computed from."""
+        """The columns from which the new values are computed."""
         read = set[int]()
         for value in self.values.values():
             if isinstance(value, BoundColumn):
@@ -70,9 +70,9 @@ class Assignments:
         return TableSchema(fields=tuple(f for f in self.schema.fields if f.id in self.values))
 
     def apply(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Rows with all columns of the table, after the update.
+        """Return the rows after the update, with all columns of the table.
 
-        Raises InvalidInputError naming the column for a value that it cannot hold.
+        Raises InvalidInputError that names the column for a value that it cannot hold.
         """
         columns = [
             _evaluate(self.values[field.id], batch)
@@ -83,20 +83,22 @@ class Assignments:
         return conform(pa.RecordBatch.from_arrays(columns, self.schema.names), self.schema)
 
     def compute(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The `targets` of rows that have at least the columns read. Raises as `apply`."""
+        """Return the `targets` of rows that have at least the columns read. Raises as `apply`
+        does."""
         targets = self.targets
         columns = [_evaluate(self.values[field.id], batch) for field in targets.fields]
         return conform(pa.RecordBatch.from_arrays(columns, targets.names), targets)
 
 
 def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignments:
-    """Read what to set, columns by name.
+    """Parse what an update sets, by column name.
 
-    Raises InvalidInputError for no column, an unknown one, one that is set twice, part of one, a
-    value of another type, and SQL beyond columns, literals and conditions.
+    Raises InvalidInputError when no column is set, when a column is unknown or set twice, and when
+    only a part of a column is set. Raises it, too, for a value of another type, and for SQL other
+    than a column, a literal or a condition.
     """
     if not isinstance(given, Mapping) or not given:
-        raise InvalidInputError(f"An update sets columns by a dict of values, not {given!r}.")
+        raise InvalidInputError(f"An update takes a dict of values by column, not {given!r}.")
     values: dict[int, Value] = {}
     for name, value in given.items():
         field = _target(name, schema)
@@ -106,7 +108,7 @@ def parse_assignments(given: Mapping[str, Any], schema: TableSchema) -> Assignme
     parsed = Assignments(schema, values)
     computed = {key: each for key, each in values.items() if not isinstance(each, Constant)}
     if computed:
-        # Without rows only the types meet, whichever rows the update will find.
+        # Computed on no rows, this checks the types alone, whichever rows the update will find.
         read = TableSchema(fields=tuple(f for f in schema.fields if f.id in parsed.column_ids))
         nothing = pa.RecordBatch.from_pylist([], arrow_schema(read))
         Assignments(schema, computed).compute(nothing)
@@ -144,7 +146,7 @@ def _computed(value: Column | Predicate, field: SchemaField, schema: TableSchema
         return resolve(value, schema) if isinstance(value, Column) else bind(value, schema)
     except InvalidInputError as error:
         raise InvalidInputError(
-            f"Column {field.name!r} cannot be set: {error.message} Text is written in quotes."
+            f"Column {field.name!r} cannot be set: {error.message} Write text in quotes."
         ) from error
 
 
@@ -158,10 +160,10 @@ def _nested(value: object, field: SchemaField) -> Constant:
 
 
 def _fitted(value: object, field: SchemaField, where: str) -> object:
-    """A Python value whose dicts have the fields of structs, all of them and no others.
+    """Return a Python value whose dicts have exactly the fields of their structs.
 
-    Arrow would drop fields that it does not know, and take missing ones for NULL.
-    Raises InvalidInputError that names the struct; TypeError for another kind of value.
+    Arrow would drop unknown fields, and treat missing ones as NULL. Raises InvalidInputError that
+    names the struct, and TypeError for another kind of value.
     """
     match field.type, value:
         case _, None:
@@ -187,7 +189,7 @@ def _fitted(value: object, field: SchemaField, where: str) -> object:
 
 
 def _constant(literal: Literal, field: SchemaField) -> Constant:
-    """A literal as a value of its column, exactly; a number for `float` is rounded to one."""
+    """Return a literal as an exact value of its column; only a `float` column rounds a number."""
     target = arrow_type(field)
     if literal.kind is Kind.NULL:
         return Constant(pa.scalar(None, target))

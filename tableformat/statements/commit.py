@@ -1,10 +1,10 @@
-"""The one road from what the tasks of a job wrote to an epoch.
+"""Turn what the tasks of a job wrote into an epoch. Every kind of job goes through here.
 
     written_statement   what tasks wrote, as a statement on the state that the job was planned on
     commit_evaluated    a statement of a job, as one epoch
     commit_written      both, for every kind of job, with the creation of its table and database
 
-A transaction takes the first step alone: it adds the statement to its others.
+A transaction calls `written_statement` alone, and adds the statement to its other statements.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ def commit_written(
 ) -> Snapshot:
     """Commit what the tasks of a job wrote as one epoch, and return the state after it.
 
-    Creates the job's database and table where it is to. An append of nothing makes no epoch.
-    `fresh`: nobody has sent the job before. `log`, and `base`, the snapshot of the job's base
-    epoch, save reading them again. Where a condition selects the rows to replace, it reads the
-    columns of the condition in RowSets for which bounds do not decide it.
+    Creates the job's database and table if the job says so. An append without rows makes no epoch.
+    `fresh` says that no process has sent this job before. `log` and `base`, the snapshot of the
+    job's base epoch, spare reading them again. When a condition selects the rows to replace, the
+    columns of the condition are read in RowSets that bounds do not decide.
 
     Raises ConflictError when a concurrent writer changed what the job replaces, dropped the table,
-    or made a database of several tables where the job was to create a lone table.
+    or created a database of several tables where the job was to create a lone table.
     Raises AlreadyExistsError when a concurrent writer created the table. Raises InvalidInputError
-    where a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the
-    job's files, when the store did not say whether the epoch was written, or when retention has
-    removed the job's base and the epoch cannot be found.
+    when a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the job's
+    files, when the store did not say whether the epoch was written. The same error is raised when
+    retention has removed the job's base and the epoch cannot be found.
     """
     log = log or Log(open_store(job.url))
     if job.create_database:
-        # A commit that is sent again finds the database of its first try.
+        # When a commit is sent again, its first try may have created the database.
         with suppress(AlreadyExistsError):
             create_database(log.store, lone_table=True)
     if base is None:
@@ -71,9 +71,9 @@ def commit_written(
         if landed:
             return base
     if job.create_database and not base.lone_table:
-        # The rows lie where those of a lone table are; in this database nobody would find them.
+        # The rows are stored where those of a lone table are. No reader would find them here.
         raise ConflictError(
-            f"A database was created at {job.url} meanwhile; write to a table in it, such as"
+            f"A concurrent writer created a database at {job.url}; write to a table in it, such as"
             f" {job.url}/{job.target.name}."
         )
     if job.create is not None:
@@ -87,9 +87,9 @@ def commit_written(
 def written_statement(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
-    """What the tasks of a job wrote, as a statement on a state of its table.
+    """Return what the tasks of a job wrote as a statement on a state of its table.
 
-    Raises InvalidInputError where a new row does not meet the job's condition, CorruptionError,
+    Raises InvalidInputError when a new row does not meet the job's condition, CorruptionError,
     StoreError.
     """
     if job.where is not None:
@@ -106,10 +106,10 @@ def written_statement(
 def commit_evaluated(
     job: WriteJob, statement: Statement, log: Log, base: Snapshot, *, fresh: bool = False
 ) -> Snapshot:
-    """Commit a statement that was evaluated on the job's base; returns the state after it.
+    """Commit a statement that was evaluated on the job's base, and return the state after it.
 
-    A statement that changes nothing makes no epoch. `fresh`: nobody has sent the job before.
-    Raises as `Log.commit`.
+    A statement that changes nothing makes no epoch. `fresh` says that no process has sent this job
+    before. Raises the errors of `Log.commit`.
     """
     if not job.has_lease and is_done(statement, job.commit, log, base):
         return base
@@ -126,10 +126,11 @@ def commit_evaluated(
 def _creation(
     job: WriteJob, create: CreateTable, entries: Iterable[RowSetEntry], fresh: bool
 ) -> Change:
-    """The change that creates a job's table with its first rows, in place of one that it drops."""
+    """Return the change that creates a job's table with its first rows, and drops one it
+    replaces."""
     ops: list[Operation] = [create]
     if job.replaces is not None:
-        # The drop of RowSets refuses, as any overwrite, to lose rows added since the base.
+        # Like any overwrite, this fails rather than lose rows that were added since the base.
         ops = [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces), create]
     added = [AddRowSet(table=create.table, rowset=stamped(entry, job.target)) for entry in entries]
     plain = job.mode if added else "create_table"
@@ -144,5 +145,5 @@ def _creation(
 
 
 def _drop_all(log: Log, table: TableState) -> DropRowSet:
-    """Without ranges where the table is empty: that tells an overwrite from an append."""
+    """Drop every RowSet. The list is empty for an empty table, which still marks an overwrite."""
     return DropRowSet(table=table.id, rowsets=id_ranges(log.read_entries(table).ids.tolist()))

@@ -1,4 +1,4 @@
-"""DELETE: rows go, and nothing but the columns of the condition is read."""
+"""DELETE: delete rows, reading only the columns of the condition."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from colonnade.tableformat.statements.statement import Statement, row_statement
 def evaluate_delete(
     log: Log, table: TableState, where: Predicate | None, text: str | None = None
 ) -> Statement:
-    """Find the rows for which `where` is true (None: all).
+    """Delete the rows for which `where` is true (None: all).
 
-    RowSets that the log's bounds decide are not read. `text` is the condition as history shows it.
-    Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    RowSets that the log's bounds decide are not read. `text` is the condition for the history.
+    Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
     gone, read = find_rows(log, table, where)
     parameters = {} if text is None else {"where": text}
@@ -27,7 +27,7 @@ def evaluate_delete(
 def find_rows(
     log: Log, table: TableState, where: Predicate | None
 ) -> tuple[list[RowsGone], TableRead]:
-    """The rows to delete, and what was read to find them. Raises as `evaluate_delete`."""
+    """Find the rows to delete, and note what was read. Raises the errors of `evaluate_delete`."""
     keep = rowset_filter(table, where)
     found = select_rows(log.store, table, log.read_rowsets(table, keep), where)
     gone = [RowsGone(table.id, each.rowset, "delete", each.rows) for each in found if each.count]

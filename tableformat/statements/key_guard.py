@@ -1,4 +1,6 @@
-"""Keys that a statement inserts because no row had them, against RowSets that others added since.
+"""Guard keys that a statement inserts against RowSets that concurrent writers added since.
+
+A statement inserts a key because no row had it. A concurrent writer may have added the same key.
 
 Spec: docs/spec/conflicts.md#keys
 """
@@ -18,7 +20,7 @@ from colonnade.tableformat.statements.keys import KeySet
 
 
 def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], KeySet]) -> KeyGuard:
-    """Guards keys that are asked for where others added RowSets, and not before."""
+    """Return a guard of keys, which are computed only if a concurrent writer added RowSets."""
 
     def meets(entries: Sequence[RowSetEntry]) -> list[RowSetEntry]:
         return _holding(store, table, entries, inserted()) if entries else []
@@ -27,14 +29,15 @@ def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], Key
 
 
 def guard_any(table: TableState) -> KeyGuard:
-    """Guards rows that no key tells were missing: any RowSet that others added meets them."""
+    """Return a guard for rows whose absence no key decided: any RowSet added since is a
+    conflict."""
     return KeyGuard(table.id, lambda entries: [entry for entry in entries if entry.rows])
 
 
 def read_keys(
     store: ObjectStore, prefix: str, entry: RowSetEntry, keys: KeySet
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The key columns of those blocks of a RowSet that may hold one of the keys."""
+    """Read the key columns of the blocks of a RowSet that may hold one of the keys."""
     return RowSetReader(store, prefix, entry).read(
         keys.fields, keep=keys.keep, keep_columns=[field.id for field in keys.fields]
     )
@@ -43,7 +46,7 @@ def read_keys(
 def _holding(
     store: ObjectStore, table: TableState, entries: Sequence[RowSetEntry], keys: KeySet
 ) -> list[RowSetEntry]:
-    """Those of some RowSets that hold one of the keys, deleted rows included."""
+    """Return the RowSets that hold one of the keys, in live or deleted rows."""
     return [
         entry
         for entry in entries

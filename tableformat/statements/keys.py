@@ -1,4 +1,4 @@
-"""Rows told apart by the values of some columns: which of them a table has already."""
+"""Identify rows by the values of some columns, and find which of them a table already has."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.types.arrow_types import type_name
 
 _LISTED_KEYS = 10_000
-"""Up to so many keys of one column are compared with bounds one by one."""
+"""The most keys of one column that are compared with bounds one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeySet:
-    """The keys of some rows, each of which has one of its own.
+    """The keys of some rows, all distinct.
 
-    `values` are their distinct values by column; a row's `codes` are its places in them, folded
-    into one number column by column.
+    `values` has the distinct values of each column. A row's `codes` are the positions of its values
+    among them, folded into one number column by column.
     """
 
     schema: TableSchema
@@ -44,9 +44,9 @@ class KeySet:
 
     @classmethod
     def of(cls, rows: pa.Table, schema: TableSchema) -> KeySet:
-        """The keys of rows that have the columns of `schema` exactly.
+        """Return the keys of rows that have exactly the columns of `schema`.
 
-        Raises InvalidInputError where one is NULL or stands in two rows.
+        Raises InvalidInputError when a key is NULL or occurs in two rows.
         """
         columns = [rows[field.name].combine_chunks() for field in schema.fields]
         columns = [c.chunk(0) if isinstance(c, pa.ChunkedArray) else c for c in columns]
@@ -54,7 +54,7 @@ class KeySet:
             if column.null_count:
                 raise InvalidInputError(
                     f"Column {field.name!r} is a key and is NULL in {column.null_count} of the"
-                    " rows; a key has no NULL."
+                    " rows; give every row a key."
                 )
         values = tuple(pc.unique(column) for column in columns)
         codes: list[pa.Array] = []
@@ -66,11 +66,11 @@ class KeySet:
         return cls(schema, values, distinct_codes)
 
     def find(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """For each row of a batch with these columns, the row that has its key, or -1."""
+        """Return for each row of a batch with these columns the row with its key, or -1."""
         code: pa.Array | None = None
         for field, distinct, known in zip(self.fields, self.values, self.codes, strict=True):
             column = batch.column(batch.schema.get_field_index(field.name))
-            # NULL, and what is not there, is NULL from here on.
+            # NULL, and a value that no key has, stays NULL from here on.
             place = pc.index_in(column, distinct, skip_nulls=True).cast(pa.int64())
             full = place if code is None else _combine(code, distinct, place)
             code = pc.index_in(full, known, skip_nulls=True).cast(pa.int64())
@@ -78,24 +78,24 @@ class KeySet:
         return np.asarray(code.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
     def predicate(self) -> Predicate:
-        """A condition that every row with one of the keys meets, and few others."""
+        """Return a condition that every row with one of the keys meets, and few other rows."""
         return conjunction(
             _range(field, distinct)
             for field, distinct in zip(self.fields, self.values, strict=True)
         )
 
     def keep(self, bounds: BoundsTable) -> NDArray[np.bool_]:
-        """Which things may hold one of the keys, by their bounds."""
+        """Return which RowSets or blocks may hold one of the keys, by their bounds."""
         if not len(self.values[0]):
             return np.zeros(len(bounds.rows), np.bool_)
         return prune(bind(self.predicate(), self.schema), bounds)
 
 
 def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
-    """The columns that a user gave as a key.
+    """Return the columns that a user gave as a key.
 
-    Raises NotFoundError for an unknown one, InvalidInputError for none, one given twice, and types
-    whose equality is not that of their bytes.
+    Raises NotFoundError for an unknown column. Raises InvalidInputError when there is no column,
+    when one is given twice, and for a type whose equality is not that of its bytes.
     """
     names = check_names((on,) if isinstance(on, str) else on, "on")
     fields = [schema.field(name) for name in names]
@@ -111,7 +111,7 @@ def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
 
 
 def can_be_key(field: SchemaField) -> bool:
-    """Whether values of a column are equal exactly where their bytes are."""
+    """Return whether values of a column are equal exactly when their bytes are."""
     text = str(field.type)
     fractions = text in ("variant", "float", "double")
     return not (field.children() or fractions or " collate " in text)
@@ -122,7 +122,7 @@ def _combine(code: pa.Array, distinct: pa.Array, place: pa.Array) -> pa.Array:
 
 
 def _fold(codes: list[pa.Array], distinct: pa.Array, place: pa.Array) -> pa.Array:
-    """One number for the columns so far: small, since it counts distinct ones."""
+    """Fold the columns so far into one number; it is small, because it counts distinct keys."""
     if not codes:
         return place
     before = pc.index_in(codes[-1], pc.unique(codes[-1])).cast(pa.int64())
@@ -138,16 +138,14 @@ def _check_distinct(code: pa.Array, columns: list[pa.Array], schema: TableSchema
     key: dict[str, Any] = {
         f.name: c[row].as_py() for f, c in zip(schema.fields, columns, strict=True)
     }
-    raise InvalidInputError(
-        f"The key {key} stands in more than one of the rows; give each key once."
-    )
+    raise InvalidInputError(f"The key {key} is in more than one of the rows; give each key once.")
 
 
 def _range(field: SchemaField, distinct: pa.Array) -> Predicate:
     column = col(f"`{field.name.replace('`', '``')}`")
     kind = _stored_kind(str(field.type))
     if kind is not None:
-        # Arrow compares no durations, and Python knows no nanoseconds and no year 10000.
+        # Arrow cannot compare durations, and Python has neither nanoseconds nor the year 10000.
         distinct = distinct.view(pa.int32() if distinct.type.bit_width == 32 else pa.int64())
     if len(distinct) <= _LISTED_KEYS:
         return column.is_in([_literal(value, kind) for value in distinct.to_pylist()])
@@ -160,7 +158,8 @@ def _literal(value: object, kind: Kind | None) -> Literal:
 
 
 def _stored_kind(type_name: str) -> Kind | None:
-    """What the integers of a type are that are no numbers; None for other types."""
+    """Return the literal kind of a date, time or interval, which is stored as an integer, or
+    None."""
     if type_name in ("date", "timestamp", "timestamp_ntz"):
         return Kind(type_name)
     domain = domain_of(type_name)

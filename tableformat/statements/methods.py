@@ -20,24 +20,24 @@ from colonnade.tableformat.statements.upsert import evaluate_upsert
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 Evaluate = Callable[[Log, TableState, str], Statement]
-"""Evaluates a statement on a table; objects that it writes begin with the job's id."""
+"""Evaluates a statement on a table. The third argument is the prefix of new object ids."""
 
 
 class RowMethods(ABC):
-    """Statements that change rows, told what to do with one that is ready to be evaluated."""
+    """Statements that change rows. Subclasses decide how a statement is run and committed."""
 
     @abstractmethod
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
-        """Evaluate a statement, as often as it takes, and make it happen."""
+        """Evaluate a statement, again after a conflict, and apply it."""
 
     def delete(
         self, where: Where | None = None, *, commit: CommitSettings | None = None
     ) -> RowCounts:
-        """Delete the rows for which `where` is true; None: all.
+        """Delete the rows for which `where` is true; None means all rows.
 
-        Reads the columns of the condition, and nothing of RowSets that the log's statistics decide.
-        Runs again where another statement moved one of the rows. Raises InvalidInputError naming
-        the column or part of the condition at fault, ConflictError after ten tries.
+        Reads the columns of the condition, and skips RowSets that the log's statistics decide. Runs
+        again when a concurrent statement moved one of the rows. Raises InvalidInputError that names
+        the column or the part of the condition at fault, and ConflictError after ten tries.
         """
         check_settings(None, commit)
         parsed = None if where is None else parse_predicate(where)
@@ -52,12 +52,12 @@ class RowMethods(ABC):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
-        """Set columns of the rows for which `where` is true; None: of all.
+        """Set columns of the rows for which `where` is true; None means all rows.
 
         `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
-        a column, any other Python value itself. All of them see the row as it was. Runs again where
-        another statement took one of the rows. Raises InvalidInputError naming the column at
-        fault, ConflictError after ten tries.
+        is a column, and any other Python value means itself. All values are computed from the row
+        before the update. Runs again when a concurrent statement deleted or moved one of the rows.
+        Raises InvalidInputError that names the column at fault, and ConflictError after ten tries.
         """
         check_settings(settings, commit)
         parsed = None if where is None else parse_predicate(where)
@@ -77,13 +77,14 @@ class RowMethods(ABC):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
-        """Replace rows by those of `data` with the same values in the columns `on`; add the others.
+        """Replace rows that have the same values in the columns `on` as a row of `data`; add the
+        rest.
 
-        `data` is what `append` takes, with all columns of the table; it is held in memory. Where
-        several rows of the table have one key, each of them is replaced, as by MERGE. Reads the
-        key columns where the keys may be. Runs again where another statement took one of the
-        rows or inserted one of the keys. Raises NotFoundError or InvalidInputError naming the
-        column, or the key that is NULL or given twice; ConflictError after ten tries.
+        `data` is anything that `append` takes, with all columns of the table; it is held in memory.
+        When several rows of the table have one key, each of them is replaced, as with MERGE. Reads
+        the key columns where the keys may be. Runs again when a concurrent statement changed one of
+        the rows or inserted one of the keys. Raises NotFoundError or InvalidInputError that names
+        the column, or the key that is NULL or given twice. Raises ConflictError after ten tries.
         """
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
@@ -95,5 +96,5 @@ class RowMethods(ABC):
 
 
 def _text(where: Where | None) -> str | None:
-    """The condition as history shows it."""
+    """Return the condition as history shows it."""
     return where if isinstance(where, str) else None if where is None else str(where)

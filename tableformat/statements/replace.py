@@ -1,4 +1,4 @@
-"""Overwriting by a condition: its rows go, others that meet it come."""
+"""Overwrite by a condition: delete the rows that meet it, and add new rows that meet it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def evaluate_replace(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Write rows that take the place of those for which `where` is true.
+    """Write rows that replace the rows for which `where` is true.
 
-    Raises InvalidInputError naming the column at fault, or where a new row does not meet the
-    condition; CorruptionError, StoreError.
+    Raises InvalidInputError that names the column at fault, or when a new row does not meet the
+    condition. Raises CorruptionError, StoreError.
     """
     bound = bind(where, table.schema)
     rows = _checked(batches, table, bound, text)
@@ -44,7 +44,10 @@ def evaluate_replace(
 def written_replacement(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
-    """The same as a statement on the table as it was when the job was planned."""
+    """Return rows that tasks wrote as a replacement, on the table as the job was planned on it.
+
+    Raises the errors of `evaluate_replace`.
+    """
     where = from_json(job.where)
     written = [LiveRowSet(number, 0, entry) for number, entry in enumerate(entries)]
     outside = sum(entry.rows for entry in entries) - sum(
@@ -86,6 +89,6 @@ def _checked(
 
 def _outside_error(count: int, text: str | None) -> InvalidInputError:
     return InvalidInputError(
-        f"{count} of the new rows do not meet the condition {text or 'where'} whose rows they"
-        " replace; append them, or widen the condition."
+        f"{count} of the new rows do not meet the condition {text or 'where'} of the rows that"
+        " they replace; append them, or widen the condition."
     )

@@ -1,4 +1,4 @@
-"""Dynamic partition overwrite: the partitions that the new rows are of, and no others, go.
+"""Dynamic partition overwrite: replace exactly the partitions that have new rows.
 
 Spec: docs/spec/partitions.md#replacing-partitions
 """
@@ -30,7 +30,7 @@ from colonnade.tableformat.types.conform import conform_batches
 from colonnade.tableformat.write.settings import WriteSettings
 
 OPERATION = "overwrite_partitions"
-"""What history calls it."""
+"""The name of this operation in the history."""
 
 
 def evaluate_replace_partitions(
@@ -40,9 +40,9 @@ def evaluate_replace_partitions(
     job: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that take the place of all rows of their partitions.
+    """Write rows that replace all rows of their partitions.
 
-    Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
     return written_partitions(log, table, write_batches(log.store, table, job, rows, settings), {})
@@ -51,7 +51,7 @@ def evaluate_replace_partitions(
 def written_partitions(
     log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
 ) -> Statement:
-    """The same as a statement on the table as it was when the write was planned."""
+    """Return rows that tasks wrote as such a replacement, on the table as the write was planned."""
     wanted = frozenset(entry.partition or () for entry in added)
     keep = _may_be_replaced(table, wanted)
     gone = []
@@ -72,7 +72,10 @@ def written_partitions(
 
 
 def _may_be_replaced(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
-    """RowSets of the wanted partitions, and of other layouts, of which only the rows tell."""
+    """Return a function that keeps RowSets of the wanted partitions, and of other layouts.
+
+    For a RowSet of another layout only its rows tell.
+    """
     layout = table.partition_layout_id
 
     def keep(bounds: BoundsTable) -> NDArray[np.bool_]:
@@ -86,7 +89,7 @@ def _may_be_replaced(table: TableState, wanted: frozenset[PartitionValues]) -> K
 def _replaced_rows(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, wanted: frozenset[PartitionValues]
 ) -> FrozenBitMap | None:
-    """The rows of a RowSet that are of the wanted partitions; None: all that it has."""
+    """Return the rows of a RowSet that are in the wanted partitions; None means all its rows."""
     fields = table.partition_fields
     if partition_of(rowset.entry)[0] == table.partition_layout_id or not fields:
         return None

@@ -1,12 +1,13 @@
 """Statements that many tasks carried out, such as those of Spark's row-level plans.
 
-Each task reports, as JSON, the rows that it took and the RowSets that it wrote:
+Each task reports as JSON which rows it deleted or moved, and the RowSets that it wrote:
 
     {"rowsets": [...], "deleted": {"7": BITMAP}, "moved": {"7": BITMAP}, "inserted": {"0": BITMAP}}
 
-Rows are taken from RowSets by id. `moved` ones stand among the rows written with other values;
-`inserted` says which of the rows written are new, counted from 0 through the RowSets as listed, by
-the upper 32 bits of their numbers. BITMAP is a portable Roaring bitmap in base64.
+`deleted` and `moved` name rows by RowSet id. Moved rows are among the rows written, with other
+values. `inserted` names the written rows that are new. It counts rows from 0 through the RowSets as
+listed, and its keys are the upper 32 bits of these numbers. BITMAP is a portable Roaring bitmap in
+base64.
 """
 
 from __future__ import annotations
@@ -38,25 +39,25 @@ from colonnade.tableformat.types.arrow_types import arrow_schema
 
 
 def decode_rows(text: object) -> FrozenBitMap:
-    """Row numbers that a task reported. Raises ValueError."""
+    """Decode the row numbers that a task reported. Raises ValueError."""
     try:
         return FrozenBitMap.deserialize(base64.b64decode(str(text), validate=True))
     except (ValueError, IndexError, MemoryError) as error:
-        raise ValueError("a task reported rows that are no bitmap") from error
+        raise ValueError("a task reported rows that are not a bitmap") from error
 
 
 Rows = Annotated[FrozenBitMap, BeforeValidator(decode_rows)]
 
 
 def encode_rows(numbers: NDArray[np.int64]) -> str:
-    """Row numbers as tasks report them."""
+    """Encode row numbers in the form of task reports."""
     rows = BitMap(numbers)
     rows.run_optimize()
     return base64.b64encode(rows.serialize()).decode("ascii")
 
 
 class TaskReport(Model, arbitrary_types_allowed=True):
-    """What one task did. Spec: above."""
+    """What one task did, in the form that the module describes."""
 
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows]
@@ -65,19 +66,19 @@ class TaskReport(Model, arbitrary_types_allowed=True):
 
     @classmethod
     def inserting(cls, rowsets: Iterable[RowSetEntry]) -> TaskReport:
-        """Of a task that only added rows."""
+        """Return the report of a task that only added rows."""
         entries = tuple(rowsets)
         rows = first_numbers(sum(entry.rows for entry in entries))
         return cls.model_construct(rowsets=entries, deleted={}, moved={}, inserted=rows)
 
     @property
     def inserted_count(self) -> int:
-        """How many of the rows that it wrote are new."""
+        """How many of the written rows are new."""
         return sum(len(rows) for rows in self.inserted.values())
 
 
 def decode_report(message: bytes | str) -> TaskReport:
-    """Read what a task reported, validated."""
+    """Decode and validate what a task reported."""
     return TaskReport.model_validate_json(message)
 
 
@@ -89,11 +90,11 @@ def reported_statement(
     read: TableRead,
     keys: Sequence[str] | None = None,
 ) -> Statement:
-    """What tasks did to a table, which all of them read at one epoch, as one statement.
+    """Return what tasks did to a table, which all of them read at one epoch, as one statement.
 
-    `kind` says what it was, and `keys` the columns by which inserted rows were found missing: none
-    where that was decided otherwise, None where it did not matter.
-    Raises InvalidInputError where a row is not the table's.
+    `kind` is the kind of statement. `keys` are the columns by which a task found that an inserted
+    row was missing. It is empty when something else decided that, and None when it did not matter.
+    Raises InvalidInputError for a row that the table does not have.
     """
     deleted = _united(report.deleted for report in reports)
     moved = _united(report.moved for report in reports)
@@ -120,9 +121,10 @@ def found_replacement(
     read: TableRead,
     parameters: Mapping[str, str],
 ) -> Statement:
-    """RowSets that take the place of rows which tasks found where the condition was to `read`.
+    """Return a statement that replaces the rows that tasks found by `added` RowSets.
 
-    Raises InvalidInputError where a row is not the table's.
+    `read` says what the tasks read to evaluate the condition. Raises InvalidInputError for a row
+    that the table does not have.
     """
     return row_statement(
         "overwrite",
@@ -155,7 +157,8 @@ def _united(parts: Iterable[Mapping[int, FrozenBitMap]]) -> dict[int, FrozenBitM
 def _inserted_keys(
     store: ObjectStore, table: TableState, reports: Sequence[TaskReport], columns: TableSchema
 ) -> KeySet:
-    """The distinct keys of the new rows; what has NULL in it equals nothing, and is no key."""
+    """Return the distinct keys of the new rows, without keys that contain NULL, which never
+    match."""
     found = [batch for report in reports for batch in _inserted_rows(store, table, report, columns)]
     rows = pa.Table.from_batches(found, arrow_schema(columns)).drop_null()
     return KeySet.of(rows.group_by(columns.names).aggregate([]), columns)

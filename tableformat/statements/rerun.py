@@ -1,4 +1,4 @@
-"""Evaluating a statement until it can be committed."""
+"""Evaluate a statement until it can be committed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_PAUSE_S = 1.0
 
 
 def pause_before(attempt: int) -> float:
-    """Seconds to wait before a try, counted from 0: random ones, so that rivals fall apart."""
+    """Return the seconds to wait before a try, counted from 0; random, to separate rivals."""
     pause = min(_LONGEST_PAUSE_S, _FIRST_PAUSE_S * 2**attempt) if attempt else 0.0
     return pause * random.uniform(0.5, 1.0)
 
@@ -27,13 +27,12 @@ def pause_before(attempt: int) -> float:
 def commit_statement(
     log: Log, base: Snapshot, evaluate: Callable[[Snapshot], Change | None]
 ) -> tuple[Snapshot, Epoch | None]:
-    """Evaluate a statement on a state and commit it; after a conflict again on the newest one.
+    """Evaluate a statement on a state and commit it; after a conflict, again on the newest state.
 
-    Likewise where retention has removed the state meanwhile.
-
-    Returns the state after it, and its epoch: none where it changes nothing, or its batch has
-    landed before. Raises ConflictError after ten tries with growing pauses, or at once where an
-    epoch is expected, and whatever `evaluate` and `Log.commit` raise.
+    It is also evaluated again when retention has removed the state meanwhile. Returns the state
+    after it, and its epoch. The epoch is None when the statement changes nothing, and when its
+    batch has landed before. Raises ConflictError after ten tries with growing pauses, or at once
+    when the change expects an epoch. Raises whatever `evaluate` and `Log.commit` raise.
     """
     for attempt in range(TRIES):
         if attempt:
@@ -50,7 +49,7 @@ def commit_statement(
                 if last or change.expect_epoch is not None:
                     raise
         except CorruptionError:
-            # No damage where what is missing was removed while it was read.
+            # A missing file is not damage when retention removed it during the read.
             if last or not log.is_removed(base.epoch):
                 raise
     raise AssertionError("unreachable")

@@ -1,7 +1,7 @@
-"""Numbers of rows that one task wrote, which may be more than one bitmap can hold.
+"""Number the rows that one task wrote, which may be more than one bitmap can hold.
 
-They count from 0 through the RowSets as the task lists them. A bitmap holds numbers of 32 bits, so
-each bitmap is a *part*: the numbers whose upper 32 bits are the same, which are the part's key.
+Numbers count from 0 through the RowSets as the task lists them. A bitmap holds 32-bit numbers, so
+each bitmap is one *part*: the numbers whose upper 32 bits are equal to the part's key.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from pyroaring import BitMap, FrozenBitMap
 from colonnade.manifests.commit.rebase.targets import all_rows
 
 PART_ROWS = 2**32
-"""How many numbers one part can hold; tests take fewer."""
+"""How many numbers one part can hold; tests use fewer."""
 
 
 def first_numbers(count: int, part_rows: int = PART_ROWS) -> dict[int, FrozenBitMap]:
-    """The numbers 0 to `count` - 1. Cost: a part is a few ranges, however many numbers it holds."""
+    """Return the numbers 0 to `count` - 1. A part costs a few ranges, whatever its size."""
     starts = range(0, count, part_rows)
     return {part: all_rows(min(part_rows, count - start)) for part, start in enumerate(starts)}
 
@@ -27,7 +27,7 @@ def first_numbers(count: int, part_rows: int = PART_ROWS) -> dict[int, FrozenBit
 def numbers_between(
     parts: Mapping[int, FrozenBitMap], low: int, high: int, part_rows: int = PART_ROWS
 ) -> NDArray[np.int64]:
-    """Those of the numbers that are at least `low` and below `high`, ascending."""
+    """Return the numbers that are at least `low` and below `high`, ascending."""
     found: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     for part in range(low // part_rows, -(-high // part_rows)):
         first = part * part_rows

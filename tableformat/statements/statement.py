@@ -1,7 +1,7 @@
-"""What a statement comes to once it was evaluated on a table.
+"""The result of evaluating a statement on a table.
 
-This is also how Spark's row-level plans end: tasks report row numbers by RowSet and the RowSets
-that they wrote, and `row_statement` makes of them what `Log.commit` takes.
+Spark's row-level plans end here, too: tasks report row numbers by RowSet and the RowSets that they
+wrote, and `row_statement` turns them into what `Log.commit` takes.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 
 @dataclass(frozen=True, slots=True)
 class RowCounts:
-    """What a statement did. `rowsets_touched` are those that lost rows or got other values.
+    """What a statement did.
 
-    Of these, `rowsets_in_place` stayed but for the columns that were set, whose `bytes_in_place`
-    are among the `bytes_written`.
-    `epoch` is the one that it became, the newest known one where it changed nothing, and None in a
-    transaction.
+    `rowsets_touched` are the RowSets with deleted rows or replaced columns. `rowsets_in_place` of
+    them kept all columns that were not set. Writing their new columns took `bytes_in_place`, which
+    `bytes_written` includes. `epoch` is the epoch of the statement. It is the newest known epoch
+    when the statement changed nothing, and None in a transaction.
     """
 
     epoch: int | None = None
@@ -44,7 +44,7 @@ class RowCounts:
     bytes_in_place: int = 0
 
     def metrics(self) -> dict[str, int]:
-        """The same as history shows it: what happened in place only where something did."""
+        """Return the counts for the history; in-place counts only if they are not zero."""
         counts = {name: int(getattr(self, name)) for name in COUNTED}
         return {name: n for name, n in counts.items() if n or not name.endswith("_in_place")}
 
@@ -57,9 +57,9 @@ COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A statement that was evaluated on one table, of which nothing is committed yet.
+    """A statement that was evaluated on one table and is not committed yet.
 
-    With `replaces_all` every row that the table had is deleted, too; its `rows` name none of them.
+    With `replaces_all`, every row of the table is deleted in addition to `rows`.
     """
 
     operation: str
@@ -73,12 +73,12 @@ class Statement:
 
     @property
     def is_empty(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether the statement changes nothing."""
         return not (self.ops or self.rows or self.replaces_all)
 
     @property
     def is_plain(self) -> bool:
-        """Whether it adds rows and looks at none: history then says as much as its counts."""
+        """Whether it only adds rows and reads none, so that history already shows its counts."""
         return not (self.rows or self.reads or self.keys or self.counts.rows_updated)
 
 
@@ -95,10 +95,10 @@ def row_statement(
     inserted: int = 0,
     parameters: Mapping[str, str] | None = None,
 ) -> Statement:
-    """A statement that takes rows from RowSets of a table, adds RowSets, and replaces columns.
+    """Return a statement that deletes rows of RowSets, adds RowSets, and replaces columns.
 
-    Of the rows that are added, `inserted` are new and the others what the rows gone became;
-    `replaced_rows` got other values where they are.
+    Of the added rows, `inserted` are new; the rest are new versions of rows in `gone`.
+    `replaced_rows` rows got other values in place.
     """
     rows, entries = tuple(gone), tuple(added)
     deleted = _count(each for each in rows if each.kind == "delete")
@@ -132,16 +132,17 @@ def _count(gone: Iterable[RowsGone]) -> int:
 def rows_gone(
     log: Log, table: TableState, kind: RowKind, rows: Mapping[int, AbstractBitMap]
 ) -> tuple[RowsGone, ...]:
-    """Row numbers by RowSet id, as tasks report them, as facts about a table.
+    """Turn reported row numbers by RowSet id into deleted or moved rows of a table.
 
-    Raises InvalidInputError for a RowSet that the table does not have, or a row that it lacks.
+    Raises InvalidInputError for a RowSet that the table does not have, and for a row beyond its
+    end.
     """
     live = log.find_rowsets(table, rows.keys())
     for number, each in rows.items():
         if number not in live or (each and each.max() >= live[number].entry.rows):
             raise InvalidInputError(
                 f"Table {table.name!r} has no RowSet {number} with the rows to {kind}; the"
-                " statement was planned on another state of it."
+                " statement was planned on another state of it, so run it again."
             )
     return tuple(RowsGone(table.id, live[n], kind, each) for n, each in rows.items() if each)
 
@@ -153,7 +154,8 @@ def make_change(
     settings: CommitSettings | None = None,
     transaction: str | None = None,
 ) -> Change:
-    """A statement on a table as a change of its own; `transaction` where that is fixed already."""
+    """Return a statement on a table as a change. `transaction` is its id, if it is already
+    fixed."""
     chosen = settings or CommitSettings()
     return Change(
         transaction or new_transaction_id(),
@@ -173,9 +175,9 @@ def make_change(
 def is_done(
     statement: Statement, settings: CommitSettings | None, log: Log, base: Snapshot
 ) -> bool:
-    """Whether a statement on a table of `base` has nothing to commit, not even a batch.
+    """Return whether a statement on a table of `base` has nothing to commit, not even a batch.
 
-    Raises ConflictError where it has not, and the database is at another epoch than it expects.
+    Raises ConflictError when it has nothing to commit, but expects the database at another epoch.
     """
     chosen = settings or CommitSettings()
     if not statement.is_empty or chosen.batch is not None:
@@ -191,9 +193,9 @@ def write_batches(
     batches: Iterable[pa.RecordBatch],
     settings: WriteSettings | None = None,
 ) -> tuple[RowSetEntry, ...]:
-    """Write rows that have the table's columns exactly; nothing is visible before a commit.
+    """Write rows that have exactly the table's columns. No reader sees them before a commit.
 
-    Raises StoreError; then, as after an error of `batches`, what was written is removed.
+    Raises StoreError. After any error, also one of `batches`, what was written is removed.
     """
     with open_writer(store, target_of(table), job, settings or WriteSettings()) as writer:
         for batch in batches:

@@ -1,7 +1,8 @@
-"""UPDATE: rows go and come again with other values, or get these where they are.
+"""UPDATE: write changed rows to new RowSets, or replace columns in place.
 
-Where most rows of a RowSet change, writing the columns that are set is less than writing these rows
-whole; where few change it is more. Which of the two is decided for each RowSet by stored bytes.
+When most rows of a RowSet change, writing only the columns that are set takes fewer bytes than
+writing these rows whole. When few rows change, it takes more. The stored bytes decide for each
+RowSet.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ from colonnade.tableformat.write.replacement import Place, with_values, write_re
 from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_BYTES = 16_384
-"""What a replacement must save: its footer and operation, and one more file for readers to open."""
+"""The bytes that a replacement must save, since it costs a footer, an operation and a file."""
 
 IN_PLACE_ROOM = EPOCH_LIMIT // 2
-"""Bytes of its epoch up to which a statement replaces columns; further RowSets change otherwise."""
+"""The bytes of an epoch up to which a statement replaces columns; further RowSets move rows."""
 
 _OPERATION_BYTES = 512
 _COLUMN_BYTES = 256
-"""What a replacement takes in an epoch at most, and each of its columns."""
+"""The most bytes that a replacement takes in an epoch, and that each of its columns adds."""
 
 INLINE_LIMIT = 64
-"""Replacements that one statement stores in the log at most; more go to files however small."""
+"""The most replacements of a statement that are stored in the log; more are stored as files."""
 
 
 def evaluate_update(
@@ -63,11 +64,12 @@ def evaluate_update(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Give the rows for which `where` is true (None: all) the `values`.
+    """Set the `values` in the rows for which `where` is true (None: all).
 
-    Reads the columns of the condition, then the stretches between cuts that hold such rows, one
-    at a time: all columns where rows move, where columns are replaced these and what they are
-    computed from. Raises InvalidInputError naming the column at fault, CorruptionError, StoreError.
+    Reads the columns of the condition, then the stretches between cuts that hold such rows, one at
+    a time. Reads all columns of rows that move. Where columns are replaced, reads only these and
+    the columns that their values are computed from. Raises InvalidInputError that names the column
+    at fault, CorruptionError, StoreError.
     """
     keep = rowset_filter(table, where)
     rowsets = log.read_rowsets(table, keep)
@@ -100,9 +102,9 @@ def in_place(
     changed: Iterable[tuple[LiveRowSet, int]],
     targets: TableSchema,
 ) -> frozenset[int]:
-    """The RowSets whose columns an update replaces, of those with so many rows to change.
+    """Return which RowSets get replaced columns, given how many rows change in each RowSet.
 
-    Reads the footers of RowSets that may come in question. Raises CorruptionError, StoreError.
+    Reads the footers of possible RowSets. Raises CorruptionError, StoreError.
     """
     columns = [field.id for field in targets.fields]
     if not replaceable(table).issuperset(columns):
@@ -118,7 +120,7 @@ def in_place(
 
 
 def _log_bytes(rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
-    """What a replacement takes in its epoch at most."""
+    """Return the most bytes that a replacement takes in its epoch."""
     every = count == rowset.entry.rows
     bitmap = 0 if every else min(LIMITS.inline_bytes, 2 * count + 64) * 4 // 3
     return _OPERATION_BYTES + _COLUMN_BYTES * len(columns) + bitmap
@@ -127,19 +129,19 @@ def _log_bytes(rowset: LiveRowSet, count: int, columns: Sequence[int]) -> int:
 def _is_cheaper(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, count: int, columns: Sequence[int]
 ) -> bool:
-    """Whether whole columns take fewer bytes than so many rows with all their columns."""
+    """Return whether whole columns take fewer bytes than `count` rows with all their columns."""
     entry = rowset.entry
     rows_cost = (entry.byte_count - entry.footer.length) * count // entry.rows
     if rows_cost <= IN_PLACE_BYTES:
         return False
     stored, found = ColumnSegments(store, table.prefix, entry).stored_bytes(columns)
-    # What was added later has no bytes yet, and may take as many as other columns do.
+    # A column that was added later has no bytes yet. It is assumed to be of average size.
     missing = (len(columns) - found) * entry.byte_count // len(table.schema.fields)
     return stored + missing + IN_PLACE_BYTES < rows_cost
 
 
 def replacement_options(target: Target, count: int, settings: WriteSettings | None) -> WriteOptions:
-    """How a statement that replaces columns of `count` RowSets writes them."""
+    """Return the options for a statement that replaces columns of `count` RowSets."""
     schema, filtered = target.table_schema, target.bloom_columns
     options = write_options(schema, target.sort_key, settings or WriteSettings(), filtered)
     return options if count <= INLINE_LIMIT else replace(options, inline_bytes=0)
@@ -160,7 +162,7 @@ def _replace(
     values: Assignments,
     options: WriteOptions,
 ) -> ReplaceColumn:
-    """Write the columns of a RowSet that an update sets. Raises as `evaluate_update`."""
+    """Write the columns of a RowSet that an update sets. Raises the errors of `evaluate_update`."""
     numbers = selected_numbers(place.store, table, selection)
     rowset, fields = selection.rowset, values.targets.fields
     stretches = _stretches(place.store, table, rowset, values, numbers)
@@ -174,7 +176,7 @@ def _stretches(
     values: Assignments,
     numbers: NDArray[np.int64],
 ) -> Iterator[list[pa.Array]]:
-    """The columns that are set, as storage holds them, with new values in the rows `numbers`."""
+    """Yield the columns that are set as storage arrays, with new values in the rows `numbers`."""
     targets = values.targets
     read = set(values.column_ids)
     if len(numbers) < rowset.entry.rows:

@@ -1,11 +1,12 @@
-"""An UPDATE whose new values another engine computes: what its tasks do with them.
+"""Run the tasks of an UPDATE whose new values another engine computes.
 
-The engine hands each task the rows to change of whole RowSets, ordered by RowSet and row:
+The engine passes each task the changed rows of whole RowSets, ordered by RowSet and row:
 
     RowSet long, row long, then the new values of the job's columns, in their order
 
-A task replaces columns, or writes rows again with all columns, as the driver decided for each
-RowSet (`in_place`); what it does not get it reads itself. Nothing is visible before the commit.
+For each RowSet the driver has decided (`in_place`) whether the task replaces columns or writes the
+rows again with all columns. The task reads the other columns itself. No reader sees anything before
+the commit.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from colonnade.tableformat.write.replacement import Place, with_values, write_re
 
 
 class ChangedRowSet(Model):
-    """A RowSet of which so many rows change; `in_place`: its columns are replaced."""
+    """A RowSet with `count` rows to change; with `in_place`, its columns are replaced."""
 
     id: RowSetNumber
     epoch: Count
@@ -54,7 +55,8 @@ class ChangedRowSet(Model):
 
 
 class UpdateJob(Model):
-    """One statement; the same value for every task. `columns` are the ids of those that are set."""
+    """One UPDATE statement; the same value for every task. `columns` are the ids of the set
+    columns."""
 
     write: WriteJob
     columns: tuple[ColumnNumber, ...]
@@ -68,9 +70,9 @@ class UpdateJob(Model):
 
 
 class UpdateReport(Model):
-    """What a task did: RowSets that it wrote, rows that moved to them, columns replaced.
+    """What a task did: RowSets that it wrote, rows that moved to them, and replaced columns.
 
-    `moved` has BITMAPs as in `reported.py`.
+    `moved` has bitmaps in the form of `reported.py`.
     """
 
     rowsets: tuple[RowSetEntry, ...]
@@ -81,10 +83,11 @@ class UpdateReport(Model):
 def run_update(
     job: UpdateJob, batches: Iterable[pa.RecordBatch], store: ObjectStore | None = None
 ) -> UpdateReport:
-    """Do one task's share. Holds about a block of all columns, and the values of a RowSet's rows.
+    """Run one task's share. Holds about a block of all columns, and the new values of one RowSet.
 
-    Raises InvalidInputError naming the column for a value that it cannot hold, ConflictError where
-    other rows come than were counted, CorruptionError, StoreError; RowSets are then removed.
+    Raises InvalidInputError that names the column for a value that it cannot hold. Raises
+    ConflictError when the engine passes other rows than were counted. Raises CorruptionError,
+    StoreError. After any error the written RowSets are removed.
     """
     task = _Task(job, _Feed(batches), store or open_store(job.write.url))
     rowsets = write_rows(job.write, task.run(), task.store)
@@ -92,14 +95,14 @@ def run_update(
 
 
 class _Feed:
-    """The rows that a task gets, taken RowSet by RowSet."""
+    """The rows that a task receives, taken RowSet by RowSet."""
 
     def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
         self._batches = iter(batches)
         self._batch: pa.RecordBatch | None = None
 
     def next_rowset(self) -> int | None:
-        """The RowSet of the next row; None at the end."""
+        """Return the RowSet of the next row; None at the end."""
         while self._batch is None or not self._batch.num_rows:
             self._batch = next(self._batches, None)
             if self._batch is None:
@@ -107,7 +110,7 @@ class _Feed:
         return int(self._batch.column(0)[0].as_py())
 
     def take(self, rowset: int, end: int) -> tuple[NDArray[np.int64], list[pa.RecordBatch]]:
-        """The next rows of a RowSet that stand before row `end`: their numbers, and all of them."""
+        """Remove the next rows of a RowSet before row `end`; return their numbers and batches."""
         numbers: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
         taken: list[pa.RecordBatch] = []
         while self.next_rowset() == rowset:
@@ -124,7 +127,7 @@ class _Feed:
 
 
 class _Task:
-    """One task's share of a statement; `replaced` and `moved` grow while it runs."""
+    """One task's share of a statement. `replaced` and `moved` grow while it runs."""
 
     def __init__(self, job: UpdateJob, feed: _Feed, store: ObjectStore) -> None:
         self.store = store
@@ -139,7 +142,7 @@ class _Task:
         self._options = replacement_options(write.target, count, write.settings)
 
     def run(self) -> Iterator[pa.RecordBatch]:
-        """Yields the rows that move, with all columns of the table."""
+        """Yield the rows that move, with all columns of the table."""
         while (number := self._feed.next_rowset()) is not None:
             rowset = self._rowsets.get(number)
             if rowset is None:
@@ -158,7 +161,8 @@ class _Task:
         self.replaced.append(done)
 
     def _stretches(self, rowset: ChangedRowSet, changed: BitMap) -> Iterator[Sequence[pa.Array]]:
-        """The columns that are set, cut by cut; `changed` gets the rows with new values."""
+        """Yield the columns that are set, stretch by stretch; `changed` collects the changed
+        rows."""
         for first, end, old in self._old(rowset):
             numbers, rows = self._feed.take(rowset.id, end)
             changed.update(numbers)
@@ -172,7 +176,7 @@ class _Task:
             raise other_rows_error(self._job, rowset.id)
 
     def _old(self, rowset: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
-        """Every stretch between two cuts, with the values that may stay."""
+        """Yield every stretch between two cuts, with its old values unless all rows change."""
         if rowset.count == rowset.entry.rows:
             cuts = cut_rows(rowset.entry)
             yield from ((first, end, None) for first, end in pairwise(cuts))
@@ -183,7 +187,7 @@ class _Task:
             yield first, first + batch.num_rows, to_storage(batch, targets)
 
     def _values(self, rows: Sequence[pa.RecordBatch]) -> list[pa.Array]:
-        """New values as storage holds them."""
+        """Return the new values as storage arrays."""
         return to_storage(self._conformed(rows), self._job.targets)
 
     def _conformed(self, rows: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
@@ -209,8 +213,9 @@ class _Task:
 
 
 def other_rows_error(job: UpdateJob, rowset: int) -> ConflictError:
-    """The error of a statement that evaluated its condition twice, and not to the same."""
+    """Return the error of a statement whose condition selected other rows when evaluated again."""
     return ConflictError(
-        f"Other rows of RowSet {rowset} of table {job.write.target.name!r} met the condition than"
-        " when they were counted: what it reads beside the table has changed; repeat the statement."
+        f"The condition selected other rows of RowSet {rowset} of table"
+        f" {job.write.target.name!r} than when they were counted: other data that it reads has"
+        " changed; repeat the statement."
     )

@@ -1,4 +1,4 @@
-"""UPSERT: rows replace those with the same key, and are added where there are none."""
+"""UPSERT: replace rows that have the same key, and add the other rows."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def evaluate_upsert(
     job: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that take the place of those with the same values in the columns `on`.
+    """Write rows that replace the rows with the same values in the columns `on`.
 
-    Where several rows of the table have a key, each of them becomes the new row. Holds `data` in
-    memory; reads the key columns of RowSets and blocks whose bounds the keys meet. Raises
-    NotFoundError or InvalidInputError naming the column at fault, also for a key that is NULL or
-    stands in two rows; CorruptionError, StoreError.
+    When several rows of the table have one key, each of them becomes the new row. Holds `data` in
+    memory. Reads the key columns of RowSets and blocks whose bounds allow one of the keys. Raises
+    NotFoundError or InvalidInputError that names the column at fault, or a key that is NULL or
+    occurs in two rows. Raises CorruptionError, StoreError.
     """
     source = _conformed(data, table)
     keys = KeySet.of(source, key_columns(on, table.schema))
@@ -66,7 +66,7 @@ def evaluate_upsert(
 
 
 def _conformed(data: pa.Table, table: TableState) -> pa.Table:
-    # A column left out would become NULL in rows that are there.
+    # A missing column would overwrite existing values with NULL.
     policy = text_policy(table.properties)
     parts = list(conform_batches(record_batches(data), table.schema, policy, complete=True))
     return pa.Table.from_batches(parts, arrow_schema(table.schema))
@@ -75,7 +75,7 @@ def _conformed(data: pa.Table, table: TableState) -> pa.Table:
 def _find(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, keys: KeySet
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The live rows with one of the keys, and for each the row of the source that has it."""
+    """Return the live rows that have one of the keys, and the source row of each."""
     rows: list[NDArray[np.int64]] = [np.zeros(0, np.int64)]
     found = list(rows)
     for first_row, batch in read_keys(store, table.prefix, rowset.entry, keys):

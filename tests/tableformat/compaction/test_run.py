@@ -342,7 +342,7 @@ def test_no_room_among_temporary_files_is_said(monkeypatch: pytest.MonkeyPatch) 
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(pa.ipc, "new_stream", full)
-    with pytest.raises(StoreError, match="'t' needs room among temporary files.*No space left"):
+    with pytest.raises(StoreError, match="'t' needs space in the temporary folder.*No space left"):
         run_job(job, table._location.store)
 
 
