@@ -1,1 +1,1 @@
-"""Many entries at once, as NumPy arrays and as bytes: bounds, entry blocks and segments. Pure."""
+"""Many entries as NumPy arrays and as bytes: bounds, entry blocks and entry segments. Pure."""

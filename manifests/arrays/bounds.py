@@ -1,7 +1,7 @@
-"""Bounds of many things at once, as arrays: what pruning looks at.
+"""Bounds of many things as arrays, for pruning.
 
-The same table describes checkpoint segments, RowSets and blocks, so that one vectorised
-evaluation of a predicate prunes all three.
+The same table describes checkpoint segments, RowSets and blocks, so that one vectorised evaluation
+of a predicate prunes all three. "Thing" means any of them here.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from colonnade.manifests.model.statistics import Bound, bound_kinds, decode_boun
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """One column of a `BoundsTable`; all arrays have one element a row of it.
+    """One column of a `BoundsTable`. Every array has one element for each row of the table.
 
-    `low` and `high` are int64 or float64, or object arrays of int, str or bytes; where `known`
-    is false they hold any value and mean nothing. Bounds never cover NULL or NaN.
+    `low` and `high` are int64 or float64 arrays, or object arrays of int, str or bytes. Where
+    `known` is false, they hold arbitrary values. Bounds never cover NULL or NaN. `nulls` and `nans`
+    are -1 where the number is unknown.
     """
 
     low: NDArray[np.generic]
@@ -34,7 +35,7 @@ class Bounds:
     nans: NDArray[np.int64]
 
     def take(self, indexes: NDArray[np.int64]) -> Bounds:
-        """Those of the things at these indexes."""
+        """Return the bounds of the things at these indexes."""
         return Bounds(
             self.low[indexes],
             self.high[indexes],
@@ -45,15 +46,16 @@ class Bounds:
 
 
 Members = Callable[[NDArray[np.int64], Sequence[Bound]], NDArray[np.bool_]]
-"""Of some things, by index: whether each may hold one of some values."""
+"""Takes indexes of things and some values. Returns for each thing whether it may hold a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundsTable:
-    """Row counts and column bounds of `len(rows)` things. A column that is absent is unknown.
+    """Row counts and column bounds of `len(rows)` things.
 
-    So are the `partitions` where they are absent; only RowSets have any. Columns with `members` can
-    be asked for single values, too; only blocks have any.
+    Nothing is known about a column that is absent from `columns`, or about partitions if
+    `partitions` is None. Only RowSets have partitions. Columns in `members` can also be asked for
+    single values. Only blocks have members.
     """
 
     rows: NDArray[np.int64]
@@ -62,13 +64,13 @@ class BoundsTable:
     members: Mapping[int, Members] = field(default_factory=dict)
 
     def take(self, indexes: NDArray[np.int64]) -> BoundsTable:
-        """Those of some blocks at these indexes, without members."""
+        """Return the bounds of the blocks at these indexes, without members."""
         columns = {column: bounds.take(indexes) for column, bounds in self.columns.items()}
         return BoundsTable(self.rows[indexes], columns)
 
 
 Keep = Callable[[BoundsTable], NDArray[np.bool_]]
-"""Says of many things at once which may matter."""
+"""Takes a `BoundsTable`. Returns for each thing whether it may have rows that a query needs."""
 
 
 def bounds_table(
@@ -78,10 +80,10 @@ def bounds_table(
     name: Callable[[int], str],
     partitions: Partitions | None = None,
 ) -> BoundsTable:
-    """Arrange statistics by column. A column that some of the things lack is unknown there.
+    """Arrange statistics by column. Bounds are unknown where a thing has no statistics.
 
-    Columns that the schema does not have are left out. Raises CorruptionError for a bound that
-    its column cannot have; `name` says what the thing of an index is called.
+    Columns that are not in the schema are left out. Raises CorruptionError for a bound that does
+    not fit its column; `name` returns the name of the thing at an index, for the message.
     """
     known = {column for each in statistics for column in each}
     return BoundsTable(
@@ -112,14 +114,17 @@ def _column_bounds(
                 f" {error.message}"
             ) from error
     known = np.array([bound is not None for bound in low])
-    # Without statistics nothing is known about NULL either: -1 stands for "any number".
+    # Without statistics the number of NULLs is unknown too, which -1 says.
     nulls = np.array([-1 if s is None else s.nulls for s in statistics], dtype=np.int64)
     nans = np.array([-1 if s is None else s.nans for s in statistics], dtype=np.int64)
     return Bounds(bound_array(low), bound_array(high), known, nulls, nans)
 
 
 def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bounds:
-    """One column of several tables of these lengths, one after another; None: unknown there."""
+    """Concatenate the bounds of one column from several tables. None: the column is unknown there.
+
+    `lengths` are the numbers of rows of the tables.
+    """
     unknown = [np.full(length, -1, np.int64) for length in lengths]
     none = np.zeros(0, np.int64)
     values: dict[str, list[Bound | None]] = {"low": [], "high": []}
@@ -143,7 +148,7 @@ def concat_bounds(parts: Sequence[Bounds | None], lengths: Sequence[int]) -> Bou
 def bound_array(values: Sequence[Bound | None]) -> NDArray[np.generic]:
     """Pack bounds into the narrowest array that holds them exactly; None becomes any value.
 
-    Raises CorruptionError for bounds that no order compares.
+    Raises CorruptionError for bounds of types that cannot be compared.
     """
     present = [v for v in values if v is not None]
     if all(isinstance(v, int) and -(2**63) <= v < 2**63 for v in present):

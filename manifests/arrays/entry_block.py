@@ -1,7 +1,7 @@
-"""Entries of many RowSets as arrays: what a segment holds in memory.
+"""Entries of many RowSets as arrays: the form of a segment in memory.
 
-A `LiveRowSet` is made of one row only when it is asked for, so a table of a million RowSets is
-pruned and counted without a million objects.
+A `LiveRowSet` is made only on demand. A table of a million RowSets is therefore pruned and counted
+without a million objects.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ NUMBERS = (
     *("ids", "epochs", "places", "rows", "bytes", "cuts", "footer_lengths", "footer_crc32cs"),
     *("schema_ids", "partition_layout_ids", "sort_order_ids", "unsynced"),
 )
-"""The numbers of an entry. `places` indexes PLACES; `cuts` is 0 where cuts are irregular."""
+"""The numbers of an entry. `places` are indexes into PLACES. `cuts` is 0 for irregular cuts."""
 
 
 class Entries(Protocol):
-    """Some RowSets of one table; every array has one element for each."""
+    """Some RowSets of one table. Every array has one element for each RowSet."""
 
     @property
     def ids(self) -> Integers:
@@ -40,11 +40,11 @@ class Entries(Protocol):
 
     @property
     def epochs(self) -> Integers:
-        """The epochs that added them."""
+        """The epochs that added the RowSets."""
 
     @property
     def rows(self) -> Integers:
-        """Rows as stored."""
+        """The numbers of stored rows."""
 
     @property
     def byte_counts(self) -> Integers:
@@ -52,30 +52,30 @@ class Entries(Protocol):
 
     @property
     def deleted(self) -> Integers:
-        """Rows that the deletion vector deletes."""
+        """The numbers of rows that deletion vectors delete."""
 
     def bounds(self) -> BoundsTable:
-        """What pruning looks at."""
+        """Return the bounds and partitions for pruning."""
 
     def partitions(self) -> Partitions:
-        """The partitions of the RowSets."""
+        """Return the partitions of the RowSets."""
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
-        """The RowSets at these indexes."""
+        """Return the RowSets at these indexes."""
 
     def object_ids(self) -> list[str]:
-        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedEntries:
-    """The RowSets of a table that are in memory one by one already."""
+    """The RowSets of a table that are single values in the state already."""
 
     table: TableState
 
     @property
     def rowsets(self) -> Sequence[LiveRowSet]:
-        """The RowSets, in the order of their ids."""
+        """The RowSets, ordered by id."""
         return self.table.rowsets.added
 
     @property
@@ -85,12 +85,12 @@ class AddedEntries:
 
     @property
     def epochs(self) -> Integers:
-        """The epochs that added them."""
+        """The epochs that added the RowSets."""
         return np.array([r.epoch for r in self.rowsets], np.int64)
 
     @property
     def rows(self) -> Integers:
-        """Rows as stored."""
+        """The numbers of stored rows."""
         return np.array([r.entry.rows for r in self.rowsets], np.int64)
 
     @property
@@ -100,11 +100,11 @@ class AddedEntries:
 
     @property
     def deleted(self) -> Integers:
-        """Rows that the deletion vector deletes."""
+        """The numbers of rows that deletion vectors delete."""
         return np.array([r.entry.rows - r.row_count for r in self.rowsets], np.int64)
 
     def bounds(self) -> BoundsTable:
-        """What pruning looks at. Raises CorruptionError naming table, column and RowSet."""
+        """Return the bounds for pruning. Raises CorruptionError naming table, column and RowSet."""
         return bounds_table(
             [r.entry.statistics for r in self.rowsets],
             [r.entry.rows for r in self.rowsets],
@@ -114,15 +114,15 @@ class AddedEntries:
         )
 
     def partitions(self) -> Partitions:
-        """The partitions of the RowSets."""
+        """Return the partitions of the RowSets."""
         return partitions_of(rowset.entry for rowset in self.rowsets)
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
-        """The RowSets at these indexes."""
+        """Return the RowSets at these indexes."""
         return [self.rowsets[index] for index in indexes.tolist()]
 
     def object_ids(self) -> list[str]:
-        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
         vectors = [r.vector.object for r in self.rowsets if r.vector is not None]
         replaced = [e.object for r in self.rowsets for e in r.entry.replacements or ()]
         return [*(r.entry.object for r in self.rowsets), *vectors, *replaced]
@@ -130,9 +130,10 @@ class AddedEntries:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EntryBlock:
-    """RowSets as arrays. `objects` has 16 bytes a row.
+    """RowSets as arrays. `objects` has 16 bytes for each RowSet.
 
-    What few of them have is kept by row: `irregular_cuts`, `data`, `vectors`, `replacements`.
+    Four mappings hold values that few RowSets have, by index: `irregular_cuts`, `data`, `vectors`,
+    `replacements`.
     """
 
     numbers: Mapping[str, Integers]
@@ -154,12 +155,12 @@ class EntryBlock:
 
     @property
     def epochs(self) -> Integers:
-        """The epochs that added them."""
+        """The epochs that added the RowSets."""
         return self.numbers["epochs"]
 
     @property
     def rows(self) -> Integers:
-        """Rows as stored."""
+        """The numbers of stored rows."""
         return self.numbers["rows"]
 
     @property
@@ -174,23 +175,23 @@ class EntryBlock:
 
     @property
     def deleted(self) -> Integers:
-        """Rows that the deletion vector deletes."""
+        """The numbers of rows that deletion vectors delete."""
         counts = np.zeros(len(self), np.int64)
         for row, vector in self.vectors.items():
             counts[row] = vector.cardinality
         return counts
 
     def bounds(self) -> BoundsTable:
-        """What pruning looks at."""
+        """Return the bounds and partitions for pruning."""
         columns: dict[int, Bounds] = {c: s.bounds() for c, s in self.columns.items()}
         return BoundsTable(self.rows, columns, self.partitioned)
 
     def partitions(self) -> Partitions:
-        """The partitions of the RowSets."""
+        """Return the partitions of the RowSets."""
         return self.partitioned
 
     def live(self, indexes: Integers) -> list[LiveRowSet]:
-        """The RowSets at these indexes."""
+        """Return the RowSets at these indexes."""
         rows = indexes.tolist()
         numbers = zip(*(self.numbers[name][indexes].tolist() for name in NUMBERS), strict=True)
         objects = self.objects[indexes].tobytes().hex()
@@ -219,13 +220,13 @@ class EntryBlock:
         return found
 
     def object_ids(self) -> list[str]:
-        """The ids of the RowSets' objects and of their deletion vectors', in no order."""
+        """Return the ids of all objects of the RowSets and their deletion vectors, in no order."""
         replaced = (each.object for found in self.replacements.values() for each in found)
         vectors = (vector.object for vector in self.vectors.values())
         return [*object_ids(self.objects), *vectors, *replaced]
 
     def take(self, rows: Integers) -> EntryBlock:
-        """The entries at these indexes, in this order."""
+        """Return the entries at these indexes, in this order."""
         place = {int(old): new for new, old in enumerate(rows)} if self._sparse else {}
         return EntryBlock(
             {name: array[rows] for name, array in self.numbers.items()},
@@ -248,7 +249,7 @@ class EntryBlock:
         vectors: Mapping[int, DeletionVectorEntry],
         replaced: Mapping[int, Sequence[ReplaceColumn]],
     ) -> EntryBlock:
-        """The entries that are left, by what became of the RowSets since the block was written."""
+        """Return the live entries after later changes to the RowSets of this block."""
         block = self
         if dropped:
             ranges = np.array(dropped, np.int64)
@@ -263,7 +264,7 @@ class EntryBlock:
         return block._replaced(replaced) if replaced else block
 
     def _replaced(self, replaced: Mapping[int, Sequence[ReplaceColumn]]) -> EntryBlock:
-        """The same after columns were replaced; the RowSets concerned come last."""
+        """Return the entries after columns were replaced. The changed RowSets come last."""
         found = np.isin(self.ids, np.fromiter(replaced, np.int64, len(replaced)))
         if not found.any():
             return self
@@ -271,12 +272,12 @@ class EntryBlock:
             replace(rowset, entry=with_replacements(rowset.entry, replaced[rowset.id]))
             for rowset in self.live(np.flatnonzero(found))
         ]
-        others = [] if found.all() else [self.take(np.flatnonzero(~found))]
-        return concat_blocks([*others, block_of(changed)])
+        unchanged = [] if found.all() else [self.take(np.flatnonzero(~found))]
+        return concat_blocks([*unchanged, block_of(changed)])
 
 
 def object_ids(objects: NDArray[np.uint8]) -> list[str]:
-    """Object ids that are given as rows of 16 bytes."""
+    """Return object ids as text, from rows of 16 bytes."""
     digits = objects.tobytes().hex()
     return [digits[at : at + 32] for at in range(0, len(digits), 32)]
 
@@ -313,7 +314,7 @@ def block_of(rowsets: Sequence[LiveRowSet]) -> EntryBlock:
 
 
 def concat_blocks(blocks: Sequence[EntryBlock]) -> EntryBlock:
-    """The entries of several blocks, one after another. Requires: at least one block."""
+    """Concatenate the entries of several blocks. Requires: at least one block."""
     if len(blocks) == 1:
         return blocks[0]
     starts = np.cumsum([0, *map(len, blocks)]).tolist()

@@ -1,4 +1,4 @@
-"""The RowSets of a table that a query may need, made into objects one by one."""
+"""The RowSets of a table that a query may need. Each is made into an object on demand."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 
 
 class EntryTable(Sequence[LiveRowSet]):
-    """RowSets in the order of their ids. The arrays have one element for each."""
+    """RowSets, ordered by id. Every array has one element for each RowSet."""
 
     ids: Integers
     """RowSet ids, ascending."""
     rows: Integers
-    """Rows as stored, deleted ones included."""
+    """The numbers of stored rows, including deleted ones."""
     deleted: Integers
-    """Rows that the deletion vector deletes."""
+    """The numbers of rows that deletion vectors delete."""
     byte_counts: Integers
     """Stored bytes."""
 
     def __init__(self, parts: Sequence[Entries], keep: Keep | None = None) -> None:
-        """Prune `parts` by `keep` and put what is left in order."""
+        """Prune `parts` with `keep`, and order the remaining RowSets by id."""
         self._parts: tuple[Entries, ...] = tuple(parts)
         self._chosen = [_kept(part, keep) for part in parts]
         ids = _join([part.ids[rows] for part, rows in zip(parts, self._chosen, strict=True)])
@@ -41,7 +41,7 @@ class EntryTable(Sequence[LiveRowSet]):
         self._row = _join(self._chosen)[self._order]
 
     def _arranged(self, arrays: Iterable[Integers]) -> Integers:
-        """What was chosen of an array of each part, in the order of the ids."""
+        """Select the chosen elements of an array of each part, ordered by RowSet id."""
         parts = zip(arrays, self._chosen, strict=True)
         return _join([array[rows] for array, rows in parts])[self._order]
 
@@ -49,45 +49,45 @@ class EntryTable(Sequence[LiveRowSet]):
         return len(self.ids)
 
     def __getitem__(self, index: int) -> LiveRowSet:  # type: ignore[override]
-        """One RowSet, made anew at each call. Slices are for the arrays."""
+        """Return one RowSet, a new object at each call. Use the arrays instead of slices."""
         part = self._parts[int(self._part[index])]
         return part.live(np.array([self._row[index]]))[0]
 
     @cached_property
     def epochs(self) -> Integers:
-        """The epochs that added them."""
+        """The epochs that added the RowSets."""
         return self._arranged(part.epochs for part in self._parts)
 
     def __iter__(self) -> Iterator[LiveRowSet]:
         return iter(self.to_list())
 
     def bounds(self, column: int) -> Bounds:
-        """What the log knows of a column, in the same order."""
+        """Return the bounds of a column, ordered by RowSet id."""
         parts = [part.bounds().columns.get(column) for part in self._parts]
         lengths = [len(part.ids) for part in self._parts]
         return concat_bounds(parts, lengths).take(self._kept_places())
 
     def partitions(self) -> Partitions:
-        """Their partitions, in the same order."""
+        """Return the partitions of the RowSets, ordered by RowSet id."""
         whole = concat_partitions([part.partitions() for part in self._parts])
         return whole.take(self._kept_places())
 
     def _kept_places(self) -> Integers:
-        """Where they stand among the RowSets of all parts, one part after another."""
+        """Return the indexes of the RowSets in the concatenation of all parts."""
         starts = np.cumsum([0, *(len(part.ids) for part in self._parts[:-1])])
         kept = _join([s + rows for s, rows in zip(starts, self._chosen, strict=False)])
         return kept[self._order]
 
     def object_ids(self) -> list[str]:
-        """The ids of the objects of all RowSets, pruned ones too, and of their deletion vectors."""
+        """Return the ids of all objects of all RowSets (pruned ones too) and their vectors."""
         return [name for part in self._parts for name in part.object_ids()]
 
     def to_list(self) -> list[LiveRowSet]:
-        """All of them, made at once."""
+        """Return all RowSets. Cheaper than one call for each."""
         return self.at(np.arange(len(self)))
 
     def at(self, indexes: Integers) -> list[LiveRowSet]:
-        """Those at these indexes, made at once."""
+        """Return the RowSets at these indexes. Cheaper than one call for each."""
         rowsets: list[LiveRowSet | None] = [None] * len(indexes)
         for number, part in enumerate(self._parts):
             places = np.flatnonzero(self._part[indexes] == number)

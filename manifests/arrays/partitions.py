@@ -1,4 +1,4 @@
-"""Which partitions many RowSets are of, as arrays: each partition once, however many have it.
+"""The partitions of many RowSets as arrays. Each distinct partition is stored once.
 
 Spec: docs/spec/partitions.md
 """
@@ -22,7 +22,7 @@ NO_PARTITION: PartitionKey = (0, ())
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Partitions:
-    """The partitions of RowSets in a row: RowSet i is of `keys[index[i]]`."""
+    """The partitions of a list of RowSets: RowSet i has the partition `keys[index[i]]`."""
 
     keys: tuple[PartitionKey, ...]
     index: Integers
@@ -31,28 +31,28 @@ class Partitions:
         return len(self.index)
 
     def take(self, rows: Integers) -> Partitions:
-        """Those of the RowSets at these indexes; keys that none of them has go."""
+        """Return the partitions of the RowSets at these indexes, without unused keys."""
         used, index = np.unique(self.index[rows], return_inverse=True)
         keys = tuple(self.keys[each] for each in used.tolist())
         return Partitions(keys, index.reshape(-1).astype(np.int64))
 
     def where(self, test: Callable[[PartitionKey], bool]) -> NDArray[np.bool_]:
-        """Which RowSets are of a partition that passes a test, made once for each partition."""
+        """Return for each RowSet whether its partition passes a test. Cost: one test a key."""
         return np.array([test(key) for key in self.keys], np.bool_)[self.index]
 
 
 def partition_of(entry: RowSetEntry) -> PartitionKey:
-    """The partition of a RowSet."""
+    """Return the partition of a RowSet."""
     return entry.partition_layout_id, entry.partition or ()
 
 
 def partitions_of(entries: Iterable[RowSetEntry]) -> Partitions:
-    """The partitions of some RowSets."""
+    """Return the partitions of some RowSets."""
     return _numbered([partition_of(entry) for entry in entries])
 
 
 def concat_partitions(parts: Sequence[Partitions]) -> Partitions:
-    """Those of several lists of RowSets, one after another."""
+    """Concatenate the partitions of several lists of RowSets."""
     keys = _numbered([key for part in parts for key in part.keys])
     starts = np.cumsum([0, *(len(part.keys) for part in parts)]).tolist()
     places = zip(starts, parts, strict=False)

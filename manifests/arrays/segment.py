@@ -1,6 +1,6 @@
-"""Segments: many entries in one sealed JSON object of arrays, read only when needed. Pure.
+"""Entry segments: many entries in one sealed JSON object of arrays. Pure.
 
-Spec: docs/spec/checkpoint.md#segments
+A reader loads a segment only when it is needed. Spec: docs/spec/checkpoint.md#segments
 """
 
 from __future__ import annotations
@@ -80,10 +80,10 @@ class StatisticsVectors(Model):
 
 
 class SegmentBody(Model):
-    """What a segment stores; arrays have `count` elements, maps are keyed by element.
+    """The stored form of a segment. Arrays have `count` elements. Keys of maps are indexes.
 
-    `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names: ids are then
-    consecutive from the one that the fold gives it, and the epoch is the operation's own.
+    `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names. The ids are
+    then consecutive from the id that the fold gives, and the epoch is that of the operation.
     """
 
     format_version: Literal[1] = 1
@@ -112,7 +112,7 @@ class SegmentBody(Model):
 
 
 def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
-    """Write a block as a segment; without ids and epochs for an `add_rowsets` operation."""
+    """Write a block as a segment, without ids and epochs if an `add_rowsets` operation names it."""
     names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
     numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
     partitions, index = block.partitioned.keys, block.partitioned.index
@@ -134,7 +134,7 @@ def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
 
 
 def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentEntry:
-    """What the log says about a segment whose bytes are `data`."""
+    """Return the entry for the log of a segment whose bytes are `data`."""
     summaries = {c: s.summary(block.rows) for c, s in block.columns.items()}
     return SegmentEntry(
         object=object_id,
@@ -150,8 +150,8 @@ def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentE
 def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -> EntryBlock:
     """Read a segment of a table.
 
-    Raises CorruptionError when it is not the one that `ref` means, or is malformed;
-    UnsupportedFormatError when it comes from a newer version.
+    Raises CorruptionError if the segment is not the one that `ref` names, or is malformed;
+    UnsupportedFormatError if a newer version wrote it.
     """
     verify(data, ref.segment.check, name)
     body = decode_model(SegmentBody, data, name)
@@ -159,7 +159,8 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
     if body.segment != table.id or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
     vectors: dict[str, IntegerVector | None] = {n: getattr(body, n) for n in NUMBERS}
-    # First, because it has no short form: a forged count must not take the memory.
+    # Objects are decoded first, because their length must match the count: a forged count must not
+    # use up the memory.
     objects = decode_objects(body.objects, count, name)
     if ref.epoch is not None:
         first = np.arange(ref.first_id, ref.first_id + count, dtype=np.int64)
@@ -182,7 +183,7 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
 
 
 def decode_segment_objects(data: bytes, segment: SegmentEntry, name: str) -> list[str]:
-    """The ids of the objects that a segment names, its RowSets and their vectors, and no more.
+    """Return the ids of the objects that a segment names: RowSets, replacements and vectors.
 
     Raises CorruptionError, UnsupportedFormatError.
     """
@@ -206,7 +207,7 @@ def _decode_between(
     values = decode_integers(vector, count, name)
     low, high = limits
     if int(values.min()) < low or int(values.max()) > high:
-        raise CorruptionError(f"{name} is malformed: not all are between {low} and {high}.")
+        raise CorruptionError(f"{name} is malformed: not all values are between {low} and {high}.")
     return values
 
 
@@ -220,7 +221,7 @@ def _decode_partitions(
             raise CorruptionError(f"{name} is malformed: partitions of its entries are missing.")
         return Partitions((NO_PARTITION,), np.zeros(count, np.int64))
     index = _decode_between(vector, (0, len(values) - 1), count, f"{name}: partition_indexes")
-    # Equal values of two layouts are two partitions.
+    # The same values in two layouts are two partitions.
     used, numbers = np.unique(layouts * len(values) + index, return_inverse=True)
     keys = tuple((code // len(values), values[code % len(values)]) for code in used.tolist())
     for layout, each in keys:
@@ -232,7 +233,7 @@ def _decode_partitions(
 
 
 def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
-    """What the arrays say together: one entry needs what another array holds."""
+    """Check the arrays against each other: some entries need a value in another array."""
     count = len(block)
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
     inline = np.flatnonzero(block.numbers["places"] == PLACES.index("inline")).tolist()
@@ -246,17 +247,17 @@ def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
         or int(block.ids.max()) > ref.last_id
         or any(vector.cardinality > block.rows[row] for row, vector in block.vectors.items())
     ):
-        raise CorruptionError(f"{name} is malformed: its arrays do not belong together.")
+        raise CorruptionError(f"{name} is malformed: its arrays do not fit together.")
     found = (block.rows.sum(), block.deleted.sum(), block.byte_counts.sum())
     stated = (ref.segment.row_count, ref.segment.deleted_count, ref.segment.byte_count)
     if found != stated:
-        raise CorruptionError(f"{name} holds other counts than the log says.")
+        raise CorruptionError(f"{name} holds counts that differ from the log.")
 
 
 def split_block(
     block: EntryBlock, sort_key: tuple[SortField, ...], limits: Limits = LIMITS
 ) -> Iterator[EntryBlock]:
-    """Divide entries into blocks fit for a segment each, so that neighbours in key order meet."""
+    """Divide entries into blocks, one for each segment, ordered by the sort key if there is one."""
     ordered = block.take(_key_order(block, sort_key))
     inline = np.zeros(len(block), np.int64)
     for row, data in ordered.data.items():
@@ -276,7 +277,7 @@ def split_block(
 
 
 def _key_order(block: EntryBlock, sort_key: tuple[SortField, ...]) -> Integers:
-    """Indexes by the first key column's minimum, else by id; unknown ones last."""
+    """Return indexes ordered by the first key column's minimum (unknown ones last), else by id."""
     column = block.columns.get(sort_key[0].column) if sort_key else None
     if column is None:
         return np.argsort(block.ids, kind="stable")
@@ -297,7 +298,10 @@ def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
 
 
 def _decode_columns(body: SegmentBody, table: TableState, name: str) -> dict[int, StatisticsBlock]:
-    """Columns that the table dropped since may have bounds of any kind: nobody looks at them."""
+    """Read the statistics of all columns.
+
+    Dropped columns may have bounds of any kind, because no reader uses them.
+    """
     fields = {field.id: field for field in table.schema.fields}
     decoded = {}
     for column, vectors in body.columns.items():
@@ -339,14 +343,14 @@ def _decode_bounds(
     if isinstance(vector, TaggedVector):
         there = [value is not None for value in vector.values]
         if there != (present != 0).tolist():
-            raise CorruptionError(f"{name} is malformed: its bounds are not where its flags say.")
+            raise CorruptionError(f"{name} is malformed: its bounds do not match its flags.")
         try:
             bounds = [None if v is None else decode_bound(v, kinds) for v in vector.values]
         except CorruptionError as error:
             raise CorruptionError(f"{name} is malformed: {error.message}") from error
         return bound_array(bounds)
     if present.any() and (int if isinstance(vector, IntegerVector) else float) not in kinds:
-        raise CorruptionError(f"{name} is malformed: its bounds are none of a column of this type.")
+        raise CorruptionError(f"{name} is malformed: its bounds do not fit a column of this type.")
     if isinstance(vector, IntegerVector):
         return decode_integers(vector, len(present), name)
     return decode_floats(vector, len(present), name)

@@ -18,14 +18,14 @@ ALL_FLAGS = PRESENT | HAS_MIN | HAS_MAX | EXACT
 _BOUNDED = PRESENT | HAS_MIN | HAS_MAX
 
 BoundArray = NDArray[np.generic]
-"""Bounds as `bounds.Bounds` keeps them; any value where there is none."""
+"""Bounds as in `bounds.Bounds`; the value is arbitrary for a RowSet without a bound."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticsBlock:
-    """Statistics of one column; every array has one element a RowSet.
+    """Statistics of one column. Every array has one element for each RowSet.
 
-    `flags` says what a RowSet has: statistics at all, a minimum, a maximum, exact bounds.
+    `flags` say what a RowSet has: statistics, a minimum, a maximum, exact bounds.
     """
 
     flags: Integers
@@ -36,7 +36,7 @@ class StatisticsBlock:
 
     @classmethod
     def of(cls, statistics: Sequence[ColumnStatistics | None]) -> StatisticsBlock:
-        """Arrange statistics; None for a RowSet without any."""
+        """Arrange statistics. None is a RowSet without statistics."""
         return cls(
             np.array([_flags(s) for s in statistics], np.int64),
             bound_array(
@@ -50,7 +50,7 @@ class StatisticsBlock:
         )
 
     def bounds(self) -> Bounds:
-        """As pruning wants it: without statistics, -1 stands for any number of NULL or NaN."""
+        """Return the bounds for pruning. A count of NULL or NaN is -1 if it is unknown."""
         known = self.flags & _BOUNDED == _BOUNDED
         present = self.flags & PRESENT == PRESENT
         if present.all():
@@ -59,7 +59,7 @@ class StatisticsBlock:
         return Bounds(self.low, self.high, known, nulls, nans)
 
     def statistics(self, indexes: Integers) -> list[dict[str, object] | None]:
-        """Of the RowSets at these indexes: the fields of their `ColumnStatistics`."""
+        """Return the fields of `ColumnStatistics` for the RowSets at these indexes."""
         arrays = (self.flags, self.low, self.high, self.nulls, self.nans)
         rows = zip(*(array[indexes].tolist() for array in arrays), strict=True)
         return [
@@ -76,16 +76,17 @@ class StatisticsBlock:
         ]
 
     def take(self, rows: Integers) -> StatisticsBlock:
-        """Those of the RowSets at these indexes."""
+        """Return the statistics of the RowSets at these indexes."""
         return StatisticsBlock(
             self.flags[rows], self.low[rows], self.high[rows], self.nulls[rows], self.nans[rows]
         )
 
     def summary(self, rows: Integers) -> ColumnStatistics | None:
-        """Of all together; None when a RowSet has none. `rows` are the row counts.
+        """Return the statistics over all RowSets, or None if a RowSet has none.
 
-        A RowSet without bounds adds only its counts when all its values are NULL or NaN;
-        otherwise nothing is known about it, and all together have no bounds.
+        `rows` are the row counts of the RowSets. A RowSet without bounds adds only its counts if
+        all its values are NULL or NaN. Otherwise its values are unknown, and the summary has no
+        bounds.
         """
         if not (self.flags & PRESENT).all():
             return None
@@ -104,7 +105,7 @@ class StatisticsBlock:
 def concat_statistics(
     blocks: Sequence[StatisticsBlock | None], lengths: Sequence[int]
 ) -> StatisticsBlock:
-    """Those of several blocks, one after another; None for a block without the column."""
+    """Concatenate statistics of several blocks. None is a block without the column."""
     filled = [
         block or StatisticsBlock.of([None] * length)
         for block, length in zip(blocks, lengths, strict=True)

@@ -1,4 +1,4 @@
-"""Arrays of numbers and of bounds in JSON, so that a million of them are parsed by numpy.
+"""Arrays of numbers and of bounds in JSON. NumPy parses a million of them at once.
 
     {"type":"const","base":"7"}                  every element is 7
     {"type":"u16","base":"-40","data":"..."}     element = base + unsigned little-endian number
@@ -6,7 +6,7 @@
     {"type":"f64","data":"..."}                  IEEE doubles, little-endian
     {"type":"tagged","values":["s:a",null]}      bounds as `statistics.py` writes them
 
-`data` is base64. The writer takes the narrowest type that fits; a reader takes any.
+`data` is base64. A writer chooses the narrowest type that fits. A reader accepts any type.
 Spec: docs/spec/checkpoint.md#vectors
 """
 
@@ -30,7 +30,7 @@ _DTYPES = dict((*_WIDTHS, ("i64", "<i8"), ("f64", "<f8")))
 
 
 class IntegerVector(Model):
-    """Integers of 64 bits."""
+    """A vector of 64-bit integers."""
 
     type: Literal["const", "u8", "u16", "u32", "i64"]
     base: Annotated[str, StringConstraints(pattern=r"^-?[0-9]{1,19}$")] = "0"
@@ -38,14 +38,14 @@ class IntegerVector(Model):
 
 
 class FloatVector(Model):
-    """Doubles."""
+    """A vector of doubles."""
 
     type: Literal["f64"] = "f64"
     data: str
 
 
 class TaggedVector(Model):
-    """Bounds of any kind, written one by one."""
+    """A vector of bounds of any kind, each written as a tagged string."""
 
     type: Literal["tagged"] = "tagged"
     values: tuple[str | None, ...]
@@ -70,22 +70,24 @@ def decode_integers(vector: IntegerVector, count: int, name: str) -> Integers:
     """Read `count` integers of the object `name`. Raises CorruptionError."""
     base = int(vector.base)
     if not -(2**63) <= base < 2**63 or (vector.type == "i64" and base):
-        raise CorruptionError(f"{name} is malformed: {vector.base} is no base of a vector.")
+        raise CorruptionError(
+            f"{name} is malformed: {vector.base} is not a valid base of a vector."
+        )
     if vector.type == "const":
         return np.broadcast_to(np.int64(base), (count,))
     values = _decode_array(vector.type, vector.data, count, name).astype(np.int64)
     if base and base + int(values.max(initial=0)) >= 2**63:
-        raise CorruptionError(f"{name} is malformed: a vector holds more than 64 bits.")
+        raise CorruptionError(f"{name} is malformed: a vector holds numbers of more than 64 bits.")
     return values + base
 
 
 def encode_floats(values: Floats) -> FloatVector:
-    """Write doubles, bit by bit."""
+    """Write doubles without changing a bit."""
     return FloatVector(data=_encode_bytes(values.astype("<f8").tobytes()))
 
 
 def decode_floats(vector: FloatVector, count: int, name: str) -> Floats:
-    """Read `count` doubles of the object `name`. Raises CorruptionError."""
+    """Read `count` doubles of the object `name`. Raises CorruptionError, also for NaN."""
     values = _decode_array("f64", vector.data, count, name).astype(np.float64)
     if np.isnan(values).any():
         raise CorruptionError(f"{name} is malformed: a bound is not a number.")
@@ -101,7 +103,7 @@ def decode_objects(text: str, count: int, name: str) -> NDArray[np.uint8]:
     """Read `count` object ids as rows of 16 bytes. Raises CorruptionError."""
     data = _decode_bytes(text, name)
     if len(data) != 16 * count:
-        raise CorruptionError(f"{name} is malformed: {len(data)} bytes of object ids for {count}.")
+        raise CorruptionError(f"{name} is malformed: {count} object ids have {len(data)} bytes.")
     return np.frombuffer(data, np.uint8).reshape(count, 16)
 
 

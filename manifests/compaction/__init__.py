@@ -1,8 +1,8 @@
-"""What to compact, decided from the log alone. Pure: nothing here reads or writes.
+"""Choose the RowSets to compact from the log alone. Pure: nothing here reads or writes.
 
-    policy.py   what a table's properties ask for
-    facts.py    RowSets as the picker sees them: arrays of rows, bytes and key ranges
-    picker.py   facts and policy in, groups out
+    policy.py   the settings in a table's properties
+    facts.py    the picker's view of RowSets: arrays of rows, bytes and key ranges
+    picker.py   makes groups from facts and a policy
     plan.py     the plan: a value that people read as a table and programs as JSON
 
 Guide: docs/compaction.md

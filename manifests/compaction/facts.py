@@ -1,4 +1,4 @@
-"""RowSets as the picker sees them."""
+"""The picker's view of RowSets."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from colonnade.manifests.state.snapshot import TableState
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowSetFacts:
-    """RowSets in the order of their ids; every array has one element for each.
+    """RowSets, ordered by id. Every array has one element for each RowSet.
 
-    `rows` are stored, `deleted` of them are gone. For a sorted table `first` and `last` are the
-    ends of the range of its first key column, as ranks: any numbers that compare as the keys do.
-    Without `partitions` all are of one.
+    `rows` counts stored rows, and `deleted` those of them that are deleted. For a sorted table,
+    `first` and `last` are the range of the first key column as ranks: numbers in the order of the
+    keys. If `partitions` is None, all RowSets have the same partition.
     """
 
     ids: Integers
@@ -36,7 +36,7 @@ class RowSetFacts:
         return len(self.ids)
 
     def by_partition(self) -> list[tuple[PartitionKey, RowSetFacts]]:
-        """Those of each partition by themselves."""
+        """Divide the RowSets by partition."""
         if self.partitions is None:
             return [(NO_PARTITION, self)]
         order = np.argsort(self.partitions.index, kind="stable")
@@ -56,13 +56,13 @@ class RowSetFacts:
 
     @property
     def live_bytes(self) -> Integers:
-        """About how many bytes the rows take that are left, at least one."""
+        """The approximate stored bytes of the live rows of each RowSet, at least one."""
         shares = (self.rows - self.deleted) / self.rows
         return np.maximum(1, (self.byte_counts * shares).astype(np.int64))
 
 
 def facts_of(table: TableState, entries: EntryTable) -> RowSetFacts:
-    """What the log knows about some RowSets of a table."""
+    """Return what the log knows about some RowSets of a table."""
     first = last = None
     if table.sort_key:
         first, last = _ranks(entries.bounds(table.sort_key[0].column), entries.rows)
@@ -80,7 +80,10 @@ def facts_of(table: TableState, entries: EntryTable) -> RowSetFacts:
 
 
 def _ranks(bounds: Bounds, rows: Integers) -> tuple[Integers, Integers]:
-    """Key ranges by rank: NULL is 0, NaN above all values, and what is unknown may be both."""
+    """Return key ranges as ranks. NULL has rank 0, and NaN the highest rank.
+
+    An unknown range reaches from rank 0 to the highest.
+    """
     known = np.flatnonzero(bounds.known)
     low, high = bounds.low[known], bounds.high[known]
     if high.dtype == object:
@@ -97,10 +100,10 @@ def _ranks(bounds: Bounds, rows: Integers) -> tuple[Integers, Integers]:
 
 
 def _last(low: Bound, high: Bound) -> Bound:
-    """The end of a range. One whose keys all begin with a long text that the log cuts is a point.
+    """Return the end of a key range. The range is a point if all keys begin with the same cut text.
 
-    Else RowSets of such keys would seem to overlap in whatever order they were, and be merged
-    again at each run.
+    The log cuts long texts. Without this rule, RowSets of such keys would seem to overlap in any
+    order, and each run would merge them again.
     """
     if not isinstance(low, str | bytes) or len(low) < LOG_BOUND_LENGTH:
         return high

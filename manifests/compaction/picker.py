@@ -1,9 +1,11 @@
-"""Which RowSets to compact: facts and policy in, groups out. Pure and deterministic.
+"""Choose the RowSets to compact: facts and policy in, groups out. Pure and deterministic.
 
-Small RowSets stand in tiers by size. Merging a tier once it has `min_rowsets` of them lifts every
-row of it by one tier at least, so that a row is written at most once for each tier, and a reader
-meets fewer than `min_rowsets` small ones of each. RowSets of a sorted table that have their full
-size are merged where too many may hold one key, which leaves outputs that do not overlap.
+Small RowSets are divided into tiers by size. A tier is merged once it has `min_rowsets` RowSets.
+The merge lifts every row by at least one tier, so each row is written at most once for each tier. A
+reader finds fewer than `min_rowsets` small RowSets in each tier.
+
+RowSets of full size in a sorted table are merged where too many of them may hold the same key.
+Their outputs do not overlap.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from colonnade.manifests.sizes import size_text
 from colonnade.manifests.state.snapshot import TableState
 
 TIERS = 16
-"""Size tiers that are told apart; whatever is smaller still stands in the last."""
+"""The number of size tiers. The last tier also has all smaller RowSets."""
 
 FULL_SHARE = 2
-"""A RowSet of 1/2 of the target size is left as it is."""
+"""A RowSet has its full size from 1/2 of the target size on."""
 
 COPIED_ROWS = 32_768
-"""Blocks of so many rows are full enough to be copied as they are."""
+"""A RowSet with at least this many rows has blocks full enough to be copied unchanged."""
 
 
 def plan_compaction(
@@ -38,9 +40,9 @@ def plan_compaction(
     policy: CompactionPolicy,
     limits: Limits = LIMITS,
 ) -> CompactionPlan:
-    """What to compact of the RowSets in `facts`, as of an epoch."""
+    """Choose which RowSets of `facts` to compact, as of an epoch."""
     pickers = _pickers(table, facts, policy, limits)
-    # Small RowSets first, since they cost readers most and writers least.
+    # Small RowSets come first, because they cost readers most and are the cheapest to merge.
     rounds = (_Picker.small, _Picker.overlapping, _Picker.deleted)
     groups = [group for each in rounds for picker in pickers for group in each(picker)]
     return _plan(table, epoch, facts, policy, groups)
@@ -54,7 +56,7 @@ def plan_order(
     columns: str,
     limits: Limits = LIMITS,
 ) -> CompactionPlan:
-    """Rewrite all RowSets in `facts` in z-order of some `columns`, which the reason names."""
+    """Plan to rewrite all RowSets in `facts` in z-order of `columns`, which the reason names."""
     groups = [
         picker.group(chunk, f"z-order by {columns}", "zorder")
         for picker in _pickers(table, facts, policy, limits)
@@ -66,7 +68,7 @@ def plan_order(
 def _pickers(
     table: TableState, facts: RowSetFacts, policy: CompactionPolicy, limits: Limits
 ) -> list[_Picker]:
-    """One for each partition, since RowSets of two are never put together."""
+    """Make one picker for each partition, since RowSets of two partitions are never combined."""
     current = table.partition_layout_id
     return [
         _Picker(own, policy, limits, key, divides=bool(current) and key[0] != current)
@@ -94,9 +96,9 @@ def _plan(
 
 
 class _Picker:
-    """One round over the RowSets of a partition; `free` are those that no group has taken yet.
+    """One round over the RowSets of a partition. `_free` marks RowSets that are in no group yet.
 
-    `divides`: their layout is not that of the table any more.
+    `divides` means that the partition belongs to an earlier layout of the table.
     """
 
     def __init__(
@@ -116,11 +118,11 @@ class _Picker:
         self._free = np.ones(len(facts), np.bool_)
 
     def all(self) -> Integers:
-        """All of them, by index."""
+        """Return the indexes of all RowSets."""
         return np.arange(len(self._facts))
 
     def small(self) -> Iterator[CompactionGroup]:
-        """Those of a crowded size tier, and of the tiers below."""
+        """Yield groups of the RowSets in the largest crowded size tier and in all smaller tiers."""
         fan = self._policy.min_rowsets
         full = -(-self._policy.target_bytes // FULL_SHARE)
         floors = np.array([full / fan**tier for tier in range(1, TIERS)])
@@ -130,14 +132,14 @@ class _Picker:
         crowded = np.flatnonzero(counts >= fan)
         if not len(crowded):
             return
-        # The tiers below come along: their bytes are few, and they would be next.
+        # The smaller tiers are included: they have few bytes, and would be merged next.
         chosen = np.flatnonzero(small & (tiers >= crowded[0]))
         for chunk in self.chunks(chosen, self._policy.target_bytes, least=2):
             largest = size_text(int(self._sizes[chunk].max()))
             yield self._take(chunk, f"{len(chunk)} small RowSets, the largest of {largest}")
 
     def overlapping(self) -> Iterator[CompactionGroup]:
-        """Where more than `max_overlap` RowSets may hold a key, from low keys to high ones."""
+        """Yield groups where more than `max_overlap` RowSets may hold one key, in key order."""
         first, last = self._facts.first, self._facts.last
         if first is None or last is None:
             return
@@ -165,7 +167,7 @@ class _Picker:
         )
 
     def deleted(self) -> Iterator[CompactionGroup]:
-        """Those of which too many rows are gone."""
+        """Yield groups of RowSets with too large a share of deleted rows."""
         rows, deleted, limit = self._facts.rows, self._facts.deleted, self._policy.deleted_share
         chosen = np.flatnonzero(self._free & (deleted > 0) & (deleted > limit * rows))
         for chunk in self.chunks(chosen, self._policy.target_bytes, least=1):
@@ -173,9 +175,10 @@ class _Picker:
             yield self._take(chunk, f"{share:.1%} of the rows are deleted (more than {limit:.1%})")
 
     def chunks(self, chosen: Integers, limit: int, *, least: int) -> Iterator[Integers]:
-        """Neighbours of about `limit` bytes together; of a sorted table, by key.
+        """Yield adjacent RowSets in chunks of about `limit` bytes; by key in a sorted table.
 
-        What is left over at the end goes with those before it, unless it is large by itself.
+        A small rest at the end joins the chunk before it. Chunks of fewer than `least` RowSets are
+        left out.
         """
         if self._facts.first is not None:
             chosen = chosen[np.lexsort((chosen, self._facts.first[chosen]))]
@@ -202,7 +205,7 @@ class _Picker:
         return self.group(chunk, reason, self._kind(chunk))
 
     def group(self, chunk: Integers, reason: str, kind: GroupKind) -> CompactionGroup:
-        """RowSets, by index, as a group."""
+        """Return the RowSets at these indexes as a group."""
         facts = self._facts
         return CompactionGroup(
             kind=kind,
@@ -221,7 +224,7 @@ class _Picker:
         first, last = facts.first, facts.last
         if self._divides:
             return "repartition"
-        # Where no range reaches the next they are in order one after another already.
+        # If no range reaches into the next one, the RowSets are already in key order.
         if first is not None and last is not None and (last[chunk[:-1]] >= first[chunk[1:]]).any():
             return "merge"
         whole = not facts.deleted[chunk].any() and (facts.rows[chunk] >= COPIED_ROWS).all()
@@ -231,7 +234,7 @@ class _Picker:
 def _within_budget(
     groups: list[CompactionGroup], budget: int | None
 ) -> tuple[list[CompactionGroup], list[CompactionGroup]]:
-    """The groups that a run may read, in order, and the others; at least one, to get on."""
+    """Divide groups into those that a run may read, and those that wait. At least one may run."""
     taken: list[CompactionGroup] = []
     waiting: list[CompactionGroup] = []
     left = budget

@@ -1,4 +1,4 @@
-"""What a compaction is going to do: a value that people read as a table and programs as JSON."""
+"""The plan of a compaction: a value that people read as a table and programs as JSON."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ GroupKind = Literal["copy", "rewrite", "merge", "zorder", "repartition"]
 
 
 class CompactionGroup(Model):
-    """RowSets that are replaced together, in one epoch of their own.
+    """RowSets that are replaced together, in an epoch of their own.
 
-    `rowsets` are ids, in the order in which their rows are read. `copy` puts them one after
-    another and takes full blocks as they are stored; `rewrite` does the same and has to encode
-    most rows anew; `merge` reads sorted ones side by side; `zorder` puts all rows in a new order;
-    `repartition` divides those of an earlier partition layout by the current one. All of them are
-    of one partition, `partition` of the layout `partition_layout_id`, which people read as
-    `partition_text` (None: no partition). `bytes_in` are stored, `bytes_out` a guess from the rows
-    that are left.
+    `rowsets` are ids, in the order in which their rows are read. `kind` says how:
+
+    * `copy` concatenates the RowSets and copies full blocks unchanged.
+    * `rewrite` concatenates them too, and encodes most rows again.
+    * `merge` merges sorted RowSets.
+    * `zorder` puts all rows in a new order.
+    * `repartition` divides RowSets of an earlier partition layout by the current one.
+
+    All RowSets have the partition `partition` of the layout `partition_layout_id`. People read it
+    as `partition_text` (None: no partition). `bytes_in` are stored bytes. `bytes_out` is an
+    estimate from the live rows.
     """
 
     kind: GroupKind
@@ -37,10 +41,10 @@ class CompactionGroup(Model):
 
 
 class CompactionPlan(Model):
-    """Groups to compact, the most useful first, and those that the policy's budget leaves waiting.
+    """Groups to compact, the most useful first, and groups that wait because of the budget.
 
-    Made from the table as of `epoch`, in which it had `rowset_count` RowSets (those that a
-    condition chose).
+    The plan is made from the table as of `epoch`. The table, or the condition of the call, then had
+    `rowset_count` RowSets.
     """
 
     table: TableIdText
@@ -53,7 +57,7 @@ class CompactionPlan(Model):
 
     @property
     def bytes_in(self) -> int:
-        """Stored bytes that the run reads."""
+        """The stored bytes that the run reads."""
         return sum(group.bytes_in for group in self.groups)
 
     def __str__(self) -> str:
@@ -95,12 +99,12 @@ def _cells(group: CompactionGroup) -> tuple[str, ...]:
 
 
 def _printable(text: str) -> str:
-    """Text of others on one line, and without orders to a terminal."""
+    """Return text from users on one line, without control sequences of a terminal."""
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def _aligned(lines: list[tuple[str, ...]]) -> list[str]:
-    """Columns side by side: words to the left, numbers to the right."""
+    """Align columns: text to the left, numbers to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     numbers = {lines[0].index(name) for name in _HEADER[1:-1]}
     return [

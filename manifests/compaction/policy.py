@@ -1,4 +1,4 @@
-"""What the properties of a table ask of its compaction.
+"""The settings of compaction in the properties of a table.
 
 Guide: docs/compaction.md#properties
 """
@@ -15,19 +15,19 @@ from colonnade.manifests.model.schema import InputModel
 from colonnade.manifests.sizes import parse_size
 
 PREFIX = "compaction."
-"""What the names of all properties begin with that are about compaction."""
+"""The prefix of the names of all properties about compaction."""
 
 MIB = 2**20
 
 
 class CompactionPolicy(InputModel):
-    """When RowSets are rewritten, and into how large ones.
+    """When RowSets are rewritten, and how large the new RowSets are.
 
-    `target_bytes` is the stored size that a RowSet should have. Smaller ones are told apart by
-    size: each tier begins at 1/`min_rowsets` of the next, and a tier is merged once it has
-    `min_rowsets` of them. A RowSet is rewritten once more than `deleted_share` of its rows are
-    deleted, and RowSets of a sorted table are merged once more than `max_overlap` of them may hold
-    one key. One run reads at most `run_bytes` (None: no limit). `auto`: a writer compacts a small
+    `target_bytes` is the stored size that a RowSet should have. Smaller RowSets are divided into
+    size tiers. Each tier begins at 1/`min_rowsets` of the next larger one, and is merged once it
+    has `min_rowsets` RowSets. A RowSet is rewritten once more than `deleted_share` of its rows are
+    deleted. RowSets of a sorted table are merged once more than `max_overlap` of them may hold one
+    key. One run reads at most `run_bytes` (None: no limit). With `auto`, a writer compacts a small
     group after its commit.
     """
 
@@ -42,10 +42,10 @@ class CompactionPolicy(InputModel):
 def parse_policy(
     properties: Mapping[str, str], options: Mapping[str, str] | None = None
 ) -> CompactionPolicy:
-    """The policy that a table's properties set, with `options` by the same names before them.
+    """Return the policy of a table's properties. `options` by the same names take precedence.
 
-    Properties without the prefix are others' and ignored; options may leave it out. Raises
-    InvalidInputError naming the property for one that is unknown or has a value that it cannot.
+    Properties without the prefix are ignored. Options may leave the prefix out. Raises
+    InvalidInputError, which names the property, for an unknown property or an invalid value.
     """
     chosen = {name: text for name, text in properties.items() if name.startswith(PREFIX)}
     for name, text in (options or {}).items():
@@ -54,7 +54,7 @@ def parse_policy(
 
 
 def check_policy(properties: Mapping[str, str]) -> None:
-    """Refuse properties about compaction that mean nothing. Raises InvalidInputError."""
+    """Refuse invalid properties about compaction. Raises InvalidInputError."""
     parse_policy(properties)
 
 
@@ -62,13 +62,15 @@ def _parse(name: str, text: str) -> tuple[str, Any]:
     field = name.removeprefix(PREFIX).replace("-", "_")
     if field not in CompactionPolicy.model_fields or "_" in name:
         known = ", ".join(PREFIX + each.replace("_", "-") for each in CompactionPolicy.model_fields)
-        raise InvalidInputError(f"There is no property {name!r}; about compaction are {known}.")
+        raise InvalidInputError(
+            f"There is no property {name!r}; the properties about compaction are {known}."
+        )
     try:
         value = _PARSERS[field](str(text).strip())
         CompactionPolicy(**{field: value})
     except (ValueError, InvalidInputError) as error:
         raise InvalidInputError(
-            f"Property {name!r} is {_EXPECTED[field]}, not {text!r}."
+            f"Property {name!r} must be {_EXPECTED[field]}, not {text!r}."
         ) from error
     return field, value
 

@@ -47,7 +47,7 @@ def test_options_come_before_properties_and_may_leave_out_the_prefix() -> None:
     ],
 )
 def test_a_value_that_cannot_be_is_refused_and_what_can_be_is_said(name: str, text: str) -> None:
-    with pytest.raises(InvalidInputError, match=f"'{PREFIX}{name}' is (a|true)") as caught:
+    with pytest.raises(InvalidInputError, match=f"'{PREFIX}{name}' must be (a|true)") as caught:
         check_policy({PREFIX + name: text})
     assert repr(text) in str(caught.value)
 

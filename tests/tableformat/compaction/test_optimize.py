@@ -83,7 +83,9 @@ def test_properties_and_options_say_what_is_compacted() -> None:
     table.alter(AlterProperties(set={"compaction.min-rowsets": "3"}))
     assert len(table.optimize().plan().groups) == 1
     assert not table.optimize().option("compaction.min-rowsets", "4").plan().groups
-    with pytest.raises(InvalidInputError, match=r"'compaction\.min-rowsets' is a whole number"):
+    with pytest.raises(
+        InvalidInputError, match=r"'compaction\.min-rowsets' must be a whole number"
+    ):
         table.alter(AlterProperties(set={"compaction.min-rowsets": "few"}))
     with pytest.raises(InvalidInputError, match=r"no property 'compaction\.speed'"):
         table.optimize().option("speed", 11)
