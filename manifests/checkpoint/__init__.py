@@ -1,1 +1,1 @@
-"""A state as stored objects: a root, its segments, and maps whose pages are read when asked for."""
+"""A state as stored objects: a root, segments, and maps whose pages are read on demand."""

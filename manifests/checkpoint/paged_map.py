@@ -4,7 +4,7 @@
     a bundle               -> sealed pages, one after another            (an immutable object)
     page i of 2^k pages    -> the entries whose key has a CRC32C with i as its first k bits
 
-A changed entry rewrites its page into a new bundle. All other pages stay where they are.
+A changed entry rewrites its page into a new bundle. All other pages keep their place.
 Spec: docs/spec/checkpoint.md#maps
 """
 
@@ -29,7 +29,7 @@ from colonnade.manifests.model.entries import Count, ObjectIdText
 from colonnade.manifests.model.schema import Model
 
 PAGE_LIMIT = 2**20
-"""A map has at most so many pages."""
+"""The most pages of a map."""
 
 PageCount = Annotated[int, Field(ge=1, le=PAGE_LIMIT)]
 
@@ -42,7 +42,7 @@ class Bundle(Model):
 
 
 class MapRef(Model):
-    """Where the pages of a map are stored. A page of length 0 is empty and stored nowhere."""
+    """The places of a map's pages. A page of length 0 is empty and not stored."""
 
     count: Count
     pages: PageCount
@@ -61,7 +61,7 @@ class Page(Model):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where one page lies: `length` bytes at `offset` of the object."""
+    """The place of one page: `length` bytes at `offset` of the object."""
 
     object: str
     offset: int
@@ -94,11 +94,11 @@ class PageTable:
         return frozenset(bundle.object for bundle in self.bundles)
 
     def places(self) -> set[Place]:
-        """Where all pages lie that are not empty."""
+        """Return the places of all pages that are not empty."""
         return {place for page in range(self.page_count) if (place := self.place(page))}
 
     def place(self, page: int) -> Place | None:
-        """Where a page lies; None for an empty one."""
+        """Return the place of a page, or None for an empty page."""
         length = int(self.lengths[page])
         if not length:
             return None
@@ -107,23 +107,26 @@ class PageTable:
 
 
 def empty_table() -> PageTable:
-    """The pages of a map without entries."""
+    """Return the pages of an empty map."""
     none = np.zeros(1, np.int64)
     return PageTable(0, (), none, none, none)
 
 
 def page_of(key: str, page_count: int) -> int:
-    """The page that the entry of a key is in. Requires: a power of two of pages."""
+    """Return the page that contains a key. Requires: `page_count` is a power of two."""
     return (crc32c(key.encode()) * page_count) >> 32
 
 
 def page_count_for(byte_count: int, page_bytes: int) -> int:
-    """How many pages a map has, a power of two: the average one takes at most `page_bytes`."""
+    """Return the number of pages of a map: a power of two.
+
+    The average page takes at most `page_bytes`, unless the map has `PAGE_LIMIT` pages.
+    """
     return min(PAGE_LIMIT, 1 << max(0, -(-byte_count // page_bytes) - 1).bit_length())
 
 
 def encode_page(entries: dict[str, Any]) -> bytes:
-    """Write a page. Requires: values of JSON."""
+    """Write a page. Requires: the values are JSON values."""
     return encode_model(Page(entries=entries))
 
 
@@ -145,7 +148,7 @@ def encode_table(table: PageTable) -> MapRef:
 
 
 def decode_table(ref: MapRef, name: str) -> PageTable:
-    """Read the places of pages. Raises CorruptionError where one lies outside its bundle."""
+    """Read the places of pages. Raises CorruptionError if a page lies outside its bundle."""
     if ref.pages & (ref.pages - 1):
         raise CorruptionError(f"{name} is malformed: a map has {ref.pages} pages.")
     bundle_indexes = decode_integers(ref.bundle_indexes, ref.pages, name)
@@ -166,11 +169,11 @@ def decode_table(ref: MapRef, name: str) -> PageTable:
 
 
 def plan_moves(table: PageTable, rewritten: Iterable[int], new_bytes: int) -> list[int]:
-    """The pages to copy into the new bundle although they did not change.
+    """Return the unchanged pages to copy into the new bundle.
 
-    Those are the pages of a bundle of which less than half is still used, and of small bundles:
-    one is taken while it is at most twice as large as what was gathered before it. So stored bytes
-    stay below twice the live ones, and the number of bundles is logarithmic.
+    These are the pages of a bundle of which less than half is still used, and the pages of small
+    bundles. A small bundle has at most twice the bytes gathered before it. So stored bytes stay
+    below twice the live ones, and the number of bundles is logarithmic.
     """
     lengths = table.lengths.copy()
     lengths[[*rewritten]] = 0

@@ -1,6 +1,6 @@
-"""Checkpoints that are found and read; every object is checked before it is used.
+"""Find and read checkpoints. Every object is checked before it is used.
 
-Above the floor a checkpoint is only a cache: whatever is wrong with one, the log says the same.
+Above the floor a checkpoint is only a cache. If one is unusable, the log gives the same state.
 Spec: docs/spec/checkpoint.md
 """
 
@@ -48,17 +48,17 @@ T = TypeVar("T")
 HINT_LIMIT = 4096
 
 UNUSABLE = (NotFoundError, CorruptionError, UnsupportedFormatError)
-"""Errors after which a checkpoint above the floor is left alone and the log is read instead.
+"""Errors after which a reader ignores a checkpoint above the floor and reads the log instead.
 
-Not StoreError: what a store does not give now may be whole, and its log is farther away still.
+StoreError is not one of them: the checkpoint may be intact, and reading the log costs more.
 """
 
 
 def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
     """Read the root of a checkpoint.
 
-    Raises NotFoundError, CorruptionError, StoreError, UnsupportedFormatError when it comes from
-    a newer version.
+    Raises NotFoundError; CorruptionError; StoreError; UnsupportedFormatError if a newer version
+    wrote it.
     """
 
     def decode(data: bytes, location: str) -> Root:
@@ -71,10 +71,11 @@ def read_root(store: ObjectStore, ref: CheckpointRef | Anchor) -> Root:
 def state_of(
     store: ObjectStore, ref: CheckpointRef | Anchor, root: Root, replay: Replay | None = None
 ) -> Snapshot:
-    """The state that a root stores. Reads stored tables and batches when they are asked for.
+    """Return the state that a root stores. Stored tables and batches are read on demand.
 
-    Where they cannot be read, `replay` has them from the log; an anchor has none, because it is
-    the log. Raises UnsupportedFormatError for unknown reader features, CorruptionError.
+    If they cannot be read, `replay` reads them from the log. An anchor has no `replay`, because the
+    log before it does not exist. Raises UnsupportedFormatError for unknown reader features;
+    CorruptionError.
     """
     stored, replay = root.stored_tables, replay or refuse_lost
     batches = partial(read_batches, store, replay, root.checkpoint)
@@ -92,7 +93,7 @@ def state_of(
 
 
 def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
-    """The state that an anchor stores, or another checkpoint that is not to be replaced by the log.
+    """Return the state of an anchor, or of another checkpoint that the log must not replace.
 
     Raises as `read_root` and `state_of`.
     """
@@ -100,21 +101,24 @@ def read_state(store: ObjectStore, ref: CheckpointRef | Anchor) -> Snapshot:
 
 
 def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
-    """A `Replay` of what the log tells nowhere else: raises CorruptionError, or the error."""
+    """A `Replay` for a state that only its checkpoint stores: it always raises.
+
+    Raises CorruptionError instead of NotFoundError, and any other error unchanged.
+    """
     if isinstance(error, NotFoundError):
         raise CorruptionError(f"{error.message} It is a part of the log.") from error
     raise error
 
 
 def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
-    """Read a segment as it was written. Raises as `read_root`, CorruptionError when it is gone."""
+    """Read a segment as it was written. Raises as `read_root`; CorruptionError if it is missing."""
     return _read_segment(
         store, ref.segment, lambda data, location: decode_segment(data, table, ref, location)
     )
 
 
 def read_segment_objects(store: ObjectStore, segment: SegmentEntry) -> list[str]:
-    """The ids of the objects that a segment names. Raises as `read_segment`."""
+    """Return the ids of the objects that a segment names. Raises as `read_segment`."""
     return _read_segment(
         store, segment, lambda data, location: decode_segment_objects(data, segment, location)
     )
@@ -131,11 +135,11 @@ def _read_segment(
 
 
 def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
-    """The newest checkpoint by the hint, once the log agrees that it is one of its own.
+    """Return the newest checkpoint according to the hint, if the log confirms it.
 
-    None on any doubt: the hint may be missing, stale, damaged, or name what never happened. But
-    a checkpoint is written after its epoch: raises CorruptionError where that is gone. Raises
-    StoreError.
+    Returns None in doubt: the hint may be missing, stale or damaged, or name a checkpoint of
+    another log. A checkpoint is written after its epoch, so CorruptionError is raised if that epoch
+    is missing. Raises StoreError.
     """
     try:
         data = store.get(HINT, limit=HINT_LIMIT)
@@ -155,11 +159,11 @@ def find_checkpoint(
     target: int | None,
     replay: Callable[[TableId, ColonnadeError, int], Snapshot],
 ) -> Snapshot | None:
-    """The state of a usable checkpoint near epoch `target` and not after it (None: the newest).
+    """Return the state of a usable checkpoint near epoch `target`, but not after it.
 
-    `replay` reads from the log what turns out not to be readable in the checkpoint; its first
-    argument is the id of the database. Raises StoreError, and without `target` CorruptionError
-    where the epoch of the newest checkpoint is gone.
+    If `target` is None, this is the newest checkpoint. `replay` reads from the log what turns out
+    not to be readable in the checkpoint; its first argument is the id of the database. Raises
+    StoreError; without `target`, CorruptionError if the epoch of the newest checkpoint is missing.
     """
     try:
         found = read_hint(store)
@@ -170,7 +174,7 @@ def find_checkpoint(
     ref, root = found if found else (None, None)
     before: list[CheckpointRef] = []
     while root is not None and target is not None and root.checkpoint > target:
-        # Going back from checkpoint to checkpoint, each names those near itself more closely.
+        # Each checkpoint on the way back names more of the checkpoints near itself.
         older = [ref for ref in root.earlier if ref.epoch < root.checkpoint]
         before += [ref for ref in older if ref.epoch <= target]
         after = [ref for ref in older if ref.epoch > target]
@@ -179,7 +183,7 @@ def find_checkpoint(
     if root is None and before:
         ref = max(before, key=_epoch)
         root = _try_root(store, ref)
-        # Retention may have removed its epoch since: then the stub says what to read instead.
+        # Retention may have removed its epoch since. The stub then says what to read instead.
         root = root if root and _is_in_log(store, ref, root) else None
     try:
         if root is None or ref is None:
@@ -190,9 +194,9 @@ def find_checkpoint(
 
 
 def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
-    """Whether the epoch of a checkpoint is there and is the one that it was made of.
+    """Return whether the log contains the epoch that a checkpoint was made of.
 
-    Or was removed, and this is the checkpoint that the log has in its place.
+    A removed epoch counts if this checkpoint is its stub's anchor.
     """
     name = epoch_name(root.checkpoint)
     try:
@@ -206,7 +210,7 @@ def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
 
 
 def _check_not_lost(store: ObjectStore, root: Root) -> None:
-    """Check that the epoch of a checkpoint is not absent from the database that it is of.
+    """Check that a checkpoint's epoch is not missing from the checkpoint's own database.
 
     Costs three GETs. Raises CorruptionError.
     """
@@ -218,9 +222,9 @@ def _check_not_lost(store: ObjectStore, root: Root) -> None:
     made = first.ops if isinstance(first, Epoch) else ()
     if any(isinstance(op, CreateDatabase) and op.database == root.database for op in made):
         raise CorruptionError(
-            f"{store.locate(epoch_name(root.checkpoint))} is missing, although there is a"
-            " checkpoint of it; restore it, or remove"
-            f" {store.locate(HINT)} to give up that epoch and all after it."
+            f"{store.locate(epoch_name(root.checkpoint))} is missing, although a checkpoint of it"
+            f" exists; restore it, or remove {store.locate(HINT)} to give up that epoch and all"
+            " after it."
         )
 
 

@@ -1,7 +1,7 @@
 """Checkpoints: a snapshot stored as a root and immutable segments of entries. Pure.
 
-The root names the segments with what they add up to, so that a reader loads those that it needs,
-and a new checkpoint keeps those that did not change.
+The root names the segments with their totals. A reader therefore loads only the segments that it
+needs, and a new checkpoint keeps unchanged segments.
 Spec: docs/spec/checkpoint.md
 """
 
@@ -50,15 +50,18 @@ class PagedBatches(BatchMap):
 
     @abc.abstractmethod
     def described(self) -> MapRef:
-        """What a record says about them. Requires: none has landed since they were stored."""
+        """Return the place of the map for a record.
+
+        Requires: no batch was committed since the map was stored.
+        """
 
 
 ReadBatches: TypeAlias = Callable[[TableId, int, MapRef], BatchMap]
-"""Makes the batches of a table, by its id and the epoch that created it, of what a record says."""
+"""Makes the batches of a table from its id, the epoch that created it, and its record's map."""
 
 
 class CheckpointRef(Model):
-    """Where the state after an epoch is stored."""
+    """The place of the stored state after an epoch."""
 
     epoch: Count
     root: ObjectIdText
@@ -66,13 +69,13 @@ class CheckpointRef(Model):
 
 
 class Hint(CheckpointRef):
-    """The newest checkpoint that its writer knew of; may be stale, missing or wrong."""
+    """The newest checkpoint that its writer knew. It may be stale, missing or wrong."""
 
     format_version: Literal[1] = 1
 
 
 class SegmentRecord(Model):
-    """One segment of a table; `epoch` is set where all its RowSets were added by that one."""
+    """One segment of a table. `epoch` is set if this epoch added all its RowSets."""
 
     segment: SegmentEntry
     first_id: RowSetNumber
@@ -81,7 +84,7 @@ class SegmentRecord(Model):
 
 
 class TableRecord(Model):
-    """One table with its RowSets; the fields are those of `TableState` and `RowSets`."""
+    """One table with its RowSets. The fields are those of `TableState` and `RowSets`."""
 
     id: TableIdText
     name: str
@@ -107,7 +110,7 @@ class TableRecord(Model):
 
 
 class StoredMaps(Model):
-    """The tables of a checkpoint, outside its root: records by id, and ids by name."""
+    """The maps of the tables that are outside a root: records by id, and ids by name."""
 
     records: MapRef
     names: MapRef
@@ -116,9 +119,10 @@ class StoredMaps(Model):
 class Root(Model):
     """The root of a checkpoint: a snapshot whose RowSets are all in segments.
 
-    Version 1 holds its `tables` itself. Version 2 names them in `stored_tables`. In version 3
-    either is so, and a table may have `stored_batches`. `earlier` names older checkpoints, fewer
-    the older they are, so that an old epoch is reached without reading the log from its beginning.
+    Version 1 contains its `tables`. Version 2 refers to them in `stored_tables`. Version 3 does
+    either, and its tables may have `stored_batches`. `earlier` names older checkpoints, fewer of
+    them the older they are, so that a reader reaches an old epoch without reading the log from its
+    beginning.
     """
 
     format_version: Literal[1, 2, 3] = 1
@@ -147,10 +151,10 @@ def encode_root(
     *,
     stored_batches: bool = False,
 ) -> bytes:
-    """Write the root of a snapshot, the tables of which are `stored` or become a part of it.
+    """Write the root of a snapshot. Its tables are in `stored`, or become a part of the root.
 
-    `stored_batches`: some of the tables that are stored have theirs in a map. Requires: no table
-    has RowSets outside segments.
+    `stored_batches` says that some tables in `stored` have their batches in a map. Requires: no
+    table has RowSets outside segments.
     """
     tables = () if stored else tuple(snapshot.tables.values())
     if stored_batches or any(isinstance(table.batches, PagedBatches) for table in tables):
@@ -183,7 +187,7 @@ def encode_root(
 def decode_root(data: bytes, epoch: int, name: str) -> Root:
     """Read the root of the checkpoint of an epoch.
 
-    Raises CorruptionError, UnsupportedFormatError when it comes from a newer version.
+    Raises CorruptionError; UnsupportedFormatError if a newer version wrote it.
     """
     root = decode_model(Root, data, name)
     if root.checkpoint != epoch:
@@ -193,26 +197,26 @@ def decode_root(data: bytes, epoch: int, name: str) -> Root:
         or any(table.stored_batches is not None for table in root.tables)
     )
     if wrong or (root.stored_tables is not None and root.tables):
-        raise CorruptionError(f"{name} is malformed: its tables are not where its version says.")
+        raise CorruptionError(f"{name} is malformed: its tables do not fit its format version.")
     return root
 
 
 def encode_table_record(table: TableState) -> dict[str, Any]:
-    """A table as JSON. Requires: all its RowSets are in segments."""
+    """Return a table as JSON. Requires: all its RowSets are in segments."""
     return _table_record(table).model_dump(mode="json", exclude_none=True)
 
 
 def decode_table_record(
     value: Any, lone_table: bool, name: str, read_batches: ReadBatches
 ) -> TableState:
-    """Read a table from JSON. Raises CorruptionError, UnsupportedFormatError, naming `name`."""
+    """Read a table from JSON. Raises CorruptionError and UnsupportedFormatError naming `name`."""
     return _table_state(decode_value(TableRecord, value, name), lone_table, read_batches)
 
 
 def root_snapshot(
     root: Root, read_batches: ReadBatches, stored: TableMap | None = None
 ) -> Snapshot:
-    """The state that a root stores, `stored` being the tables that are not in the root itself.
+    """Return the state that a root stores. `stored` has the tables that are outside the root.
 
     Raises UnsupportedFormatError for unknown reader features.
     """
@@ -308,11 +312,11 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
 
 
 def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointRef, ...]:
-    """Which older checkpoints the one of `epoch` names, newest first.
+    """Choose the older checkpoints that the checkpoint of `epoch` names, newest first.
 
-    At distance d only epochs stay that are multiples of the largest power of two up to d / 4:
-    about four for each doubling of the distance, and a checkpoint that names an old one is itself
-    within reach of those near it.
+    At distance d, only epochs stay that are multiples of the largest power of two up to d / 4. That
+    is about four for each doubling of the distance. Each named checkpoint itself names others near
+    it.
     """
     kept = {
         ref.epoch: ref
@@ -324,7 +328,7 @@ def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointR
 
 
 def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
-    """Segments whose RowSets may have been dropped or changed since they were written."""
+    """Return the segments with RowSets that may have been dropped or changed since."""
     return tuple(
         ref
         for ref in rowsets.segments
@@ -334,7 +338,10 @@ def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
 
 
 def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limits) -> bool:
-    """Whether a segment stays as it is although RowSets in it were dropped or got a vector."""
+    """Return whether a checkpoint keeps a segment although some of its RowSets were changed.
+
+    `dropped` counts its dropped RowSets, `replaced` those with a newer deletion vector.
+    """
     few = 8 * dropped <= ref.segment.rowset_count and replaced <= limits.segment_vectors
     return _is_large(ref, limits) and few
 
@@ -342,10 +349,11 @@ def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limit
 def plan_merge(
     untouched: Iterable[SegmentRef], gathered: int, limits: Limits
 ) -> tuple[SegmentRef, ...]:
-    """Which small segments to rewrite together with `gathered` entries that are written anyway.
+    """Choose small segments to rewrite together with `gathered` entries that are written anyway.
 
-    One is taken while it is at most twice as large as what was gathered before it, so an entry
-    is rewritten only a logarithmic number of times. None when nothing is written.
+    A segment is chosen if it has at most twice as many entries as were gathered before it. Each
+    entry is therefore rewritten only a logarithmic number of times. Returns nothing if `gathered`
+    is 0.
     """
     chosen = []
     small = (ref for ref in untouched if not _is_large(ref, limits))
@@ -358,7 +366,7 @@ def plan_merge(
 
 
 def _is_large(ref: SegmentRef, limits: Limits) -> bool:
-    """Whether a segment has at least half of what one may have: it stays while most of it lives."""
+    """Return whether a segment has reached half of a limit, so that checkpoints keep it."""
     inline = ref.segment.check.length - _ENTRY_BYTES * ref.segment.rowset_count
     many = 2 * ref.segment.rowset_count >= limits.segment_rowsets
     return many or 2 * inline >= limits.segment_inline_bytes

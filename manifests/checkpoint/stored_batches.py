@@ -1,4 +1,4 @@
-"""The batches of a table with many applications: read from a checkpoint, one page at a time.
+"""The batches of a table with many applications, read from a checkpoint page by page.
 
 Spec: docs/spec/checkpoint.md#batches
 """
@@ -17,14 +17,14 @@ from colonnade.manifests.state.snapshot import Replay, TableState
 from colonnade.manifests.store.base import ObjectStore
 
 _ENTRY_BYTES = 16
-"""About what an entry takes in a root besides the name of its application."""
+"""The approximate bytes of an entry in a root, without the name of its application."""
 
 
 class CheckpointBatches:
-    """The batches of a table in one checkpoint. Shared by all states that are made from it.
+    """The batches of a table in one checkpoint. All states made from the checkpoint share them.
 
-    `epoch` is that of the checkpoint: where a page of it cannot be read, `replay` has the batches
-    from the log. `known` are some that need not be read.
+    `epoch` is the checkpoint's epoch. If a page of the checkpoint cannot be read, `replay` reads
+    the batches from the log. `known` are batches that are already loaded.
     """
 
     def __init__(
@@ -48,11 +48,14 @@ class CheckpointBatches:
 
     @cached_property
     def stored(self) -> StoredMap:
-        """The map. Raises CorruptionError where the root describes it wrongly."""
+        """The map. Raises CorruptionError if the root describes it wrongly."""
         return StoredMap(self._store, decode_table(self.ref, self._where()))
 
     def get(self, app: str) -> int | None:
-        """The batch of an application. Costs a small GET the first time. Raises as `BatchMap`."""
+        """Return the batch of an application. Costs a small GET the first time.
+
+        Raises as `BatchMap`.
+        """
         if self._all is None and app not in self._known:
             try:
                 value = self.stored.get(app)
@@ -62,11 +65,11 @@ class CheckpointBatches:
         return self._known.get(app) if self._all is None else self._all.get(app)
 
     def known(self, app: str) -> int | None:
-        """The batch of an application where it need not be read."""
+        """Return the batch of an application if it is loaded, else None."""
         return self._known.get(app)
 
     def read_all(self) -> Mapping[str, int]:
-        """All batches. Costs a GET for each object with some. Raises as `BatchMap`."""
+        """Return all batches. Costs a GET for each object with batches. Raises as `BatchMap`."""
         if self._all is None:
             try:
                 self._all = self.read_unseen(set())
@@ -76,30 +79,30 @@ class CheckpointBatches:
         return self._all
 
     def read_unseen(self, seen: set[Place]) -> dict[str, int]:
-        """The batches in pages that are not in `seen`, read in the checkpoint and nowhere else.
+        """Return the batches in pages that are not in `seen`, from the checkpoint alone.
 
         Costs a GET for each object with such a page. Raises as `StoredMap`.
         """
         return {app: self._checked(app, value) for app, value in self.stored.items(seen)}
 
     def replay(self, error: ColonnadeError) -> None:
-        """Read the batches in the log, after an error of the checkpoint.
+        """Read the batches from the log, after an error of the checkpoint.
 
-        The log may begin after the checkpoint by now. Whoever asks then holds a later state, and
-        takes from here only what has not changed since the checkpoint.
+        The log may by now begin after the checkpoint. The caller then has a later state, and uses
+        only batches that have not changed since the checkpoint.
         """
         state = self._replay(error, self._epoch)
         table = state.tables.get(self._table)
         if table is None or table.created_epoch != self._created_epoch:
             raise NotFoundError(
-                f"Table {self._table} of {self._store.url} was dropped, and the state that has it"
-                " was removed by retention; read the database again."
+                f"Table {self._table} of {self._store.url} was dropped, and retention removed the"
+                " state that has it; read the database again."
             ) from error
         self._all = dict(table.batches)
 
     def _checked(self, app: str, value: object) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 2**53:
-            raise CorruptionError(f"{self._where()} is malformed: {app!r} has no batch there.")
+            raise CorruptionError(f"{self._where()} is malformed: the batch of {app!r} is invalid.")
         return value
 
     def _where(self) -> str:
@@ -107,7 +110,7 @@ class CheckpointBatches:
 
 
 class StoredBatches(PagedBatches):
-    """The batches of a checkpoint, and those that have landed since."""
+    """The batches of a checkpoint, and the batches that were committed since."""
 
     def __init__(self, source: CheckpointBatches, changes: Mapping[str, int] | None = None) -> None:
         self.source = source
@@ -122,31 +125,31 @@ class StoredBatches(PagedBatches):
         return found
 
     def __iter__(self) -> Iterator[str]:
-        """All applications. Whoever goes through all batches reads them all at once."""
+        """Iterate over all applications. Reads all batches at once."""
         return iter({**self.source.read_all(), **self.changes})
 
     def __len__(self) -> int:
         return len(self.source.read_all().keys() | self.changes.keys())
 
     def __bool__(self) -> bool:
-        # A map is stored only where there are many.
+        # Only many batches are stored in a map.
         return True
 
     def known(self, app: str) -> int | None:
-        """The batch of an application where it need not be read."""
+        """Return the batch of an application if it is loaded, else None."""
         found = self.changes.get(app)
         return self.source.known(app) if found is None else found
 
     def with_changes(self, changes: Mapping[str, int]) -> StoredBatches:
-        """The batches of a later epoch."""
+        """Return the batches of a later epoch."""
         return StoredBatches(self.source, {**self.changes, **changes})
 
     def objects(self) -> frozenset[str]:
-        """The objects that hold the batches of the checkpoint."""
+        """Return the objects of the checkpoint that store the batches."""
         return frozenset(bundle.object for bundle in self.source.ref.bundles)
 
     def described(self) -> MapRef:
-        """What a checkpoint says about them. Requires: none has landed since they were stored."""
+        """Return the map's place for a checkpoint. Requires: no batch was committed since."""
         assert not self.changes
         return self.source.ref
 
@@ -159,10 +162,10 @@ def store_batches(
     page_bytes: int,
     replay: Replay,
 ) -> Mapping[str, int]:
-    """The batches of a table as a checkpoint of `epoch` has them: few in the table's record itself.
+    """Return the batches of a table for a checkpoint of `epoch`, and store changed pages.
 
-    Stores the pages with batches that have landed since the last one. `write` stores an object and
-    returns its id. Raises as `write_map`, and as `BatchMap` where an old page cannot be read.
+    A few batches stay in the table's record. `write` stores an object and returns its id. Raises as
+    `write_map`, and as `BatchMap` if an old page cannot be read.
     """
     batches = table.batches
     before, changes = None, batches
@@ -174,7 +177,7 @@ def store_batches(
             before = batches.source.stored.table
             written = write_map(store, before, changes, write, page_bytes)
         except ColonnadeError as error:
-            # Of a map that cannot be read nothing is used again.
+            # No part of an unreadable map is used again.
             batches.source.replay(error)
             changes = dict(batches)
             written = write_map(store, None, changes, write, page_bytes)
@@ -189,18 +192,21 @@ def store_batches(
 
 
 def check_batches(batches: Mapping[str, int]) -> None:
-    """Read all batches in their checkpoint and nowhere else. Raises CorruptionError, StoreError."""
+    """Check that all batches can be read from the checkpoint itself.
+
+    Raises CorruptionError, StoreError.
+    """
     if isinstance(batches, StoredBatches):
         try:
             batches.source.read_unseen(set())
         except NotFoundError as error:
-            raise CorruptionError(f"{error.message} A checkpoint has batches there.") from error
+            raise CorruptionError(f"{error.message} It holds batches of a checkpoint.") from error
 
 
 def are_stored(before: Mapping[str, int], after: Mapping[str, int]) -> bool:
-    """Whether a checkpoint that was read back has the batches of the state that it was made of.
+    """Return whether a checkpoint that was read back has the batches of its state.
 
-    Reads the pages of the checkpoint that this state did not have. Raises as `StoredMap`.
+    Reads the pages of the checkpoint that the state did not have. Raises as `StoredMap`.
     """
     if not isinstance(after, StoredBatches):
         return dict(before) == dict(after)

@@ -1,4 +1,4 @@
-"""Maps in pages that are read and written; every page is checked before it is used.
+"""Read and write maps in pages. Every page is checked before it is used.
 
 Spec: docs/spec/checkpoint.md#maps
 """
@@ -27,14 +27,14 @@ from colonnade.manifests.object_names import checkpoint_name
 from colonnade.manifests.store.base import ObjectStore
 
 _HELD_PAGES = 64
-"""A reader holds at most so many pages."""
+"""The most pages that a reader keeps in memory."""
 
 
 class StoredMap:
-    """Reads entries of a map. Safe to share between threads.
+    """Reads entries of a map. Can be shared between threads.
 
-    Every method raises NotFoundError, CorruptionError, UnsupportedFormatError or StoreError where
-    a page cannot be read.
+    Every method raises NotFoundError, CorruptionError, UnsupportedFormatError or StoreError if a
+    page cannot be read.
     """
 
     def __init__(self, store: ObjectStore, table: PageTable) -> None:
@@ -46,13 +46,13 @@ class StoredMap:
         return self.table.count
 
     def get(self, key: str) -> Any | None:
-        """The value of a key, None without one. Costs a small GET, unless its page is held."""
+        """Return the value of a key, or None. Costs a small GET, unless its page is in memory."""
         return self._page(page_of(key, self.table.page_count)).get(key)
 
     def items(self, seen: set[Place] | None = None) -> Iterator[tuple[str, Any]]:
-        """All entries, in no order. Costs a GET for each bundle.
+        """Yield all entries, in no order. Costs a GET for each bundle.
 
-        Leaves out the pages at places in `seen`, and adds the places of the pages that it reads.
+        Leaves out the pages whose places are in `seen`, and adds the places of all pages to it.
         """
         places = {page: self.table.place(page) for page in range(self.table.page_count)}
         pages = [page for page, place in places.items() if place and place not in (seen or ())]
@@ -62,7 +62,7 @@ class StoredMap:
             seen.update(place for place in places.values() if place)
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
-        """The bytes of pages that are not empty, still sealed. Costs a GET for each bundle."""
+        """Yield the sealed bytes of pages that are not empty. Costs a GET for each bundle."""
         by_object: defaultdict[str, list[tuple[int, Place]]] = defaultdict(list)
         for page in pages:
             place = self.table.place(page)
@@ -74,7 +74,7 @@ class StoredMap:
             yield from zip([page for page, _ in found], data, strict=True)
 
     def page(self, page: int) -> dict[str, Any]:
-        """The entries of a page; the caller may change the copy."""
+        """Return a copy of the entries of a page."""
         return dict(self._page(page))
 
     def _page(self, page: int) -> dict[str, Any]:
@@ -105,10 +105,10 @@ def write_map(
     write: Callable[[bytes], str],
     page_bytes: int,
 ) -> PageTable:
-    """Store a map with some entries changed, or gone where the value is None.
+    """Store a map after changes. The value None removes an entry.
 
-    `write` stores an object and returns its id. Costs a GET for each bundle that holds a page that
-    is rewritten or moved, and one PUT; nothing without changes. Raises as `StoredMap` and `write`.
+    `write` stores an object and returns its id. Costs a GET for each bundle with a rewritten or
+    moved page, and one PUT; nothing without changes. Raises as `StoredMap` and `write`.
     """
     old = StoredMap(store, before or empty_table())
     if not changes and before is not None:
@@ -130,7 +130,7 @@ def write_map(
 def _changed_pages(
     old: StoredMap, changes: Mapping[str, Any]
 ) -> tuple[dict[int, dict[str, Any]], int]:
-    """The entries of pages that change, and how many more they are than before."""
+    """Return the new entries of changed pages, and by how many entries the map grows."""
     by_page: defaultdict[int, dict[str, Any]] = defaultdict(dict)
     for key, value in changes.items():
         by_page[page_of(key, old.table.page_count)][key] = value
@@ -147,7 +147,7 @@ def _changed_pages(
 def _write_anew(
     old: StoredMap, changes: Mapping[str, Any], count: int, write: Callable[[bytes], str]
 ) -> PageTable:
-    """Store the map with another number of pages."""
+    """Store the whole map with another number of pages."""
     everything = {**dict(old.items()), **changes}
     entries: defaultdict[int, dict[str, Any]] = defaultdict(dict)
     for key, value in everything.items():
@@ -162,7 +162,7 @@ def _write_anew(
 def _write_pages(
     old: PageTable, pages: Mapping[int, bytes], count: int, write: Callable[[bytes], str]
 ) -> PageTable:
-    """Store pages in one new bundle, and forget bundles of which nothing is used any more."""
+    """Store pages in one new bundle, and leave out bundles without used pages."""
     indexes, offsets, lengths = (
         each.copy() for each in (old.bundle_indexes, old.offsets, old.lengths)
     )

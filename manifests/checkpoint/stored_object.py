@@ -1,4 +1,4 @@
-"""Reading the objects of checkpoints. Those of an anchor are stored twice, and either serves.
+"""Read the objects of checkpoints. Objects of an anchor have a copy, which serves as well.
 
 Spec: docs/spec/checkpoint.md#copies
 """
@@ -19,12 +19,11 @@ T = TypeVar("T")
 def read_checkpoint_object(
     store: ObjectStore, object_id: str, limit: int, decode: Callable[[bytes, str], T]
 ) -> T:
-    """What `decode` makes of an object of at most `limit` bytes, or else of its copy.
+    """Return what `decode` returns for an object of at most `limit` bytes, or for its copy.
 
-    `decode` is given the bytes and where they are stored, and raises CorruptionError for bytes that
-    are damaged. Costs one GET, and another one where the object is damaged or gone. Raises what
-    reading the object itself raises, where the copy does not serve either: NotFoundError,
-    CorruptionError; StoreError.
+    `decode` takes the bytes and their location, and raises CorruptionError for damaged bytes. Costs
+    one GET, and another one if the object is damaged or missing. If the copy is unusable too,
+    raises the error of the object itself: NotFoundError, CorruptionError. Raises StoreError.
     """
     return _either(object_id, lambda name: decode(store.get(name, limit=limit), store.locate(name)))
 
@@ -32,7 +31,7 @@ def read_checkpoint_object(
 def read_checkpoint_pages(
     store: ObjectStore, object_id: str, ranges: Sequence[tuple[int, int]]
 ) -> list[bytes]:
-    """Sealed pages at (offset, length) within an object, or within its copy.
+    """Return the sealed pages at (offset, length) ranges of an object, or of its copy.
 
     Costs and raises as `read_checkpoint_object`.
     """

@@ -1,4 +1,4 @@
-"""The tables of a large database: read from a checkpoint when they are first asked for.
+"""The tables of a large database, read from a checkpoint on demand.
 
 Spec: docs/spec/checkpoint.md#tables
 """
@@ -22,15 +22,15 @@ from colonnade.manifests.store.base import ObjectStore
 def read_batches(
     store: ObjectStore, replay: Replay, epoch: int, table: TableId, created_epoch: int, ref: MapRef
 ) -> BatchMap:
-    """The batches of a table that the checkpoint of an epoch has in a map. Reads nothing."""
+    """Return the batches of a table that are in a map of a checkpoint. Reads nothing yet."""
     return StoredBatches(CheckpointBatches(store, replay, epoch, table, created_epoch, ref))
 
 
 class CheckpointTables:
-    """The tables of one checkpoint. Shared by all states that are made from it.
+    """The tables of one checkpoint. All states made from the checkpoint share them.
 
-    `epoch` is that of the checkpoint. `with_batches`: a table may have its batches in a map. `held`
-    are those of the tables that whoever wrote the checkpoint had in memory.
+    `epoch` is the checkpoint's epoch. `with_batches` says that tables may have batches in a map.
+    `held` are the tables that the checkpoint's writer had in memory.
     """
 
     def __init__(
@@ -52,22 +52,22 @@ class CheckpointTables:
 
     @property
     def objects(self) -> frozenset[str]:
-        """The objects that hold the tables."""
+        """The objects that store the tables."""
         return self.records.table.objects | self.names.table.objects
 
     def held(self) -> list[TableState]:
-        """The tables that need not be read any more."""
+        """Return the tables that are already loaded."""
         return list(self._decoded.values())
 
     def find(self, name: str) -> TableId | None:
-        """The id of the table with a name. Costs a small GET, unless the table is held."""
+        """Return the id of the table with a name. Costs a small GET, unless the table is loaded."""
         found = self._ids.get(name)
         if found is None and (value := self.names.get(name)) is not None:
             found = TableId(str(value))
         return found
 
     def described(self) -> StoredMaps:
-        """What a root says about them."""
+        """Return the places of the maps for a root."""
         return StoredMaps(
             records=encode_table(self.records.table), names=encode_table(self.names.table)
         )
@@ -76,7 +76,7 @@ class CheckpointTables:
         return table in self._decoded or self.records.get(table) is not None
 
     def get(self, table: str) -> TableState | None:
-        """A table by its id. Costs a small GET the first time."""
+        """Return a table by its id, or None. Costs a small GET the first time."""
         found = self._decoded.get(table)
         if found is not None:
             return found
@@ -84,16 +84,16 @@ class CheckpointTables:
         return None if value is None else self._decode(table, value)
 
     def read_all(self) -> None:
-        """Read all tables. Costs a GET for each object that holds some."""
+        """Read all tables. Costs a GET for each object that stores tables."""
         for table, value in self.records.items():
             if table not in self._decoded:
                 self._decode(table, value)
 
     def read_unseen(self, seen: set[Place]) -> Iterator[TableState]:
-        """The tables in pages that are not in `seen`; adds these pages to it.
+        """Yield the tables in pages that are not in `seen`; adds these pages to it.
 
-        Reads such pages of names too, only to check that they can be read. Costs a GET for each
-        object that holds such a page. Raises as `StoredMap`.
+        Also reads such pages of names, only to check that they are readable. Costs a GET for each
+        object with such a page. Raises as `StoredMap`.
         """
         for table, value in self.records.items(seen):
             yield self._decode(table, value)
@@ -101,22 +101,22 @@ class CheckpointTables:
             pass
 
     def places(self) -> set[Place]:
-        """Where the pages of the tables and of their names lie."""
+        """Return the places of all pages of the tables and of their names."""
         return self.records.table.places() | self.names.table.places()
 
     def _decode(self, table: str, value: Any) -> TableState:
         name = f"{self.records.store.url} (table {table} of a checkpoint)"
         state = decode_table_record(value, False, name, self._read_batches)
         if state.id != table:
-            raise CorruptionError(f"{name} is table {state.id}.")
+            raise CorruptionError(f"{name} holds table {state.id} instead.")
         self._ids[state.name] = state.id
         return self._decoded.setdefault(table, state)
 
 
 class StoredTables(TableMap):
-    """The tables of a checkpoint, and those that epochs have changed since.
+    """The tables of a checkpoint, and the tables that later epochs changed.
 
-    `epoch` is that of the state: where a part of the checkpoint cannot be read, the tables of this
+    `epoch` is the state's epoch. If a part of the checkpoint cannot be read, the tables as of this
     epoch are read from the log.
     """
 
@@ -156,7 +156,7 @@ class StoredTables(TableMap):
         return self._replayed is not None and table in self._replayed
 
     def __iter__(self) -> Iterator[TableId]:
-        """All ids. Whoever goes through all tables reads them all at once."""
+        """Iterate over all ids. Reads all tables at once."""
         names = self.names()
         if self._replayed is None:
             try:
@@ -169,7 +169,7 @@ class StoredTables(TableMap):
         return len(self.names())
 
     def find(self, name: str) -> TableState | None:
-        """The table with this exact name, if there is one. Costs two small GETs the first time."""
+        """Return the table with this exact name, or None. Costs two small GETs the first time."""
         for table in self._changed.values():
             if table is not None and table.name == name:
                 return table
@@ -185,7 +185,7 @@ class StoredTables(TableMap):
         return next((table for table in left if table.name == name), None)
 
     def names(self) -> Mapping[TableId, str]:
-        """The names of all tables, by id. Costs a GET for each object that holds names."""
+        """Return the names of all tables, by id. Costs a GET for each object with names."""
         if self._replayed is None:
             try:
                 found = {TableId(str(key)): name for name, key in self.stored.names.items()}
@@ -200,7 +200,7 @@ class StoredTables(TableMap):
         return found
 
     def replayed(self, error: ColonnadeError) -> Mapping[TableId, TableState]:
-        """All tables as the log tells them, after an error of the checkpoint."""
+        """Return all tables as the log has them, after an error of the checkpoint."""
         return {
             key: table
             for key, table in {**self._replay(error), **self._changed}.items()
@@ -208,17 +208,17 @@ class StoredTables(TableMap):
         }
 
     def held(self) -> Mapping[TableId, TableState | None]:
-        """The tables that changed since the checkpoint; None for those that were dropped."""
+        """Return the tables that changed since the checkpoint; None for a dropped table."""
         return self._changed
 
     def stored_objects(self) -> frozenset[str]:
-        """The objects that hold the tables that have not changed since."""
+        """Return the checkpoint's objects, which store the tables that have not changed since."""
         return self.stored.objects
 
     def with_changes(
         self, changes: Mapping[TableId, TableState | None], epoch: int
     ) -> StoredTables:
-        """The tables of a later epoch."""
+        """Return the tables of a later epoch."""
         return StoredTables(self.stored, epoch, {**self._changed, **changes})
 
     def _replay(self, error: ColonnadeError) -> Mapping[TableId, TableState]:

@@ -1,4 +1,4 @@
-"""Checkpoints that are written, reusing the segments that did not change.
+"""Write checkpoints, and reuse unchanged segments.
 
 Spec: docs/spec/checkpoint.md
 """
@@ -51,7 +51,7 @@ from colonnade.manifests.store.base import ObjectStore, PutOutcome
 def write_segment(
     store: ObjectStore, table: str, block: EntryBlock, *, job: str, with_ids: bool
 ) -> SegmentEntry:
-    """Store one segment, durably, and return what describes it. Raises StoreError."""
+    """Store one segment, durably, and return its entry. Raises StoreError."""
     data = encode_segment(table, block, with_ids=with_ids)
     return describe_segment(write_object(store, job, data), data, block)
 
@@ -59,7 +59,7 @@ def write_segment(
 def write_object(store: ObjectStore, job: str, data: bytes) -> str:
     """Store bytes under a new object id, durably, and return the id.
 
-    Raises StoreError; what was written, if anything, is named by nothing.
+    Raises StoreError. Nothing refers to an object that such a call may have left.
     """
     object_id = new_object_id(job)
     name = checkpoint_name(object_id)
@@ -67,7 +67,7 @@ def write_object(store: ObjectStore, job: str, data: bytes) -> str:
         outcome = store.put_if_absent(name, data)
         if outcome is PutOutcome.CREATED:
             return object_id
-        # The id is random: what exists under it is this very object, sent twice.
+        # The id is random, so an existing object is this one, sent twice.
         if outcome is PutOutcome.EXISTS and store.get(name, limit=len(data)) == data:
             return object_id
     raise StoreError(f"It is not known whether {store.locate(name)} was written.", retryable=True)
@@ -76,13 +76,12 @@ def write_object(store: ObjectStore, job: str, data: bytes) -> str:
 def write_checkpoint(
     store: ObjectStore, snapshot: Snapshot, limits: Limits = LIMITS, replay: Replay = refuse_lost
 ) -> Snapshot:
-    """Store a snapshot as a checkpoint; returns the same state with its RowSets in segments.
+    """Store a snapshot as a checkpoint. Returns the same state with its RowSets in segments.
 
-    Costs one object for each table that changed since the checkpoint before, one or few more
-    where small segments are merged, the root, the hint, and a look for newer epochs. Raises
-    StoreError, CorruptionError or NotFoundError where an old segment is damaged or gone, and
-    ConflictError where vacuum removed one meanwhile; what was written until then is named by
-    nothing.
+    Costs one object for each table that changed since the last checkpoint, a few more if small
+    segments are merged, the root, the hint, and a look for newer epochs. Raises StoreError;
+    CorruptionError or NotFoundError if an old segment is damaged or missing; ConflictError if
+    vacuum removed one meanwhile. After an error nothing refers to the objects written so far.
     """
     previous = read_hint(store)
     earlier = (previous[0], *previous[1].earlier) if previous else ()
@@ -102,9 +101,9 @@ def store_snapshot(
     limits: Limits = LIMITS,
     replay: Replay = refuse_lost,
 ) -> tuple[Snapshot, CheckpointRef]:
-    """Store the root of a snapshot and the segments that are new; the hint stays as it is.
+    """Store the root of a snapshot and its new segments. The hint does not change.
 
-    `replay` reads from the log what the state that is returned cannot read in the checkpoint.
+    `replay` reads from the log what the returned state cannot read from the checkpoint.
 
     Raises as `write_checkpoint`.
     """
@@ -127,7 +126,7 @@ def store_snapshot(
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Stores parts of the checkpoint of an epoch under names that begin with a job's."""
+    """Stores parts of the checkpoint of an epoch. Object ids begin with the id of `job`."""
 
     store: ObjectStore
     job: str
@@ -140,8 +139,10 @@ class _Parts:
         return write_object(self.store, self.job, data)
 
     def table(self, table: TableState) -> TableState:
-        """The table with its RowSets in segments, and many batches in a map; once that is stored,
-        the same one."""
+        """Return the table with its RowSets in segments, and many batches in a map.
+
+        Returns the same table if all of this is already stored.
+        """
         page_bytes = self.limits.page_bytes
         batches = store_batches(self.store, table, self.epoch, self.write, page_bytes, self.replay)
         rewritten = _rewritten(self.store, table, self.job, self.limits)
@@ -150,18 +151,18 @@ class _Parts:
     def tables(
         self, before: StoredTables | None, changed: Mapping[TableId, TableState | None]
     ) -> CheckpointTables:
-        """Tables outside the root: those that changed since the checkpoint before, or all."""
+        """Store tables outside the root: those that changed since the last checkpoint, or all."""
         old = before.stored if before else None
         try:
             records, names = self._maps(old, changed)
         except UNUSABLE as error:
             if before is None:
                 raise
-            # Of a checkpoint that cannot be read nothing is used again.
+            # No part of an unreadable checkpoint is used again.
             told = {key: self.table(table) for key, table in before.replayed(error).items()}
             old, changed = None, {**told, **changed}
             records, names = self._maps(None, changed)
-        # Whoever has committed goes on with its tables, whatever the store does then.
+        # A committer keeps its tables in memory, so that later failures of the store do not matter.
         every = (*(old.held() if old else ()), *changed.values())
         held = [table for table in every if table and changed.get(table.id, table) is table]
         with_batches = (old is not None and old.with_batches) or any(
@@ -193,7 +194,7 @@ class _Parts:
 def _changed_names(
     old: CheckpointTables | None, changed: Mapping[TableId, TableState | None]
 ) -> dict[str, str | None]:
-    """The names that mean another table than in the checkpoint before, or none any more."""
+    """Return names that now mean another table (its id), or no table (None)."""
     names: dict[str, str | None] = {}
     for key, table in changed.items():
         was = old.get(key) if old else None
@@ -205,25 +206,27 @@ def _changed_names(
 
 
 def point_hint(store: ObjectStore, ref: CheckpointRef | Anchor) -> None:
-    """Name a checkpoint as the newest. Raises StoreError."""
+    """Make the hint name a checkpoint as the newest. Raises StoreError."""
     hint = Hint(epoch=ref.epoch, root=ref.root, check=ref.check)
     store.put(HINT, encode_model(hint), sync=False)
 
 
 def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef) -> None:
-    """Check that no vacuum since the epoch of a checkpoint names a part of it."""
+    """Check that no vacuum after a checkpoint's epoch removes a part of the checkpoint."""
     held = stored.held_tables().values()
     listing = (name for table in held if table for name in table.listing_objects())
     names = {ref.root, *listing, *stored.stored_objects()}
     number = stored.epoch + 1
     while isinstance(item := read_slot(store, number), Epoch):
         if not names.isdisjoint(removed_objects(item.ops)):
-            raise ConflictError(f"Epoch {number} removes parts of the checkpoint of {ref.epoch}.")
+            raise ConflictError(
+                f"Epoch {number} removes parts of the checkpoint of epoch {ref.epoch}."
+            )
         number += 1
 
 
 def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
-    """The table with all its RowSets in segments, written where they are new."""
+    """Return the table with all its RowSets in segments. Writes the new segments."""
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
     if counted and not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
@@ -236,7 +239,8 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
         block = read_segment(store, table, ref)
         live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
-        # A root says nothing of columns: bounds in a segment that do not hold would prune wrongly.
+        # A root has no statistics of replaced columns. Old bounds in the segment would prune
+        # wrongly.
         other_columns = bool(np.isin(live.ids, np.array([*rowsets.replaced], np.int64)).any())
         if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced, limits):
             kept.append(ref)

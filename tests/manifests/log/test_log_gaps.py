@@ -127,7 +127,7 @@ def test_a_head_that_a_checkpoint_proves_is_not_taken_for_never_written(
     saved = store.get(epoch_name(8))
     lose(store, first, lost)
     left = dict(store._objects)
-    match = f"{epoch_name(8)} is missing, although there is a checkpoint of it"
+    match = f"{epoch_name(8)} is missing, although a checkpoint of it exists"
     with pytest.raises(CorruptionError, match=match):
         log.read_head()
     for epoch in (first, 8):
