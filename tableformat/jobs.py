@@ -1,7 +1,7 @@
-"""Where the jobs of long work run: on threads of this process, or on other machines.
+"""Run the jobs of long work, on threads of this process or on other machines.
 
-A job is a plain value; running it again does no harm. A `Workplace` runs jobs side by side, and a
-`Stop` asks the jobs that are running to end before they are done.
+A job is a plain value, and running it again does no harm. A `Workplace` runs jobs in parallel. A
+`Stop` asks running jobs to end early.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Stop:
-    """Asks one run of some work to end soon. Several threads may use it."""
+    """A request to end some work soon. Safe for use by several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -30,7 +30,7 @@ class Stop:
         self._told: list[Callable[[], object]] = []
 
     def request(self) -> None:
-        """Have `check` raise from now on, and tell those that asked for it by `telling`."""
+        """Request the stop: from now on `check` raises, and callbacks of `telling` are called."""
         with self._lock:
             self._requested = True
             told, self._told = self._told, []
@@ -38,19 +38,19 @@ class Stop:
             try:
                 tell()
             except Exception:
-                # That work then ends when it is done; all other must still be told.
+                # That work then ends when it is done; the other callbacks must still be called.
                 _log.warning("Work that runs elsewhere could not be stopped.", exc_info=True)
 
     def check(self) -> None:
-        """What work calls between its steps. Raises CancelledError once a stop is requested."""
+        """Raise CancelledError once a stop is requested. Work calls this between its steps."""
         if self._requested:
             raise CancelledError
 
     @contextmanager
     def telling(self, tell: Callable[[], object]) -> Iterator[None]:
-        """Have `tell` called by the thread that requests a stop during this block.
+        """Call `tell` when a stop is requested during this block, on the thread that requests it.
 
-        Raises CancelledError where that was before.
+        Raises CancelledError when a stop was requested before.
         """
         with self._lock:
             self.check()
@@ -66,15 +66,15 @@ class Stop:
 class Workplace(Generic[Job, Outcome]):
     """A place that runs jobs of one kind, at most `workers` at once.
 
-    `run` does one job and returns its outcome. Several threads call it. Once a stop is requested
-    it ends soon, by an error.
+    `run` does one job and returns its outcome. Several threads call it. Once a stop is requested,
+    it ends soon with an error.
     """
 
     run: Callable[[Job, Stop], Outcome]
     workers: int
 
     def telling(self, done: Callable[[Job], object]) -> Workplace[Job, Outcome]:
-        """The same place, which calls `done` with each job that has ended well."""
+        """Return the same place, with `done` called for each job that has succeeded."""
 
         def run(job: Job, stop: Stop) -> Outcome:
             outcome = self.run(job, stop)

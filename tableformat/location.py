@@ -1,12 +1,13 @@
-"""From the path that a user names to a database and the table in it.
+"""Resolve the path that a user names to a database and a table in it.
 
     /data/trips            a lone table: the database is the directory itself
     /data/sales            a database
     /data/sales/orders     its table `orders`; the directory of that name need not exist
 
-The last segment is looked up as a name in the log of the directory above, so renaming a table
-moves no file. It is looked up once: whoever keeps a table open follows its id. Deeper paths are
-refused: the nearest `_manifest` upward wins, and nothing lives below a table.
+The last segment is looked up as a name in the log of the directory above, so renaming a table moves
+no file. It is looked up once; an open table follows its id. Deeper paths are refused: the nearest
+`_manifest` upward decides, and no database may be inside a table.
+
 Spec: docs/spec/layout.md
 """
 
@@ -35,7 +36,7 @@ StorageOptions = Mapping[str, object]
 class Location:
     """A database's store, and the name of one table in it (None: the database as a whole).
 
-    With `id`, and `created_epoch`, it is that very table, whatever has its name now.
+    With `id` and `created_epoch` it identifies one table, whatever table has the name now.
     """
 
     store: ObjectStore
@@ -45,7 +46,7 @@ class Location:
     created_epoch: int = 0
 
     def find(self, snapshot: Snapshot) -> TableState | None:
-        """The table meant, or None where there is none (yet, or any more).
+        """Return the table, or None when it does not exist (yet, or any more).
 
         Raises InvalidInputError when the path names a database of several tables.
         """
@@ -61,43 +62,44 @@ class Location:
         return next(iter(snapshot.tables.values()), None)
 
     def require(self, snapshot: Snapshot) -> TableState:
-        """The table meant. Raises NotFoundError that lists what there is, or says what was."""
+        """Return the table. Raises NotFoundError that lists the tables, or says it was dropped."""
         table = self.find(snapshot)
         if table is not None:
             return table
         if self.id is not None:
             raise NotFoundError(
-                f"Table {self.url} was dropped or replaced and is not there at epoch"
+                f"Table {self.url} was dropped or replaced and does not exist at epoch"
                 f" {snapshot.epoch}; its earlier epochs can still be read, and a table that has its"
                 " name now must be opened."
             )
         if self.table is None:
             raise NotFoundError(
-                f"{self.store.url} is no Colonnade table: it holds none at epoch"
-                f" {snapshot.epoch}; one that was dropped is opened by"
+                f"{self.store.url} is not a Colonnade table: it has none at epoch"
+                f" {snapshot.epoch}; a dropped table is opened by"
                 " colonnade.open_database(path).table(name, epoch=...)."
             )
         raise NotFoundError(
             f"Table {self.table!r} does not exist in database {self.store.url} at epoch"
-            f" {snapshot.epoch}, whose tables are: {_known(snapshot)}; one that was dropped is"
+            f" {snapshot.epoch}, whose tables are: {_known(snapshot)}; a dropped table is"
             f" opened by colonnade.open_database(path).table({self.table!r}, epoch=...)."
         )
 
     def follow(self, snapshot: Snapshot) -> Location:
-        """The same table by its id from now on, and by the name that it has in `snapshot`.
+        """Return a location that follows the table by its id, with its name in `snapshot`.
 
-        One that is followed already and is not there was dropped: it stays as it is. Raises
-        NotFoundError where the name, looked up for the first time, is unknown.
+        A table that is already followed and no longer exists was dropped: its location is returned
+        unchanged. Raises NotFoundError when the name is looked up for the first time and is
+        unknown.
         """
         table = self.require(snapshot) if self.id is None else self.find(snapshot)
         return self if table is None else self._pinned(table)
 
     def require_at(self, snapshot: Snapshot, head: Snapshot | None) -> TableState:
-        """The table meant, as of an earlier state than `head`.
+        """Return the table at `snapshot`, an earlier state than `head`.
 
-        That is the same table under whatever name it had; where it did not exist yet, or it is
-        not known which one is meant, the one that had its name. Raises NotFoundError that lists
-        what there was, or says that the table was dropped before.
+        This is the same table, under whatever name it had. If it did not exist yet, or the head
+        does not identify it, this is the table that had its name. Raises NotFoundError that lists
+        what existed, or says that the table was dropped before.
         """
         now = None if head is None else self.find(head)
         known = self if now is None else self._pinned(now)
@@ -124,29 +126,31 @@ class Location:
 
 
 def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None = None) -> Location:
-    """Find the database that `path` belongs to; costs one to three GETs, more if there is none.
+    """Find the database that `path` belongs to. Costs one to three GETs, more if there is none.
 
-    Raises InvalidInputError for a path below a table, and for what is no path; NotFoundError for
-    a file; CorruptionError for a database that has lost its epoch 0.
+    Raises InvalidInputError for a path inside a table and for a value that is not a path,
+    NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
     """
     if not isinstance(path, str | bytes | os.PathLike):
-        raise InvalidInputError(f"{path!r} is no path: give a folder or a URL.")
+        raise InvalidInputError(f"{path!r} is not a path: give a folder or a URL.")
     store = open_store(path, storage_options)
     if is_taken(store, 0):
         return Location(store, None, exists=True)
-    # What the user gave, where it is a URL: the store's own text may leave out credentials.
+    # A URL is used as the user gave it, because the store's own text may omit credentials.
     given = store.url if isinstance(store, LocalStore) else str(path)
     parent_url, _, name = given.rstrip("/").rpartition("/")
     parent = _parent(parent_url, storage_options)
     if parent is not None and is_taken(parent, 0):
-        # Not the head: where that is damaged, earlier epochs can still be read.
+        # Reads epoch 0 and not the head: with a damaged head, earlier epochs can still be read.
         if Log(parent).read_first().lone_table:
-            raise InvalidInputError(f"{store.url} lies inside the table {parent.url}.")
+            raise InvalidInputError(
+                f"{store.url} is inside the table {parent.url}; use another path."
+            )
         return Location(parent, name, exists=True)
     outer = _nearest_database(parent_url, storage_options)
     if outer is not None:
         raise InvalidInputError(
-            f"{store.url} lies too deep inside the database {outer.url}; its tables are"
+            f"{store.url} is too deep inside the database {outer.url}; its tables are"
             " addressed as <database>/<table>."
         )
     for place in (store, parent):
@@ -159,19 +163,20 @@ def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None 
 def locate_existing(
     path: str | os.PathLike[str], storage_options: StorageOptions | None = None
 ) -> Location:
-    """Like `locate`. Raises NotFoundError when there is no database at or above `path`."""
+    """Like `locate`, but raise NotFoundError when there is no database at or above `path`."""
     location = locate(path, storage_options)
     if not location.exists:
-        raise NotFoundError(f"{location.store.url} is no Colonnade database or table.")
+        raise NotFoundError(f"{location.store.url} is not a Colonnade database or table.")
     return location
 
 
 def find_store(
     path: str | os.PathLike[str], storage_options: StorageOptions | None = None
 ) -> ObjectStore:
-    """The store of the database at or above `path`, also of one that cannot be opened any more.
+    """Return the store of the database at or above `path`, even if it cannot be opened any more.
 
-    One that has lost its epoch 0 is taken to be at `path`. Raises NotFoundError if there is none.
+    A database that has lost its epoch 0 is assumed to be at `path`. Raises NotFoundError when there
+    is none.
     """
     try:
         return locate_existing(path, storage_options).store
@@ -180,13 +185,13 @@ def find_store(
 
 
 def refuse_existing(location: Location) -> None:
-    """Raises AlreadyExistsError when a database is at the path already."""
+    """Raise AlreadyExistsError when there is already a database at the path."""
     if location.exists:
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 
 def _parent(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
-    """The store at `url`, or None above the root of a file system or bucket."""
+    """Return the store at `url`; None above the root of a file system or bucket."""
     if not url or url.endswith(("/", ":")):
         return None
     return open_store(url, storage_options)

@@ -253,7 +253,7 @@ class LogReader:
         first = read_slot(self.store, 0)
         if first is None:
             check_unused(self.store)
-            raise NotFoundError(f"{self.store.url} is no Colonnade database or table.")
+            raise NotFoundError(f"{self.store.url} is not a Colonnade database or table.")
         if isinstance(first, Stub):
             raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
         return apply_epoch(None, first)

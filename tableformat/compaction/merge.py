@@ -109,8 +109,7 @@ class _Merge:
         return more[int(lasts[0])]
 
     def _not_after(self, runs: Sequence[_Run], limit: _Run) -> list[_Run]:
-        """Return the runs whose first row is not after the last row of `limit`, including
-        `limit`."""
+        """Return the runs whose first row is not after the last row of `limit`, and `limit`."""
         ends = [[column.slice(0, 1) for column in run.columns] for run in runs]
         ends.append([column.slice(len(column) - 1) for column in limit.columns])
         order = self._order(ends)

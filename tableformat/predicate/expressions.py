@@ -32,8 +32,7 @@ class Operator(str, Enum):
 
     @property
     def negated(self) -> Operator:
-        """The operator that is TRUE where this one is FALSE. Requires another operator than
-        `<=>`."""
+        """The operator that is TRUE where this one is FALSE. Requires that it is not `<=>`."""
         return _NEGATED[self]
 
 

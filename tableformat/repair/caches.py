@@ -1,4 +1,4 @@
-"""Checkpoints and hint, made anew from the log; anchors, restored from their second copies.
+"""Rebuild checkpoints and hint from the log, and restore anchors from their second copies.
 
 Spec: docs/spec/checkpoint.md
 """
@@ -20,21 +20,23 @@ from colonnade.manifests.vacuum.references import StateObjects
 
 
 class Rebuilt(NamedTuple):
-    """The state that caches were made of, and the files of anchors that were restored."""
+    """The state from which caches were rebuilt, and the restored files of anchors."""
 
     state: Snapshot
     restored: tuple[str, ...]
 
 
 def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
-    """Read the log from its floor, store its head as a checkpoint, and let the hint name that.
+    """Read the log from its floor, store its head as a checkpoint, and point the hint to it.
 
-    So nothing that a damaged or wrong checkpoint says is read again; it stays for vacuum. Before
-    it, objects of anchors that are damaged or lost at one of their two places are restored from the
-    other one. A hint that proves that newer epochs were lost is an error first: with
-    `give_up_lost_epochs` the log ends where its files do. Costs a GET for each epoch since the
-    floor, and two for each object of an anchor. Raises CorruptionError where the log itself is
-    damaged, or where an anchor is whole nowhere, once all else is done; StoreError.
+    So no reader uses a damaged or wrong checkpoint any more; vacuum removes it later. Before that,
+    anchor objects that are damaged or missing at one of their two places are restored from the
+    other one. A hint that proves the loss of newer epochs is an error, unless `give_up_lost_epochs`
+    is set: then the log ends where its files do.
+
+    Costs a GET for each epoch since the floor, and two for each object of an anchor. Raises
+    CorruptionError when the log itself is damaged. Raises it, too, when an anchor has no intact
+    copy, once everything else is done. Raises StoreError.
     """
     log.store.require_writable()
     if give_up_lost_epochs:
@@ -51,7 +53,7 @@ def rebuild_caches(log: Log, *, give_up_lost_epochs: bool = False) -> Rebuilt:
 
 
 def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[CorruptionError]]:
-    """Restore what anchors are made of; the names of restored files, and what is whole nowhere."""
+    """Restore the objects of anchors. Returns the restored files, and what has no intact copy."""
     objects = StateObjects(log.store)
     restored: list[str] = []
     lost: list[CorruptionError] = []
@@ -60,7 +62,7 @@ def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[Co
         try:
             objects.add(read_state(log.store, anchor))
         except (NotFoundError, CorruptionError):
-            continue  # What of it is lost shows when its parts are restored.
+            continue  # the loss is found when the parts are restored
     for part in objects.parts:
         try:
             restored += restore(log.store, part)

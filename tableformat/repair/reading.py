@@ -1,4 +1,4 @@
-"""What can still be read of a damaged RowSet, stretch by stretch and column by column."""
+"""Read what is left of a damaged RowSet, stretch by stretch and column by column."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from colonnade.tableformat.scan.plan import cut_rows
 
 @dataclass(frozen=True, slots=True)
 class ReadableStretch:
-    """The rows between two cuts: those that are not deleted, and their columns by id.
+    """The live rows between two cuts, and their columns by id.
 
-    `arrays` have a value for each of `rows`, which are numbers in the RowSet; a column that cannot
-    be read is in `lost` instead. `certain` is false where the deletion vector cannot be read: then
-    rows that were deleted are among them.
+    `arrays` have a value for each of `rows`, which are row numbers in the RowSet. A column that
+    cannot be read is in `lost` instead. `certain` is False when the deletion vector cannot be read,
+    so that `rows` may include deleted rows.
     """
 
     rows: NDArray[np.int64]
@@ -36,20 +36,20 @@ class ReadableStretch:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of it is lost."""
+        """Whether nothing of the stretch is lost."""
         return self.certain and not self.lost
 
 
 @dataclass(frozen=True)
 class DamagedRowSet:
-    """Reads what is left of one RowSet. Only StoreError is raised."""
+    """Reads what is left of one RowSet. Raises only StoreError."""
 
     store: ObjectStore
     table: TableState
     rowset: LiveRowSet
 
     def stretches(self) -> Iterator[ReadableStretch]:
-        """All stretches, in row order, with what can be read of them."""
+        """Yield all stretches, in row order, with what can be read of them."""
         for first, end in pairwise(cut_rows(self.rowset.entry)):
             yield self._stretch(first, end)
 
@@ -86,7 +86,7 @@ class DamagedRowSet:
 
     @cached_property
     def _alive(self) -> NDArray[np.bool_] | None:
-        """For each row whether it is still there; None where nobody knows."""
+        """Whether each row is live; None when the deletion vector cannot be read."""
         rows, vector = self.rowset.entry.rows, self.rowset.vector
         if vector is None:
             return np.ones(rows, bool)

@@ -1,4 +1,4 @@
-"""The file that the readable values of lost rows go to: Parquet, for people to look through."""
+"""Write the readable values of lost rows to a Parquet file, for people to examine."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ _BESIDE = pa.schema(
         pa.field("_certain", pa.bool_()),
     ]
 )
-"""Columns beside the table's: where a row was, which of its columns cannot be read, and whether it
-is certain that it had not been deleted. One whose name the table has gets more underscores."""
+"""Columns in addition to the table's.
+
+They say where a row was, which of its columns cannot be read, and whether it is certain that the
+row was live. A name that the table already has gets more underscores.
+"""
 
 
 class Rescue:
     """Writes to `<path>.part`, which becomes `path` when `keep` is called; never replaces a file.
 
-    A context manager, which removes what was not kept.
+    As a context manager, it removes a file that was not kept.
     """
 
     def __init__(self, path: str | os.PathLike[str], table: TableState) -> None:
@@ -67,7 +70,7 @@ class Rescue:
             raise StoreError(f"{self._part} could not be written: {error}.") from error
 
     def keep(self) -> None:
-        """Make the file whole and give it its name. Raises StoreError."""
+        """Complete the file and give it its final name. Raises StoreError."""
         try:
             self._writer.close()
             with open(self._part, "rb") as file:
@@ -77,7 +80,7 @@ class Rescue:
             raise StoreError(f"{self.path} could not be written: {error}.") from error
 
     def give_up(self) -> None:
-        """Remove the file that was kept: no row of it was lost after all."""
+        """Remove the kept file again, because no row was lost after all."""
         with suppress(OSError):
             os.unlink(self.path)
 
@@ -90,7 +93,7 @@ class Rescue:
 
 
 def _beside(names: Iterable[str]) -> Iterator[pa.Field]:
-    """The columns beside those of a table, under names that no column of it has in any case."""
+    """Yield the additional columns, with names that no column of the table has, ignoring case."""
     taken = {name.casefold() for name in names}
     for field in _BESIDE:
         name = field.name

@@ -1,9 +1,9 @@
-"""Damaged RowSets replaced by what is left of them, in one epoch, when told to.
+"""Replace damaged RowSets by their readable rows, in one epoch, when told to.
 
-The rows of a stretch between two cuts stay when all their columns can be read; the others are lost
-to the table. Where all can be read the RowSet is written anew, with what is damaged: Bloom filters,
-what is said of values, columns that nobody reads any more. No file is deleted: earlier epochs still
-name the old ones.
+The rows of a stretch between two cuts stay when all their columns can be read; other stretches are
+lost to the table. When all rows can be read, the RowSet is rewritten without the damaged parts,
+such as Bloom filters, statistics or dropped columns. No file is deleted, because earlier epochs
+still name the old ones.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from colonnade.tableformat.write.settings import WriteSettings
 
 @dataclass(frozen=True, slots=True)
 class LostRows:
-    """Rows that are in no later epoch: the first and last of a stretch, and how many of it lived.
+    """Rows that no later epoch has: the first and last row of a stretch, and its live rows.
 
-    `columns` are those that could not be read. Without `certain` it could not be told which rows
-    had been deleted before.
+    `columns` are the columns that could not be read. Without `certain`, deleted rows of the stretch
+    are counted, too, because the deletion vector could not be read.
     """
 
     rowset: int
@@ -53,7 +53,10 @@ class LostRows:
 
 @dataclass(frozen=True, slots=True)
 class RepairResult:
-    """What a repair did, or would do. `rescued`: the file with what could be read of lost rows."""
+    """What a repair did, or would do.
+
+    `rescued` is the file with the readable values of lost rows.
+    """
 
     epoch: int | None
     rowsets: tuple[int, ...]
@@ -63,11 +66,11 @@ class RepairResult:
 
     @property
     def rows_lost(self) -> int:
-        """All rows that are lost."""
+        """The number of all lost rows."""
         return sum(each.count for each in self.lost)
 
     def to_json(self) -> dict[str, Any]:
-        """A plain value that turns into JSON."""
+        """Return a plain value that converts to JSON."""
         return {**asdict(self), "rows_lost": self.rows_lost}
 
     def __str__(self) -> str:
@@ -81,7 +84,7 @@ class RepairResult:
             " stay."
         ]
         for each in self.lost:
-            doubt = "" if each.certain else ", deleted ones among them"
+            doubt = "" if each.certain else ", deleted rows among them"
             said.append(
                 f"  RowSet {each.rowset}, rows {each.first} to {each.last}: {each.count} rows lost"
                 f"{doubt}; not readable: {', '.join(each.columns) or 'which rows were deleted'}."
@@ -100,7 +103,7 @@ def take_out(
     *,
     dry_run: bool = False,
 ) -> tuple[Snapshot, RepairResult]:
-    """Replace RowSets by what is left of them; see `ArrowTable.repair`."""
+    """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
     chosen = _chosen(log, table, rowsets)
     job = new_job_id()
@@ -142,7 +145,7 @@ def take_out(
 
 def _chosen(log: Log, table: TableState, rowsets: Collection[int]) -> list[LiveRowSet]:
     if not isinstance(rowsets, Collection) or any(type(each) is not int for each in rowsets):
-        raise InvalidInputError(f"RowSets to repair are a list of ids, not {rowsets!r}.")
+        raise InvalidInputError(f"RowSets to repair must be a list of ids, not {rowsets!r}.")
     found = log.find_rowsets(table, [each for each in rowsets if 0 <= each < 2**32])
     missing = sorted(set(rowsets).difference(found))
     if missing or not found:
@@ -204,5 +207,5 @@ def _change(
 
 
 def _nothing(bounds: BoundsTable) -> NDArray[np.bool_]:
-    """Rows that came since are not among those that a repair replaces."""
+    """Match no RowSet: RowSets added meanwhile are not among those that a repair replaces."""
     return np.zeros(len(bounds.rows), bool)

@@ -71,8 +71,10 @@ class _Part:
 
 
 class RowSetOutput:
-    """Takes rows cut by cut, and returns an entry for the log. Readers see nothing before the
-    commit."""
+    """Takes rows cut by cut, and returns an entry for the log.
+
+    Readers see nothing before the commit.
+    """
 
     def __init__(
         self,
@@ -83,8 +85,7 @@ class RowSetOutput:
         options: WriteOptions,
         cuts: int | tuple[int, ...] | None = None,
     ) -> None:
-        """Begin a RowSet. `cuts` is the form of its cuts in the log when another RowSet has the
-        same."""
+        """`cuts` is the form of the cuts in the log when another RowSet has the same cuts."""
         self._store = store
         self._prefix = prefix
         self._object = object_id

@@ -48,8 +48,7 @@ def read_back(
     fields: Sequence[SchemaField],
     entries: Sequence[RowSetEntry],
 ) -> Contents:
-    """Read RowSets that were just written, and verify footers, indexes and the checksum of each
-    block.
+    """Read RowSets that were just written, and verify footers, indexes and block checksums.
 
     Decodes nothing, and holds a read-ahead of 2 MiB. Raises CorruptionError that names file, column
     and block, and StoreError.

@@ -112,8 +112,7 @@ class RowSetReader:
         return arrays
 
     def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
-        """Verify the checksums of the blocks and filters of a stretch. Raises the errors of
-        `decode`."""
+        """Verify the checksums of the blocks and filters of a stretch. Raises as `decode` does."""
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             for block in blocks:
                 problem = _problem(block)
@@ -255,8 +254,7 @@ def _problem(block: StoredBlock) -> str | None:
 
 
 def _fetch(pieces: Iterable[Piece]) -> dict[tuple[int, int], memoryview]:
-    """Return stored bytes by column id and stretch. Adjacent ranges of an object are read as
-    one."""
+    """Return stored bytes by column id and stretch. Adjacent ranges are read as one."""
     wanted: dict[tuple[RowSetSource, str], list[Piece]] = {}
     found: dict[tuple[int, int], memoryview] = {}
     for piece in pieces:

@@ -16,8 +16,7 @@ from colonnade.manifests.model.entries import SortField
 
 
 def sort_indices(columns: Mapping[int, pa.Array], sort_key: Sequence[SortField]) -> pa.Array:
-    """Return the sorted rows as uint64 indices. `columns` holds the columns of the sort key, by
-    id."""
+    """Return the sorted rows as uint64 indices. `columns` has the sort key's columns by id."""
     arrays: list[pa.Array] = []
     keys: list[tuple[str, str]] = []
     for field in sort_key:

@@ -83,8 +83,7 @@ class RowSetSource:
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
     ) -> Iterator[memoryview]:
-        """Read ranges of an object in turn, like `ObjectStore.read_windows`. Raises as `read`
-        does."""
+        """Read ranges of an object in turn (`ObjectStore.read_windows`). Raises as `read` does."""
         if self._entry.place == "inline":
             yield from (memoryview(part) for part in self._fetch(name, windows))
             return

@@ -22,8 +22,7 @@ def evaluate_append(
     job: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows. Raises InvalidInputError that names a column that does not fit, and
-    StoreError."""
+    """Write rows. Raises StoreError, and InvalidInputError that names an unfit column."""
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
     added = write_batches(log.store, table, job, rows, settings)
     inserted = sum(entry.rows for entry in added)

@@ -126,8 +126,7 @@ def commit_evaluated(
 def _creation(
     job: WriteJob, create: CreateTable, entries: Iterable[RowSetEntry], fresh: bool
 ) -> Change:
-    """Return the change that creates a job's table with its first rows, and drops one it
-    replaces."""
+    """Return the change that creates a job's table, and drops a table that it replaces."""
     ops: list[Operation] = [create]
     if job.replaces is not None:
         # Like any overwrite, this fails rather than lose rows that were added since the base.

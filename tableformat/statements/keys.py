@@ -158,8 +158,7 @@ def _literal(value: object, kind: Kind | None) -> Literal:
 
 
 def _stored_kind(type_name: str) -> Kind | None:
-    """Return the literal kind of a date, time or interval, which is stored as an integer, or
-    None."""
+    """Return the literal kind of a date, time or interval type; None for other types."""
     if type_name in ("date", "timestamp", "timestamp_ntz"):
         return Kind(type_name)
     domain = domain_of(type_name)

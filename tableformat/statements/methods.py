@@ -77,8 +77,7 @@ class RowMethods(ABC):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
-        """Replace rows that have the same values in the columns `on` as a row of `data`; add the
-        rest.
+        """Replace rows that match a row of `data` in the columns `on`; add the other rows.
 
         `data` is anything that `append` takes, with all columns of the table; it is held in memory.
         When several rows of the table have one key, each of them is replaced, as with MERGE. Reads

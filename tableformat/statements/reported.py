@@ -57,7 +57,7 @@ def encode_rows(numbers: NDArray[np.int64]) -> str:
 
 
 class TaskReport(Model, arbitrary_types_allowed=True):
-    """What one task did, in the form that the module describes."""
+    """What one task did, in the form that this module's docstring specifies."""
 
     rowsets: tuple[RowSetEntry, ...]
     deleted: dict[RowSetNumber, Rows]
@@ -157,8 +157,7 @@ def _united(parts: Iterable[Mapping[int, FrozenBitMap]]) -> dict[int, FrozenBitM
 def _inserted_keys(
     store: ObjectStore, table: TableState, reports: Sequence[TaskReport], columns: TableSchema
 ) -> KeySet:
-    """Return the distinct keys of the new rows, without keys that contain NULL, which never
-    match."""
+    """Return the distinct keys of the new rows. Omits keys with NULL, which never match."""
     found = [batch for report in reports for batch in _inserted_rows(store, table, report, columns)]
     rows = pa.Table.from_batches(found, arrow_schema(columns)).drop_null()
     return KeySet.of(rows.group_by(columns.names).aggregate([]), columns)

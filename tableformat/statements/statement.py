@@ -154,8 +154,7 @@ def make_change(
     settings: CommitSettings | None = None,
     transaction: str | None = None,
 ) -> Change:
-    """Return a statement on a table as a change. `transaction` is its id, if it is already
-    fixed."""
+    """Return a statement on a table as a change, with the id `transaction` if it is given."""
     chosen = settings or CommitSettings()
     return Change(
         transaction or new_transaction_id(),

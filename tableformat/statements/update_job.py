@@ -55,8 +55,7 @@ class ChangedRowSet(Model):
 
 
 class UpdateJob(Model):
-    """One UPDATE statement; the same value for every task. `columns` are the ids of the set
-    columns."""
+    """One UPDATE statement, the same for every task. `columns` are the ids of the set columns."""
 
     write: WriteJob
     columns: tuple[ColumnNumber, ...]
@@ -161,8 +160,7 @@ class _Task:
         self.replaced.append(done)
 
     def _stretches(self, rowset: ChangedRowSet, changed: BitMap) -> Iterator[Sequence[pa.Array]]:
-        """Yield the columns that are set, stretch by stretch; `changed` collects the changed
-        rows."""
+        """Yield the set columns stretch by stretch. `changed` collects the changed rows."""
         for first, end, old in self._old(rowset):
             numbers, rows = self._feed.take(rowset.id, end)
             changed.update(numbers)

@@ -1,1 +1,1 @@
-"""What users hold: tables, databases and transactions, their history, design and restoration."""
+"""The objects that users hold: tables, databases and transactions, and their operations."""

@@ -1,7 +1,7 @@
-"""Altering a table: what people ask for, and the operations of the log that do it.
+"""Alter a table: the changes that a user can ask for, and the operations of the log for them.
 
-Files know columns by id, so none of these touches a file: a new column is NULL in the rows there
-are, a renamed one keeps its id, and the id of a dropped one is never given again.
+Files know columns by id, so no change touches a file. A new column is NULL in existing rows, a
+renamed column keeps its id, and the id of a dropped column is never used again.
 Spec: docs/spec/operations.md#altering-tables
 """
 
@@ -37,12 +37,12 @@ from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.design import check_table_name, check_texts
 
 Path = tuple[str, ...]
-"""A column's name, or names that lead to a field of a struct, element, key or value in it."""
+"""The name of a column, or the names that lead to a nested field, element, key or value."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddColumn:
-    """Add a nullable column: last, `first`, or `after` another one."""
+    """Add a nullable column: as the last, `first`, or `after` another column."""
 
     column: SchemaField
     after: str | None = None
@@ -54,7 +54,7 @@ class AddColumn:
 
 @dataclass(frozen=True, slots=True)
 class RenameColumn:
-    """Give a column, or a field of a struct, another name."""
+    """Rename a column, or a field of a struct."""
 
     path: Path
     name: str
@@ -65,7 +65,7 @@ class RenameColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropColumn:
-    """Remove a column; `if_exists`: one that is not there is no error."""
+    """Drop a column. With `if_exists`, an unknown column is not an error."""
 
     path: Path
     if_exists: bool = False
@@ -76,7 +76,7 @@ class DropColumn:
 
 @dataclass(frozen=True, slots=True)
 class CommentColumn:
-    """Say what a column or field is for; None removes the comment."""
+    """Set the comment of a column or field; None removes it."""
 
     path: Path
     comment: str | None
@@ -87,7 +87,7 @@ class CommentColumn:
 
 @dataclass(frozen=True, slots=True)
 class DropNotNull:
-    """Let a column or field be NULL."""
+    """Allow NULL in a column or field."""
 
     path: Path
 
@@ -97,7 +97,7 @@ class DropNotNull:
 
 @dataclass(frozen=True, slots=True)
 class MoveColumn:
-    """Put a column `first`, or `after` another one."""
+    """Move a column to be `first`, or `after` another column."""
 
     path: Path
     after: str | None = None
@@ -109,7 +109,7 @@ class MoveColumn:
 
 @dataclass(frozen=True, slots=True)
 class AlterProperties:
-    """Set properties and remove others."""
+    """Set some properties and remove others."""
 
     set: dict[str, str] = field(default_factory=dict)
     remove: tuple[str, ...] = ()
@@ -120,7 +120,7 @@ class AlterProperties:
 
 @dataclass(frozen=True, slots=True)
 class CommentTable:
-    """Say what the table is for; None removes the comment."""
+    """Set the comment of the table; None removes it."""
 
     comment: str | None
 
@@ -130,9 +130,9 @@ class CommentTable:
 
 @dataclass(frozen=True, slots=True)
 class SetPartitioning:
-    """Partition what is written from here on by these fields, such as `days(ts)`; none: not at all.
+    """Partition future rows by these fields, such as `days(ts)`; no fields end partitioning.
 
-    RowSets that are there stay as they are, until they are compacted anyway.
+    Existing RowSets keep their partitions until compaction rewrites them.
     """
 
     fields: tuple[str, ...]
@@ -148,10 +148,10 @@ Alteration = ColumnChange | AlterProperties | CommentTable | SetPartitioning
 def commit_alterations(
     log: Log, base: Snapshot, table: TableState, changes: Sequence[Alteration]
 ) -> Snapshot:
-    """Make all changes in one epoch, one after another; none of them alone.
+    """Make all changes in one epoch, in order, or none of them.
 
-    Raises what `plan_alterations` raises, and ConflictError when somebody else altered the same
-    thing since `base`, or dropped the table.
+    Raises the errors of `plan_alterations`. Raises ConflictError when a concurrent writer altered
+    the same thing since `base`, or dropped the table.
     """
     operations = plan_alterations(table, changes)
     if not operations:
@@ -161,18 +161,18 @@ def commit_alterations(
 
 
 def commit_rename(log: Log, base: Snapshot, table: TableState, name: str) -> Snapshot:
-    """Give a table of a database another name; moves no file.
+    """Rename a table of a database. Moves no file.
 
-    Raises InvalidInputError for a lone table, which is named by its folder, and for what is no
-    name; AlreadyExistsError, ConflictError.
+    Raises InvalidInputError for a lone table, which is named by its folder, and for an invalid
+    name. Raises AlreadyExistsError, ConflictError.
     """
     if table.at_root:
         raise InvalidInputError(
-            f"{log.store.url} is a table in a folder of its own and has its name from that; move"
+            f"{log.store.url} is a table in its own folder and is named by that folder; move"
             " the folder instead."
         )
     if name == table.name:
-        raise InvalidInputError(f"Table {name!r} has this name already.")
+        raise InvalidInputError(f"Table {name!r} has this name already; choose another one.")
     operation = RenameTable(table=table.id, name=check_table_name(name))
     parameters = {"name": table.name, "new_name": name}
     return _commit(log, base, "rename_table", (operation,), parameters)
@@ -190,10 +190,10 @@ def _commit(
 
 
 def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[Operation, ...]:
-    """The operations that make these changes, in order; none where they change nothing.
+    """Return the operations that make these changes, in order; none when nothing changes.
 
-    Properties that name a column follow it. Raises NotFoundError for a column that does not exist,
-    InvalidInputError naming the column for a change that cannot be.
+    Properties that name a column are updated. Raises NotFoundError for a column that does not
+    exist, and InvalidInputError that names the column for an impossible change.
     """
     schema, next_id = table.schema, table.next_column_id
     properties: dict[str, str] = {}
@@ -227,7 +227,7 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     following = _without(table.properties, removed)
     moved, gone = follow_columns(following, table.schema, schema)
     if moved or gone:
-        # First, so that what is set beside it has the last word.
+        # These come first, so that properties set by the user override them.
         operations.insert(0, SetProperties(table=table.id, set=moved, remove=gone))
     altered = AlterSchema(
         table=table.id,
@@ -237,14 +237,14 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     )
     if layout and not {field.column for field in layout} <= {c.id for c in table.schema.fields}:
         return (*operations, altered, *_set_layout(table, layout))
-    # A column that only the earlier layout has may go once it is not the current one any more.
+    # A column of the former layout may be dropped once that layout is not current any more.
     return (*operations, *_set_layout(table, layout), altered)
 
 
 def _set_layout(
     table: TableState, layout: tuple[PartitionField, ...] | None
 ) -> tuple[Operation, ...]:
-    """The operation that makes a layout current; one that the table had before keeps its number."""
+    """Return the operation that makes a layout current. A former layout keeps its number."""
     if layout is None or layout == table.partition_fields:
         return ()
     earlier = ((), *table.partition_layouts)
@@ -260,11 +260,12 @@ def _add(schema: TableSchema, change: AddColumn, next_id: int) -> tuple[TableSch
     name = change.column.name
     if not change.column.nullable:
         raise InvalidInputError(
-            f"Column {name!r} cannot be added as NOT NULL: it is NULL in the rows that are there."
+            f"Column {name!r} cannot be added as NOT NULL, because existing rows have NULL in it;"
+            " add it as nullable."
         )
     added, next_id = assign_ids(TableSchema(fields=(change.column,)), next_id)
     fields = (*schema.fields, *added.fields)
-    # Two columns of one name would be mistaken for each other when the new one is placed.
+    # Checked before the move, which could not tell two columns of one name apart.
     check_schema(TableSchema(fields=fields))
     if change.first or change.after is not None:
         return _move(TableSchema(fields=fields), name, change.after), next_id
@@ -332,16 +333,16 @@ def _index(fields: list[SchemaField], wanted: SchemaField, name: str) -> int:
 
 
 def _replace(schema: TableSchema, path: Path, key: str, value: object) -> TableSchema:
-    """Change one thing about the column or field that a path leads to."""
+    """Change one attribute of the column or field that a path leads to."""
 
     def replaced(fields: tuple[SchemaField, ...], names: Path) -> tuple[SchemaField, ...]:
-        # The lookup, and its error, are those of the columns of a table.
+        # A TableSchema finds the field, so that errors are the same as for columns.
         found = TableSchema(fields=fields).field(names[0])
         if len(names) == 1:
             new = found.model_copy(update={key: value})
         else:
             if key == "name" and len(names) == 2 and not isinstance(found.type, StructType):
-                raise InvalidInputError(f"{'.'.join(path)!r} is no field that could be renamed.")
+                raise InvalidInputError(f"{'.'.join(path)!r} is not a field that can be renamed.")
             new = found.with_children(replaced(found.children(), names[1:]))
         return tuple(new if f.id == found.id else f for f in fields)
 

@@ -1,4 +1,4 @@
-"""A database through Arrow: its tables, by name."""
+"""A database as users of Arrow see it: its tables, by name."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from colonnade.tableformat.write.settings import CommitSettings
 class Database:
     """A directory with one log of epochs and any number of tables.
 
-    Made by `colonnade.open_database` or `colonnade.create_database`.
+    Create one with `colonnade.open_database` or `colonnade.create_database`.
     """
 
     def __init__(self, store: ObjectStore, log: Log, snapshot: Snapshot) -> None:
@@ -63,21 +63,22 @@ class Database:
     def open(
         cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
     ) -> Database:
-        """Open the database at `path`; a lone table is a database of one.
+        """Open the database at `path`; a lone table is a database with one table.
 
-        Raises NotFoundError when there is none.
+        Raises NotFoundError when there is no database, and InvalidInputError for the path of a
+        table.
         """
         location = locate_existing(path, storage_options)
         if location.table is not None:
             raise InvalidInputError(
-                f"{location.url} is below the database {location.store.url}; open that."
+                f"{location.url} is inside the database {location.store.url}; open that."
             )
         log = Log(location.store)
         return cls(location.store, log, log.read_head())
 
     @classmethod
     def create(cls, path: str | os.PathLike[str]) -> Database:
-        """Create an empty database. Raises AlreadyExistsError when there is one."""
+        """Create an empty database. Raises AlreadyExistsError when one exists at the path."""
         location = locate(path)
         refuse_existing(location)
         snapshot = create_database(location.store, lone_table=False)
@@ -85,12 +86,12 @@ class Database:
 
     @property
     def path(self) -> str:
-        """Where the database is."""
+        """The location of the database."""
         return self._store.url
 
     @property
     def snapshot(self) -> Snapshot:
-        """The state that was seen last."""
+        """The newest state that was read so far."""
         return self._snapshot
 
     def refresh(self) -> Snapshot:
@@ -103,10 +104,10 @@ class Database:
         return sorted(self.refresh().table_names().values())
 
     def table(self, name: str, *, epoch: int | None = None) -> ArrowTable:
-        """Open the table that has this name, or had it at an epoch.
+        """Open the table that has this name, or that had it at `epoch`.
 
-        So one that was dropped is found, too: its `scan(epoch=…)` reads it. Raises NotFoundError
-        that lists what there is, or was, and for an epoch that does not exist.
+        With `epoch`, a dropped table is found, too, and its `scan(epoch=…)` reads it. Raises
+        NotFoundError that lists the existing tables, and for an epoch that does not exist.
         """
         head = self.refresh()
         named = head if epoch is None else self._log.read_at(epoch_number(epoch), head=head)
@@ -138,9 +139,9 @@ class Database:
         return ArrowTable(location, self._log, self._snapshot)
 
     def drop_table(self, name: str) -> int:
-        """Remove a table and return the epoch that did; its earlier epochs stay readable.
+        """Drop a table and return the epoch that did; its earlier epochs stay readable.
 
-        They are read by `table(name, epoch=e).scan(epoch=e)`. Raises NotFoundError for an unknown
+        They are read with `table(name, epoch=e).scan(epoch=e)`. Raises NotFoundError for an unknown
         name.
         """
         base = self.refresh()
@@ -156,9 +157,9 @@ class Database:
         return self._snapshot.epoch
 
     def rename_table(self, name: str, new_name: str) -> int:
-        """Give a table another name and return the epoch that did; moves no file.
+        """Rename a table and return the epoch that did. Moves no file.
 
-        Raises NotFoundError for an unknown name, AlreadyExistsError when the new one is taken,
+        Raises NotFoundError for an unknown name, AlreadyExistsError when the new name is taken, and
         InvalidInputError for a lone table, which is named by its folder.
         """
         base = self.refresh()
@@ -174,14 +175,14 @@ class Database:
         return Transaction(self._log, self.refresh(), commit)
 
     def tags(self) -> dict[str, int]:
-        """Epochs by the names that they were given."""
+        """Return the tagged epochs by tag name."""
         return dict(sorted(self.refresh().tags.items()))
 
     def tag(self, name: str, epoch: int | None = None) -> int:
-        """Name an epoch (None: the newest), which is kept and returned; read it by `scan(tag=…)`.
+        """Tag an epoch (None: the newest) and return it. The tag keeps it for `scan(tag=…)`.
 
-        Raises AlreadyExistsError for a tag that exists, NotFoundError for an epoch that is gone
-        or never was.
+        Raises AlreadyExistsError for an existing tag, and NotFoundError for an epoch that was
+        removed or never existed.
         """
         head = self.refresh()
         chosen = head.epoch if epoch is None else epoch_number(epoch)
@@ -193,15 +194,15 @@ class Database:
         self._snapshot = commit_untag(self._log, self.refresh(), name)
 
     def pins(self) -> dict[str, PinnedEpoch]:
-        """Epochs that are kept until a time, by name."""
+        """Return the pins, which keep an epoch until a time, by name."""
         return pinned(self.refresh())
 
     def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
-        """Keep an epoch (None: the newest) readable for some seconds from now; returns it.
+        """Keep an epoch (None: the newest) readable for some seconds from now, and return it.
 
-        Called again with the name and epoch of a pin it makes it last longer, and never shorter
-        than others asked for. Raises AlreadyExistsError for
-        the pin of another epoch, NotFoundError for an epoch that is gone or never was.
+        A second call with the same name and epoch can extend a pin, but never shorten it. Raises
+        AlreadyExistsError for an existing pin of another epoch, and NotFoundError for an epoch that
+        was removed or never existed.
         """
         head = self.refresh()
         chosen = head.epoch if epoch is None else epoch_number(epoch)
@@ -209,7 +210,7 @@ class Database:
         return chosen
 
     def unpin(self, name: str) -> None:
-        """Give a pin up before its time. Raises NotFoundError."""
+        """Remove a pin before its time is over. Raises NotFoundError."""
         self._snapshot = commit_unpin(self._log, self.refresh(), name)
 
     def restore(
@@ -220,11 +221,12 @@ class Database:
         tag: str | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Make all tables again what they were at an epoch, time or tag; returns the new epoch.
+        """Restore all tables to an epoch, time or tag, and return the new epoch.
 
-        Tables that came since are dropped, and those that were dropped since are made again. Raises
-        NotFoundError for what was never or is gone, ConflictError when another writer changed a
-        table meanwhile, AlreadyExistsError where a table that stays has got the name of another.
+        Tables that were created since are dropped, and tables that were dropped since are created
+        again. Raises NotFoundError for a state that was removed or never existed. Raises
+        ConflictError when a concurrent writer changed a table, and AlreadyExistsError when a table
+        that stays has the former name of another table.
         """
         base = self.refresh()
         then = snapshot_at(self._log, base, epoch, timestamp, tag)
@@ -241,16 +243,22 @@ class Database:
         progress: Progress | None = None,
         elsewhere: VerifyPlace | None = None,
     ) -> VerifyReport:
-        """Look for damage, and say which file, column, block and rows it touches; changes nothing.
+        """Find damage, and say which file, column, block and rows it affects. Changes nothing.
 
-        Depth 1 reads the log since its floor, anchors and checkpoints, and looks whether every file
-        of a live RowSet is there; 2 reads their vectors, footers and indexes too; 3 compares each
-        block with its checksum; 4 decodes each and compares it with its statistics, and rows with
-        the sort key. Of `tables` (None: all), as of an epoch (None: the newest that can be reached,
-        and those that tags and pins keep). Damage is no error: the report lists it. `elsewhere`
-        looks at RowSets instead of threads here. `colonnade.verify` does the same where the head
-        cannot be read. Raises InvalidInputError for another depth, NotFoundError for a table or
-        epoch that is unknown, StoreError.
+        Each depth includes the checks before it:
+        - 1 reads the log since its floor, anchors and checkpoints, and checks that every file of a
+          live RowSet exists
+        - 2 reads deletion vectors, footers and indexes
+        - 3 compares each block with its checksum
+        - 4 decodes each block, compares it with its statistics, and checks the sort key
+
+        Checks `tables` (None: all) at `epoch`. Without an epoch, checks the newest reachable one
+        and those that tags and pins keep. Damage is not an error: the report lists it. `elsewhere`
+        checks RowSets on another place than threads here. `colonnade.verify` does the same when the
+        head cannot be read.
+
+        Raises InvalidInputError for another depth, NotFoundError for an unknown table or epoch, and
+        StoreError.
         """
         return verify(
             self._log,
@@ -263,13 +271,13 @@ class Database:
         )
 
     def repair(self, *, give_up_lost_epochs: bool = False) -> int:
-        """Make checkpoint and hint anew from the log alone; returns the epoch of the head.
+        """Rebuild checkpoint and hint from the log alone, and return the epoch of the head.
 
         Restores damaged objects of anchors from their second copies first. Changes nothing that a
-        reader sees. What of the data is damaged, `ArrowTable.repair` takes
-        out. `give_up_lost_epochs`: where a checkpoint proves that newer epochs were lost, part with
-        them. Raises CorruptionError where the log itself is damaged, or an anchor at both of its
-        places, which names the tags and pins that keep its epoch; StoreError.
+        reader sees; `ArrowTable.repair` handles damaged data. With `give_up_lost_epochs`, newer
+        epochs whose loss a checkpoint proves are given up. Raises CorruptionError when the log
+        itself is damaged. Raises it, too, when an anchor has no intact copy; the error names the
+        tags and pins that keep its epoch. Raises StoreError.
         """
         rebuild_caches(self._log, give_up_lost_epochs=give_up_lost_epochs)
         self._snapshot = self._log.read_head()
@@ -283,18 +291,18 @@ class Database:
         dry_run: bool = False,
         force: bool = False,
     ) -> VacuumResult:
-        """Remove what no kept epoch needs: old epochs, and files of theirs or of failed jobs.
+        """Remove old epochs that nothing keeps, and files that only they or failed jobs need.
 
-        Epochs are kept for the hours, and in the number, that the tables' properties
-        `retention.hours` (168) and `retention.epochs` (1) ask for, the most of all; arguments
-        replace them. Tags, pins and leases keep what they name whatever the age. Safe beside any
-        reader of a kept epoch, writer, or other vacuum; a read of an epoch that is removed while it
-        runs may fail. `dry_run` only says what would go; `force` takes this machine's clock for
-        right where that of the store is more than a day earlier. Cost: docs/spec/vacuum.md#run.
+        The properties `retention.hours` (168) and `retention.epochs` (1) say how long and how many
+        epochs are kept; the largest value of all tables counts. Arguments replace them. Tags, pins
+        and leases keep what they name, whatever its age. Safe beside concurrent writers, other
+        vacuums, and readers of a kept epoch; a read of an epoch that is removed meanwhile may fail.
+        `dry_run` only says what would be removed. `force` trusts this machine's clock when the
+        store's clock is more than a day behind it. Cost: docs/spec/vacuum.md#run.
 
-        Raises InvalidInputError for a retention that is none and a read-only store; CorruptionError
-        or UnsupportedFormatError, before anything is removed, where the log cannot be read;
-        StoreError, after which another run goes on.
+        Raises InvalidInputError for an invalid retention and for a read-only store. Raises
+        CorruptionError or UnsupportedFormatError, before anything is removed, when the log cannot
+        be read. After a StoreError, another run continues.
         """
         result = vacuum(
             self._log,

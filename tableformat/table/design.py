@@ -1,4 +1,4 @@
-"""Designing a table: its columns, sort key, partitions and properties, checked before it exists.
+"""Design a table: check its columns, sort key, partitions and properties before it exists.
 
 Spec: docs/spec/operations.md; properties: docs/spark.md#properties-of-a-table
 """
@@ -21,7 +21,7 @@ from colonnade.manifests.vacuum.retention import check_retention
 from colonnade.tableformat.rowset.column import check_names
 
 SORT_KEY = "sortKey"
-"""What the sort key is called where Spark shows it among the properties."""
+"""The name of the sort key where Spark shows it among the properties."""
 
 
 def new_table(
@@ -32,12 +32,12 @@ def new_table(
     comment: str | None = None,
     partition_by: Sequence[str] = (),
 ) -> CreateTable:
-    """Design a table: check its schema, give it and its columns ids.
+    """Design a table: check its schema, and give ids to it and its columns.
 
-    `sort_key` names columns, each perhaps followed by `asc` or `desc`; `partition_by` has columns
-    and transforms of them, such as `days(ts)` or `bucket(16, id)`.
-    Raises InvalidInputError that names the column at fault, NotFoundError for an unknown column
-    of the sort key or the partitions.
+    `sort_key` names columns, each optionally followed by `asc` or `desc`. `partition_by` has
+    columns and transforms of columns, such as `days(ts)` or `bucket(16, id)`. Raises
+    InvalidInputError that names the column at fault, and NotFoundError for an unknown column of the
+    sort key or the partitions.
     """
     check_schema(schema)
     check_texts(properties or {}, comment)
@@ -56,31 +56,31 @@ def new_table(
 
 
 def check_texts(properties: dict[str, str], comment: str | None) -> None:
-    """Refuse properties and comments that are no text, or no value. Raises InvalidInputError."""
+    """Raise InvalidInputError for properties and comments that are not text, or are invalid."""
     if comment is not None and not isinstance(comment, str):
-        raise InvalidInputError(f"The comment of a table is text, not {comment!r}.")
+        raise InvalidInputError(f"The comment of a table must be text, not {comment!r}.")
     if not isinstance(properties, dict):
-        raise InvalidInputError(f"Properties are a dict of texts, not {properties!r}.")
+        raise InvalidInputError(f"Properties must be a dict of texts, not {properties!r}.")
     for key, value in properties.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
     if SORT_KEY in properties:
         raise InvalidInputError(
-            f"{SORT_KEY!r} is no property that can be set: a sort key is given when the table is"
-            " created, and stays."
+            f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
+            " the table."
         )
     check_policy(properties)
     check_retention(properties)
     check_text_policy(properties)
     if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
         raise InvalidInputError(
-            f"Property {ISOLATION!r} is {' or '.join(ISOLATION_LEVELS)}, not"
+            f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
             f" {properties[ISOLATION]!r}."
         )
 
 
 def check_table_name(name: str) -> str:
-    """Refuse a name that could not be the last segment of a path."""
+    """Return a table name, or raise InvalidInputError if no path could end with it."""
     fits = isinstance(name, str) and 1 <= len(name) <= 255 and name.isprintable()
     if not fits or name.startswith("_") or name in (".", "..") or set(name) & set("/\\"):
         raise InvalidInputError(
@@ -91,9 +91,9 @@ def check_table_name(name: str) -> str:
 
 
 def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortField, ...]:
-    """Resolve `["day", "amount desc"]` against a schema with ids.
+    """Resolve a sort key such as `["day", "amount desc"]` in a schema with ids.
 
-    Raises NotFoundError for an unknown column, InvalidInputError for one that has no order.
+    Raises NotFoundError for an unknown column, and InvalidInputError for one without an order.
     """
     fields: list[SortField] = []
     for text in check_names(sort_key, "sort_key"):
@@ -106,6 +106,6 @@ def parse_sort_key(schema: TableSchema, sort_key: Sequence[str]) -> tuple[SortFi
                 f"Column {column.name!r} of type {type_text(column.type)} has no order to sort by."
             )
         if any(field.column == column.id for field in fields):
-            raise InvalidInputError(f"Column {column.name!r} stands twice in the sort key.")
+            raise InvalidInputError(f"Column {column.name!r} is in the sort key twice.")
         fields.append(SortField(column=column.id, descending=direction.casefold() == "desc"))
     return tuple(fields)

@@ -1,7 +1,7 @@
-"""Rows erased for good: deleted, compacted away, and gone from every state that can be read.
+"""Erase rows for good: delete them, compact their files, and remove every state that has them.
 
-A DELETE hides rows; their bytes stay in files that earlier epochs name. `erase` goes all the way,
-and then looks for the rows in every kept state, so that nobody has to believe it.
+A DELETE only hides rows; their bytes stay in files that earlier epochs name. `erase` removes those,
+too. Then it searches every kept state for such rows, so that the result is checked.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from colonnade.tableformat.table.table import ArrowTable
 class ErasureReport:
     """What an erasure did, and what still keeps some of the rows.
 
-    `checked_epochs` is how many states were searched. `held_by` has a sentence for each thing that
-    keeps a state with such rows, and says what to do; it is empty where nothing holds a row.
+    `checked_epochs` is the number of searched states. `held_by` has a sentence for each thing that
+    keeps a state with such rows, which says what to do. It is empty when no state has such a row.
     """
 
     rows_deleted: int
@@ -35,7 +35,7 @@ class ErasureReport:
     held_by: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """A plain value that turns into JSON."""
+        """Return a plain value that converts to JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
@@ -51,14 +51,15 @@ class ErasureReport:
 def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> ErasureReport:
     """Erase the rows for which `where` is true from the table, its history and its files.
 
-    Rows that were deleted or replaced before are erased, too. Every earlier epoch goes that no tag,
-    pin or lease keeps: the retention of the table counts as nothing, and with `all_tables` that of
-    the other tables of its database. It can be run again at any time, also after it was stopped.
-    Costs a DELETE, a rewrite of the RowSets that hold such rows, a vacuum, and a search of each
-    RowSet of a kept state that may hold one.
+    Rows that were deleted or replaced before are erased, too. Removes every earlier epoch that no
+    tag, pin or lease keeps, ignoring the retention of the table. `all_tables` also ignores the
+    retention of the other tables of its database. It can be run again at any time, also after it
+    was stopped. Costs a DELETE, a rewrite of the RowSets that hold such rows, a vacuum, and a
+    search of each RowSet of a kept state that may hold one.
 
-    Raises InvalidInputError naming the column or part of the condition at fault; ConflictError
-    where other writers keep it from a slot; CorruptionError, StoreError.
+    Raises InvalidInputError that names the column or part of the condition at fault. Raises
+    ConflictError when concurrent writers keep it from committing. Raises CorruptionError,
+    StoreError.
     """
     predicate = parse_predicate(where)
     deleted = table.delete(where).rows_deleted or 0
@@ -88,7 +89,7 @@ def _kept_epochs(head: Snapshot) -> list[int]:
 def _search(
     log: Log, head: Snapshot, wanted: TableState, where: Predicate
 ) -> Iterator[tuple[int, bool]]:
-    """Each kept epoch, and whether its state holds such a row, be it deleted or not.
+    """Yield each kept epoch, and whether its state has such a row, live or deleted.
 
     Each RowSet is searched once, however many states have it.
     """
@@ -97,7 +98,8 @@ def _search(
         found = False
         for table in log.read_at(epoch, head=head).tables.values():
             if table.id == wanted.id:
-                # Names are those of today; columns have ids.
+                # The condition uses present column names, so the present schema resolves them to
+                # ids.
                 found = _holds(log, replace(table, schema=wanted.schema), where, seen)
         yield epoch, found
 
@@ -114,19 +116,19 @@ def _holds(log: Log, table: TableState, where: Predicate, seen: dict[str, bool])
 
 
 def _reasons(head: Snapshot, holding: list[int], held_by: tuple[str, ...]) -> Iterator[str]:
-    """A sentence for each thing that keeps one of the epochs `holding` such rows."""
+    """Yield a sentence for each thing that keeps one of the epochs in `holding`."""
     for name, epoch in sorted(head.tags.items()):
         if epoch in holding:
             yield f"Tag {name!r} keeps epoch {epoch}; remove the tag, and erase again."
     for name, pin in sorted(head.pins.items()):
         if pin.epoch in holding and pin.epoch < head.floor:
-            yield f"Pin {name!r} keeps epoch {pin.epoch}; give the pin up, and erase again."
+            yield f"Pin {name!r} keeps epoch {pin.epoch}; remove the pin, and erase again."
     in_log = [epoch for epoch in holding if epoch >= head.floor]
     if not in_log:
         return
     kept = f"keeps {len(in_log)} epochs from {in_log[0]} on"
     for who in held_by:
-        what = "let it end, or give it up, and erase again"
+        what = "wait until it ends, or remove it, and erase again"
         if who.startswith("retention"):
             what = "wait for its end, or erase again with --all-tables (in Python all_tables=True)"
         yield f"The {who} {kept}; {what}."

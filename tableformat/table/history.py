@@ -1,4 +1,4 @@
-"""What people are told about the epochs that changed a table."""
+"""The history of a table: the epochs that changed it, as users see them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 class HistoryEntry:
     """One epoch that changed a table.
 
-    `metrics` are what a statement counted, such as `rows_deleted`; empty for plain writes.
+    `metrics` are the counts of a statement, such as `rows_deleted`; empty for plain writes.
     """
 
     epoch: int
@@ -44,16 +44,17 @@ class HistoryEntry:
 
 RESTORE = "restore"
 RENUMBER = "renumber"
-"""The operation of epochs that make tables again what they were."""
+"""The operations of epochs that create tables again, as they were."""
 
 
 def table_history(
     epochs: Iterable[Epoch], table: str, state_at: Callable[[int], Snapshot]
 ) -> Iterator[HistoryEntry]:
-    """The epochs, newest first, that changed a table, and vacuums of its database.
+    """Yield the epochs that changed a table, newest first, and the vacuums of its database.
 
-    Those of a table of the same name that it replaced in one epoch, a restore or another, are among
-    them, as far back as `state_at` an epoch is known, which is asked where there is a replacement.
+    The history continues with a table of the same name that this one replaced in one epoch, by a
+    restore or otherwise. `state_at` is called to find it, and the history ends where the state
+    before the replacement was removed.
     """
     tables = {table}
     for epoch in epochs:
@@ -62,7 +63,7 @@ def table_history(
         made = [op for op in epoch.ops if isinstance(op, CreateTable) and op.table in tables]
         for op in made:
             tables |= _replaced(epoch, op.name, state_at)
-            # What a restore makes again under its own id was there before.
+            # A restore creates a table again under its former id, so its history continues.
             if epoch.operation != RESTORE:
                 tables.remove(op.table)
         if not tables:
@@ -70,7 +71,7 @@ def table_history(
 
 
 def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> set[str]:
-    """The table of that name that an epoch dropped."""
+    """Return the table with that name that an epoch dropped."""
     dropped = {op.table for op in epoch.ops if isinstance(op, DropTable)}
     if not dropped:
         return set()
@@ -82,7 +83,7 @@ def _replaced(epoch: Epoch, name: str, state_at: Callable[[int], Snapshot]) -> s
 
 
 def moment(time_ms: int) -> datetime:
-    """The time of an epoch, in UTC."""
+    """Return the time of an epoch, in UTC."""
     return EPOCH_START + time_ms * MILLISECOND
 
 

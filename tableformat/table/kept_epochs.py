@@ -1,4 +1,4 @@
-"""Tags and pins: epochs that are kept, by a name or for a time."""
+"""Tags and pins, which keep an epoch for good or until a time."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class PinnedEpoch:
 
 
 _LONGEST_SECONDS = 100 * 366 * 86_400
-"""A hundred years: whoever wants to keep an epoch for good gives it a tag."""
+"""A hundred years; to keep an epoch for good, tag it."""
 
 
 _NUMBER = re.compile(r"\s*[+-]?\d+\s*")
 
 
 def is_tag(version: str) -> bool:
-    """Whether a text that names a state is a tag: any is that is no whole number."""
+    """Return whether a text that names a state is a tag; it is unless it is a whole number."""
     return not _NUMBER.fullmatch(version)
 
 
 def commit_tag(log: Log, base: Snapshot, name: str, epoch: int) -> Snapshot:
-    """Name an epoch.
+    """Tag an epoch.
 
-    Raises AlreadyExistsError, NotFoundError for an epoch that is gone, InvalidInputError for a name
-    that would be read as the number of one.
+    Raises AlreadyExistsError, NotFoundError for an epoch that was removed, and InvalidInputError
+    for a name that would be read as an epoch number.
     """
     if not is_tag(_checked(name, "tag")):
         raise InvalidInputError(
-            f"A tag cannot be {name!r}: that is the number of an epoch wherever a text names either"
-            " of them; give it a letter."
+            f"A tag cannot be named {name!r}, because a text like this means the epoch of that"
+            " number; add a letter."
         )
     return _commit(log, base, Tag(name=name, epoch=_stored_number(log, epoch)))
 
@@ -55,36 +55,36 @@ def commit_untag(log: Log, base: Snapshot, name: str) -> Snapshot:
 
 
 def commit_pin(log: Log, base: Snapshot, name: str, epoch: int, seconds: float) -> Snapshot:
-    """Keep an epoch for some seconds from now, or longer than before under the same name.
+    """Keep an epoch for some seconds from now, or extend the pin of the same name.
 
-    Raises AlreadyExistsError for a pin of another epoch, NotFoundError for an epoch that is gone.
+    Raises AlreadyExistsError for a pin of another epoch, and NotFoundError for a removed epoch.
     """
     number = isinstance(seconds, int | float) and not isinstance(seconds, bool)
     if not number or not 0 < seconds <= _LONGEST_SECONDS:
         raise InvalidInputError(
-            f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; a tag"
-            " has no end."
+            f"A pin lasts a number of seconds above 0 and at most 100 years, not {seconds!r}; use"
+            " a tag to keep an epoch for good."
         )
     until, kept = log.agreed_ms() + int(seconds * 1000), _stored_number(log, epoch)
     return _commit(log, base, Pin(name=_checked(name, "pin"), epoch=kept, until_ms=until))
 
 
 def commit_unpin(log: Log, base: Snapshot, name: str) -> Snapshot:
-    """Give a pin up. Raises NotFoundError."""
+    """Remove a pin. Raises NotFoundError."""
     return _commit(log, base, Unpin(name=_checked(name, "pin")))
 
 
 def pinned(snapshot: Snapshot) -> dict[str, PinnedEpoch]:
-    """The pins by name, those whose time is over included."""
+    """Return the pins by name, including those whose time is over."""
     return {
         name: PinnedEpoch(pin.epoch, moment(pin.until_ms)) for name, pin in snapshot.pins.items()
     }
 
 
 def tagged_epoch(snapshot: Snapshot, name: str) -> int:
-    """The epoch of a tag.
+    """Return the epoch of a tag.
 
-    Raises NotFoundError that lists the tags there are, InvalidInputError for what is no name.
+    Raises NotFoundError that lists the existing tags, and InvalidInputError for an invalid name.
     """
     if _checked(name, "tag") in snapshot.tags:
         return snapshot.tags[name]
@@ -95,7 +95,7 @@ def tagged_epoch(snapshot: Snapshot, name: str) -> int:
 def _checked(name: str, what: str) -> str:
     if not isinstance(name, str) or not 1 <= len(name) <= 255 or not name.isprintable():
         raise InvalidInputError(
-            f"The name of a {what} is a text of 1 to 255 printable characters, not {name!r}."
+            f"The name of a {what} must be a text of 1 to 255 printable characters, not {name!r}."
         )
     return name
 

@@ -1,10 +1,10 @@
-"""Going back to an earlier state, by a new epoch.
+"""Restore an earlier state by a new epoch.
 
-Rows and columns are again what they were; RowSets that come back get new ids, and no file is
-touched. Names, properties, comments, batches, tags and pins stay as they are; properties that name
-a column follow it. A table that was dropped or replaced since is made again as it last was, but by
-the name of what it takes the place of, and under its own id, which is the name of the folder that
-its files are in.
+Rows and columns become what they were. The restored RowSets get new ids, and no file is touched.
+Names, properties, comments, batches, tags and pins stay; properties that name a column are updated.
+A table that was dropped or replaced since is created again in its last state. It has the name of
+the table that it replaces, and its former id, because its folder is named by that id.
+
 Spec: docs/spec/operations.md#restoring-tables
 """
 
@@ -39,10 +39,11 @@ from colonnade.tableformat.write.settings import CommitSettings
 def restore_table(
     log: Log, base: Snapshot, table: TableState, then: Snapshot, commit: CommitSettings | None
 ) -> Snapshot:
-    """Make a table again what it was in `then`; returns the state after it.
+    """Restore a table to its state in `then`, and return the state after it.
 
-    One of its name in the place of which it was made comes back instead of it. Raises NotFoundError
-    where there was neither, ConflictError when another writer changed it since the base.
+    If the table replaced another one of its name since `then`, that one is restored in its place.
+    Raises NotFoundError when neither existed, and ConflictError when a concurrent writer changed
+    the table since the base.
     """
     before = then.tables.get(table.id) or _replaced(base, table, then)
     commit = commit or CommitSettings()
@@ -60,11 +61,11 @@ def restore_table(
 def restore_database(
     log: Log, base: Snapshot, then: Snapshot, commit: CommitSettings | None
 ) -> Snapshot:
-    """Make all tables again what they were in `then`, in one epoch; newer ones are dropped.
+    """Restore all tables to their states in `then`, in one epoch; newer tables are dropped.
 
-    Those that were dropped since are made again. Raises InvalidInputError where one of these has
-    RowSets in partitions by a column that it did not have any more, ConflictError when another
-    writer changed a table since the base, AlreadyExistsError where another one has its name.
+    Tables that were dropped since are created again. Raises InvalidInputError when one of these has
+    RowSets in partitions of a column that it had dropped. Raises ConflictError when a concurrent
+    writer changed a table since the base, and AlreadyExistsError when another table has its name.
     """
     commit = commit or CommitSettings()
     kept = [table for key, table in base.tables.items() if _is_same(table, then.tables.get(key))]
@@ -84,10 +85,10 @@ def restore_database(
 def renumber_table(
     log: Log, base: Snapshot, table: TableState, commit: CommitSettings | None
 ) -> Snapshot:
-    """Make a table again as it is, so that its RowSets get new ids, from 0 on.
+    """Create a table again in its present state, so that its RowSets get new ids, from 0.
 
-    No file is touched. Raises ConflictError when another writer changed the table since the base,
-    InvalidInputError where the batches of its applications do not fit into one epoch.
+    No file is touched. Raises ConflictError when a concurrent writer changed the table since the
+    base, and InvalidInputError when the batches of its applications do not fit into one epoch.
     """
     commit = commit or CommitSettings()
     if _has_landed(commit, base, (table.id,)):
@@ -97,36 +98,36 @@ def renumber_table(
 
 
 def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:
-    """The table that had the name of this one, and is gone."""
+    """Return the dropped table that this table replaced, which had its name in `then`."""
     for other in then.tables.values():
         if other.name == table.name and other.id not in base.tables:
             return other
     raise NotFoundError(
-        f"Table {table.name!r} was not there yet at epoch {then.epoch}; it was made in epoch"
+        f"Table {table.name!r} did not exist yet at epoch {then.epoch}; it was created in epoch"
         f" {table.created_epoch}."
     )
 
 
 def _is_same(now: TableState, then: TableState | None) -> bool:
-    """Whether a table was there all the time, and not dropped and made again in between."""
+    """Return whether a table existed all the time, without being dropped and created again."""
     return then is not None and now.created_epoch == then.created_epoch
 
 
 def _has_landed(commit: CommitSettings, base: Snapshot, tables: Iterable[TableId]) -> bool:
-    """Whether tables that would be made again have been, by the same batch."""
+    """Return whether the same batch has already created these tables again."""
     ops = tuple(op for table in tables for op in commit.operations(table))
     return has_landed(Change("", RESTORE, ops), base)
 
 
 def _drop(table: TableState) -> tuple[Operation, ...]:
-    # The first refuses, as any overwrite does, what would lose rows added since the base.
+    # Like any overwrite, the first operation fails rather than lose rows added since the base.
     return DropRowSet(table=table.id, rowsets=()), DropTable(table=table.id)
 
 
 def _last_states(
     log: Log, base: Snapshot, then: Snapshot, lost: Mapping[TableId, TableState]
 ) -> dict[TableId, TableState]:
-    """What tables were right before they were dropped; as in `then` where nobody knows any more."""
+    """Return the last states of dropped tables; their states in `then` if these were removed."""
     found = {key: base.tables[key] for key in lost if key in base.tables}
     if len(found) == len(lost):
         return found
@@ -143,14 +144,14 @@ def _last_states(
 def _made_again(
     log: Log, last: TableState, then: TableState, commit: CommitSettings
 ) -> list[Operation]:
-    """Create a table as it was `last`, with the rows and columns that it had `then`."""
+    """Return the operations that create a table in its `last` state with rows as of `then`."""
     moved, gone = follow_columns(last.properties, last.schema, then.schema)
     kept = {key: text for key, text in last.properties.items() if key not in gone}
     columns = {field.id for field in then.schema.fields}
     if any(f.column not in columns for layout in then.partition_layouts for f in layout):
         raise InvalidInputError(
-            f"Table {then.name!r}, which was dropped, cannot be made again: it had partitions by a"
-            " column that it had dropped; read it at that epoch and write it anew."
+            f"Table {then.name!r}, which was dropped, cannot be restored: it had partitions by a"
+            " column that it had dropped; read it at that epoch and write it to a new table."
         )
     batches = _later(last.batches, dict([commit.batch] if commit.batch else ()))
     return [
@@ -171,12 +172,12 @@ def _made_again(
 
 
 def _later(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """The last batch of each application."""
+    """Return the last batch of each application."""
     return {app: max(one.get(app, 0), other.get(app, 0)) for app in (*one, *other)}
 
 
 def _layouts(table: TableState) -> list[Operation]:
-    """What brings the layouts after the first, and then the one that was current."""
+    """Return the operations for all layouts after the first, ending with the current one."""
     count = len(table.partition_layouts)
     numbers = [*range(2, count + 1)]
     if table.partition_layout_id != count:
@@ -196,13 +197,13 @@ def _commit(
     ops: Iterable[Operation] = (),
     operation: str = RESTORE,
 ) -> Snapshot:
-    """Commit the restore of `tables` that were there all the time, and other operations."""
+    """Commit the restore of `tables` that existed all the time, and other operations."""
     kept = tuple(tables)
     changed = [table for table in kept if table.changed_epoch > then.epoch]
     operations = [*ops]
     for table in changed:
         operations += _operations(log, table, then.tables[table.id], then.epoch)
-    # A batch lands in what was the same anyway, too: sent again it must not take rows back.
+    # The batch is recorded in unchanged tables, too, so that sending it again changes nothing.
     operations += [op for table in kept for op in commit.operations(table.id)]
     if not operations:
         log.expect(RESTORE, commit.expect_epoch, base)

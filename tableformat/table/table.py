@@ -1,4 +1,4 @@
-"""A table through Arrow: what `colonnade.open` and `colonnade.create` return."""
+"""A table as users of Arrow see it: what `colonnade.open` and `colonnade.create` return."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, 
 class ArrowTable(RowMethods):
     """One table of a database, read and written through Arrow, without Spark.
 
-    Made by `colonnade.open` or `colonnade.create`. Every scan reads one epoch, the newest when
-    it was made unless another is asked for. It stays the table that was opened: a new name is
-    followed, and after it was dropped NotFoundError says so, also where another table has its
-    name. Not for use by several threads at once.
+    Create one with `colonnade.open` or `colonnade.create`. Every scan reads one epoch: the newest
+    at the time of the call, unless another is given. The object stays bound to the table that was
+    opened, also when it is renamed. After the table was dropped, methods raise NotFoundError, even
+    if another table has its name. It must not be shared by threads.
     """
 
     def __init__(self, location: Location, log: Log, snapshot: Snapshot | None) -> None:
-        """Without a snapshot the head of the log is read when it is needed first."""
+        """Without a snapshot, the head of the log is read when it is first needed."""
         self._location = location
         self._log = log
         self._snapshot: Snapshot | None = None
@@ -77,11 +77,11 @@ class ArrowTable(RowMethods):
     def open(
         cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
     ) -> ArrowTable:
-        """Open the table at `path`; reads the head of the log.
+        """Open the table at `path`, reading the head of the log.
 
-        A head that is damaged, or of a newer version, is reported by whatever needs it: of such
-        a table `scan(epoch=…)` still reads the epochs before. Raises NotFoundError when there is
-        no table, InvalidInputError when `path` is a database of several tables.
+        A head that is damaged or has a newer format raises only in methods that need it.
+        `scan(epoch=…)` can still read earlier epochs. Raises NotFoundError when there is no table,
+        and InvalidInputError when `path` is a database of several tables.
         """
         location = locate_existing(path, storage_options)
         log = Log(location.store)
@@ -98,13 +98,13 @@ class ArrowTable(RowMethods):
         properties: dict[str, str] | None = None,
         comment: str | None = None,
     ) -> ArrowTable:
-        """Create an empty table: at `path` itself, or in the database right above it.
+        """Create an empty table: at `path` itself, or in the database directly above it.
 
-        `sort_key` names columns, each perhaps followed by `desc`; RowSets are then written in
-        that order. `partition_by` has columns, or transforms of them such as `days(ts)`,
-        `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of them.
-        Raises AlreadyExistsError when there is a table, InvalidInputError for a schema that cannot
-        be stored, naming column and type.
+        `sort_key` names columns, each optionally followed by `desc`; RowSets are then written in
+        that order. `partition_by` has columns or transforms of columns, such as `days(ts)`,
+        `bucket(16, id)` or `truncate(4, name)`: each RowSet then holds rows with one value of each.
+        Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
+        type for a schema that cannot be stored.
         """
         location = locate(path)
         log = Log(location.store)
@@ -118,17 +118,17 @@ class ArrowTable(RowMethods):
 
     @property
     def path(self) -> str:
-        """Where the table is, by the name that was seen last."""
+        """The location of the table, by the name that was read last."""
         return self._location.url
 
     @property
     def location(self) -> Location:
-        """Where the table is, for those who plan work on it elsewhere."""
+        """The location of the table, for code that plans work on it elsewhere."""
         return self._location
 
     @property
     def log(self) -> Log:
-        """The log of its database, likewise."""
+        """The log of the table's database, for code that plans work on it elsewhere."""
         return self._log
 
     @property
@@ -138,22 +138,22 @@ class ArrowTable(RowMethods):
 
     @property
     def snapshot(self) -> Snapshot:
-        """The state of the database that was seen last."""
+        """The newest state of the database that was read so far."""
         return self.refresh() if self._snapshot is None else self._snapshot
 
     @property
     def state(self) -> TableState:
-        """The table in `snapshot`."""
+        """The state of the table in `snapshot`."""
         return self._location.require(self.snapshot)
 
     @property
     def schema(self) -> pa.Schema:
-        """The table's columns; exact types, where Arrow has none, stand in the fields' metadata."""
+        """The table's columns; field metadata has the exact types that Arrow lacks."""
         return arrow_schema(self.state.schema)
 
     @property
     def epoch(self) -> int:
-        """The newest epoch that was seen."""
+        """The newest epoch that was read so far."""
         return self.snapshot.epoch
 
     def refresh(self) -> Snapshot:
@@ -162,7 +162,7 @@ class ArrowTable(RowMethods):
         return self._see(self._log.read_head() if seen is None else self._log.refresh(seen))
 
     def _see(self, snapshot: Snapshot) -> Snapshot:
-        """Take this for the newest state, and the table's name from it."""
+        """Use a state as the newest one, and read the table's name from it."""
         self._location = self._location.follow(snapshot)
         self._snapshot = snapshot
         return snapshot
@@ -173,11 +173,11 @@ class ArrowTable(RowMethods):
         timestamp: datetime | str | None = None,
         tag: str | None = None,
     ) -> Snapshot:
-        """The state at an epoch, the last epoch not after a time, or a tag; else the head.
+        """Return the state at an epoch, at the last epoch up to a time, or at a tag; else the head.
 
-        A time without a zone is UTC. Raises InvalidInputError for several at once and for what is
-        no whole number or no time, NotFoundError for an epoch or tag that does not exist or a time
-        before the first.
+        A time without a zone is UTC. Raises InvalidInputError when several are given, and for an
+        invalid number or time. Raises NotFoundError for an epoch or tag that does not exist, and
+        for a time before the first epoch.
         """
         if timestamp is None and tag is None:
             return self.refresh() if epoch is None else self._snapshot_of(epoch_number(epoch))
@@ -185,7 +185,7 @@ class ArrowTable(RowMethods):
 
     def _snapshot_of(self, epoch: int) -> Snapshot:
         head: Snapshot | None = None
-        # Where the head is damaged, what came before it can still be read.
+        # With a damaged head, earlier epochs can still be read.
         with suppress(CorruptionError, StoreError, UnsupportedFormatError):
             head = self.refresh()
         found = self._log.read_at(epoch=epoch, head=head)
@@ -204,9 +204,9 @@ class ArrowTable(RowMethods):
     ) -> Scan:
         """Plan to read `columns` (None: all) of the rows for which `where` is true.
 
-        `where` is a predicate in SQL text or built from `colonnade.col`. Costs the log and the
-        checkpoint segments that the predicate leaves; data is read by the scan's methods.
-        Raises NotFoundError or InvalidInputError naming the column, epoch or part at fault.
+        `where` is a predicate in SQL text or built with `colonnade.col`. Reads the log and the
+        checkpoint segments that the predicate does not prune; the scan's methods read the data.
+        Raises NotFoundError or InvalidInputError that names the column, epoch or part at fault.
         """
         snapshot = self.snapshot_at(epoch, timestamp, tag)
         table = self._location.require_at(snapshot, self._snapshot)
@@ -222,18 +222,17 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Add rows and return the epoch that did; whatever rows others write is no conflict.
+        """Add rows, and return the epoch that did. Rows of concurrent writers are no conflict.
 
-        Nor does it matter how old the state is that was seen last: where retention has passed it,
-        the newest one is read first.
+        `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table, a
+        record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name, and
+        a nullable column may be missing. The state that was read last may be old: if retention has
+        passed it, the newest state is read first.
 
-        `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table,
-        a record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name;
-        one that may be NULL may be missing.
-        Raises InvalidInputError naming the column that does not fit, ConflictError where the table
-        was dropped meanwhile or got columns that the rows do not fit, or a vacuum removed what was
-        written so far (take a lease), NotFoundError where it was dropped before; it is unchanged
-        then.
+        The table is unchanged after an error. Raises InvalidInputError that names a column that
+        does not fit. Raises ConflictError when a concurrent writer dropped the table or changed its
+        columns so that the rows do not fit. Raises it, too, when a vacuum removed what was written
+        so far (take a lease). Raises NotFoundError when the table was dropped before.
         """
         return self._write("append", data, settings, commit)
 
@@ -245,10 +244,10 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Replace all rows, or those for which `where` is true, in one epoch and return it.
+        """Replace all rows, or those for which `where` is true, and return the epoch that did.
 
-        Raises ConflictError when another writer changed what is replaced since the table was last
-        seen, InvalidInputError for a row that does not meet `where`.
+        Raises ConflictError when a concurrent writer changed what is replaced since the table was
+        last read. Raises InvalidInputError for a row that does not meet `where`.
         """
         if where is None:
             return self._write("overwrite", data, settings, commit)
@@ -268,11 +267,11 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Replace all rows of the partitions that the rows of `data` are of, and no others.
+        """Replace exactly the partitions that have rows in `data`, and return the epoch.
 
-        In one epoch, which is returned; without rows nothing happens. Of a table that is not
-        partitioned all rows are replaced. Where others wrote into one of the partitions since the
-        table was last seen it raises ConflictError.
+        Without rows nothing happens. In a table without partitions, all rows are replaced. Raises
+        ConflictError when a concurrent writer wrote into one of the partitions since the table was
+        last read.
         """
         check_settings(settings, commit)
 
@@ -283,24 +282,24 @@ class ArrowTable(RowMethods):
 
     @property
     def partitioning(self) -> tuple[str, ...]:
-        """What new rows are partitioned by, as `create` takes it."""
+        """The partition fields of new rows, in the form that `create` takes."""
         table = self.state
         return tuple(field_text(field, table.schema) for field in table.partition_fields)
 
     def partition_by(self, *fields: str) -> int:
-        """Partition new rows by other fields, such as `days(ts)`; none: by nothing.
+        """Partition new rows by other fields, such as `days(ts)`; no fields end partitioning.
 
-        RowSets that are there stay as they are until they are compacted anyway. Returns the epoch.
-        Raises NotFoundError or InvalidInputError naming the column at fault, ConflictError.
+        Existing RowSets keep their partitions until compaction rewrites them. Returns the epoch.
+        Raises NotFoundError or InvalidInputError that names the column at fault, and ConflictError.
         """
         return self.alter(SetPartitioning(fields))
 
     def alter(self, *changes: Alteration) -> int:
-        """Change columns, properties or the comment, all in one epoch, and return it.
+        """Change columns, properties or the comment in one epoch, and return it.
 
-        No file is touched; see `alteration.py` for the changes. Raises InvalidInputError or
-        NotFoundError naming the column, ConflictError when somebody else altered the same
-        thing since the table was last seen.
+        No file is touched; `alteration.py` has the changes. Raises InvalidInputError or
+        NotFoundError that names the column. Raises ConflictError when a concurrent writer altered
+        the same thing since the table was last read.
         """
         return self._see(commit_alterations(self._log, self.snapshot, self.state, changes)).epoch
 
@@ -312,12 +311,12 @@ class ArrowTable(RowMethods):
         tag: str | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Make the table again what it was at an epoch, time or tag, and return the new epoch.
+        """Restore the table to an epoch, time or tag, and return the new epoch.
 
-        Rows and columns come back; no file is touched. Before the table took the place of another
-        of its name that one comes back instead of it, and this object is that table from then on.
-        Raises NotFoundError for what was never or is gone, ConflictError when another writer
-        changed the table meanwhile.
+        Rows and columns become what they were; no file is touched. If the table replaced another
+        one of its name since then, that one is restored instead, and this object refers to it from
+        then on. Raises NotFoundError for a state that was removed or never existed, and
+        ConflictError when a concurrent writer changed the table.
         """
         check_settings(None, commit)
         base = self.refresh()
@@ -329,12 +328,13 @@ class ArrowTable(RowMethods):
         return self._see(after).epoch
 
     def renumber(self, *, commit: CommitSettings | None = None) -> int:
-        """Give the table's RowSets new ids, from 0 on, and return the new epoch.
+        """Give the table's RowSets new ids, from 0, and return the new epoch.
 
-        For a table that has used up its 2³² RowSet ids, as `verify` and maintenance say from half
-        of them on. No file is touched; costs a read of all entries in the log. The table counts as
-        made in this epoch: streams that follow it begin again, and what other writers have planned
-        on it is a conflict. Raises ConflictError when another writer changed the table meanwhile.
+        This is for a table that has used up its 2³² RowSet ids; `verify` and maintenance warn when
+        half of them are used. No file is touched; costs a read of all entries in the log. The table
+        counts as created in this epoch: streams that follow it begin again, and concurrent writes
+        that were planned before are conflicts. Raises ConflictError when a concurrent writer
+        changed the table.
         """
         check_settings(None, commit)
         base = self.refresh()
@@ -343,7 +343,7 @@ class ArrowTable(RowMethods):
 
     @property
     def store_path(self) -> str:
-        """Where the table's database is."""
+        """The location of the table's database."""
         return self._log.store.url
 
     def verify(
@@ -355,9 +355,9 @@ class ArrowTable(RowMethods):
         progress: Progress | None = None,
         elsewhere: VerifyPlace | None = None,
     ) -> VerifyReport:
-        """Look for damage in the table, and in the log; see `ArrowDatabase.verify`.
+        """Find damage in the table and in the log; see `ArrowDatabase.verify`.
 
-        Where the head cannot be read, in all tables that can be.
+        When the head cannot be read, checks all tables that can be read.
         """
         known = self._log.try_read_head()
         table = None if known is None else self._location.find(known)
@@ -379,15 +379,16 @@ class ArrowTable(RowMethods):
         rescue: str | os.PathLike[str],
         dry_run: bool = False,
     ) -> RepairResult:
-        """Part with what cannot be read of damaged RowSets, in one epoch; says which rows are lost.
+        """Drop what cannot be read of damaged RowSets in one epoch, and say which rows are lost.
 
-        `rowsets` are ids, as `verify` reports them. Rows stay where every column of their stretch
-        (at most 65,536 rows) can be read; what can be read of the others is written to the new
-        Parquet file `rescue`, which is not made where no row is lost. Deletes no file: earlier
-        epochs still name the old ones. `dry_run` only says what would be lost. Raises NotFoundError
-        for a RowSet that is not there, InvalidInputError where nothing is damaged,
-        AlreadyExistsError for a `rescue` that exists, ConflictError when another writer changed one
-        of them meanwhile; StoreError.
+        `rowsets` are ids, as `verify` reports them. Rows stay when every column of their stretch
+        (at most 65,536 rows) can be read. What can be read of the other rows is written to the new
+        Parquet file `rescue`, which is not created when no row is lost. Deletes no file, because
+        earlier epochs still name the old ones. `dry_run` only says what would be lost.
+
+        Raises NotFoundError for an unknown RowSet, InvalidInputError when nothing is damaged,
+        AlreadyExistsError when `rescue` exists, ConflictError when a concurrent writer changed one
+        of the RowSets, and StoreError.
         """
         base = self.refresh()
         snapshot, result = take_out(self._log, self.state, base, rowsets, rescue, dry_run=dry_run)
@@ -404,8 +405,8 @@ class ArrowTable(RowMethods):
     ) -> VacuumResult:
         """Remove what no kept epoch needs; see `ArrowDatabase.vacuum`.
 
-        The epochs of a database are those of all its tables: the arguments replace what the
-        properties of this one ask for, and whatever another one asks for is kept.
+        A database has one sequence of epochs for all its tables. The arguments replace the
+        retention properties of this table only; the retention of every other table is respected.
         """
         only = self.state.id
         result = vacuum(
@@ -416,7 +417,7 @@ class ArrowTable(RowMethods):
         return result
 
     def optimize(self, where: Where | None = None) -> Optimize:
-        """Begin to describe a compaction, perhaps of RowSets that a condition chooses alone.
+        """Describe a compaction, optionally only of RowSets that may match a condition.
 
         `table.optimize().executeCompaction()` does what the table's properties ask for.
         """
@@ -428,13 +429,13 @@ class ArrowTable(RowMethods):
         return begun if where is None else begun.where(where)
 
     def history(self, limit: int | None = None) -> list[HistoryEntry]:
-        """The epochs that changed this table, newest first; reads one file an epoch.
+        """Return the epochs that changed this table, newest first; reads one file for each epoch.
 
-        Those of a table that it replaced in one epoch follow. Raises InvalidInputError for a
-        `limit` that is no number from 0.
+        The epochs of a table that this one replaced in one epoch follow. Raises InvalidInputError
+        unless `limit` is a whole number from 0.
         """
         if limit is not None and (type(limit) is not int or limit < 0):
-            raise InvalidInputError(f"A limit is a whole number from 0, not {limit!r}.")
+            raise InvalidInputError(f"A limit must be a whole number from 0, not {limit!r}.")
         head = self.refresh()
         table = self._location.require(head).id
         epochs = self._log.read_epochs(head.epoch)
@@ -442,9 +443,9 @@ class ArrowTable(RowMethods):
         return list(islice(found, None if limit is None else min(limit, sys.maxsize)))
 
     def find_counts(self, transaction: str, after: int) -> RowCounts:
-        """What a transaction since the epoch `after` did; nothing where it made no epoch.
+        """Return what a transaction after the epoch `after` did; no counts when it made no epoch.
 
-        Costs one GET an epoch since.
+        Costs one GET for each epoch since.
         """
         head = self.refresh()
         for epoch in self._log.read_epochs(head.epoch):
@@ -455,7 +456,7 @@ class ArrowTable(RowMethods):
         return RowCounts(head.epoch)
 
     def time_of(self, epoch: int) -> datetime | None:
-        """When an epoch was committed; None where retention has removed it. Costs two GETs."""
+        """Return when an epoch was committed; None if retention removed it. Costs two GETs."""
         found = next(self._log.read_epochs(epoch, limit=1), None)
         gone = found is None or self._log.is_freed(epoch, self.snapshot)
         return None if found is None or gone else moment(found.time_ms)
@@ -469,8 +470,8 @@ class ArrowTable(RowMethods):
     ) -> int:
         base = self.snapshot
         if mode == "append" and not self._log.can_follow(base):
-            # Rows can follow any epoch, but it must be known before the first of them is written:
-            # a vacuum in between may name their files.
+            # Rows can follow any epoch, but the new base must be read before the first row is
+            # written: a vacuum in between may remove their files.
             base = self.refresh()
         job = plan_write(self._location, base, mode, settings=settings, commit=commit)
         take_lease(job, self._log, base)
@@ -481,12 +482,12 @@ class ArrowTable(RowMethods):
             after = commit_written(job, entries, self._log, base, fresh=True)
         except ConflictError:
             if mode == "append":
-                self.refresh()  # it relies on nothing that was seen: repeated, it succeeds
+                self.refresh()  # an append needs no earlier state, so repeating it succeeds
             raise
         return self._written(after)
 
     def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
-        """Commit a statement on the state that was seen last, once: its rows may come from it."""
+        """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job = self.snapshot, self.state, new_job_id()
         with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):
             statement = evaluate(self._log, table, job)
@@ -495,7 +496,7 @@ class ArrowTable(RowMethods):
         return self._written(self._log.commit(make_change(statement, table, job, commit), base))
 
     def _written(self, after: Snapshot) -> int:
-        """See the state after a write, and compact where that is asked for; the write's epoch."""
+        """Use the state after a write, compact if the table asks for it, and return the epoch."""
         table = self._location.require(after).id
         self._see(compact_after(self._log, after, table))
         return after.epoch
@@ -510,8 +511,8 @@ class ArrowTable(RowMethods):
     ) -> RowCounts:
         """Evaluate a statement on the newest state and commit it, again after a conflict.
 
-        `evaluate` gets the log, a state, the table in it, and the id that objects which it writes
-        begin with. Raises ConflictError after ten tries, and what it and `Log.commit` raise.
+        `evaluate` gets the log, a state, the table in it, and the prefix of the ids of new objects.
+        Raises ConflictError after ten tries, and the errors of `evaluate` and `Log.commit`.
         """
         self._location.store.require_writable()
 

@@ -1,4 +1,4 @@
-"""Which earlier state is meant: an epoch, a time, or a tag."""
+"""Resolve which earlier state is meant, by an epoch, a time, or a tag."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ def snapshot_at(
     timestamp: datetime | str | None = None,
     tag: str | None = None,
 ) -> Snapshot:
-    """The state at an epoch, at the last one not after a time, or at a tag; exactly one is given.
+    """Return the state at an epoch, at the last epoch not after a time, or at a tag.
 
-    A time without a zone is UTC. Raises InvalidInputError for none or several of them and for what
-    is no whole number or no time, NotFoundError for what does not exist or is gone.
+    Exactly one of them must be given. A time without a zone is UTC. Raises InvalidInputError
+    otherwise, and for an invalid number or time. Raises NotFoundError for a state that was removed
+    or never existed.
     """
     if sum(each is not None for each in (epoch, timestamp, tag)) != 1:
-        raise InvalidInputError("Ask for an epoch, a timestamp or a tag: not for several, or none.")
+        raise InvalidInputError("Give exactly one of epoch, timestamp and tag.")
     if tag is not None:
         epoch = tagged_epoch(head, tag)
     if epoch is not None:
@@ -36,19 +37,19 @@ def snapshot_at(
 
 
 def epoch_number(epoch: int) -> int:
-    """The number of an epoch. Raises InvalidInputError for what is no whole number."""
+    """Return the number of an epoch. Raises InvalidInputError unless it is a whole number."""
     if isinstance(epoch, bool) or not hasattr(epoch, "__index__"):
-        raise InvalidInputError(f"An epoch is a whole number, not {epoch!r}.")
+        raise InvalidInputError(f"An epoch must be a whole number, not {epoch!r}.")
     return operator.index(epoch)
 
 
 def timestamp_ms(timestamp: datetime | str) -> int:
-    """Milliseconds since 1970 UTC; a time without a zone is UTC.
+    """Return the milliseconds since 1970 UTC; a time without a zone is UTC.
 
-    Raises InvalidInputError for text that is no ISO 8601 date or time, and for other types.
+    Raises InvalidInputError for text that is not an ISO 8601 date or time, and for other types.
     """
     if isinstance(timestamp, str):
-        # Spark prints .12 for .120; Python 3.10 reads three digits or six, and no Z.
+        # Spark prints .12 for .120. Python 3.10 accepts only three or six digits, and no Z.
         text = _FRACTION.sub(lambda digits: digits[0][:7].ljust(7, "0"), timestamp.strip())
         try:
             moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
@@ -61,7 +62,9 @@ def timestamp_ms(timestamp: datetime | str) -> int:
     elif isinstance(timestamp, datetime) and timestamp == timestamp:
         moment = timestamp
     else:
-        raise InvalidInputError(f"A timestamp is a datetime or ISO 8601 text, not {timestamp!r}.")
+        raise InvalidInputError(
+            f"A timestamp must be a datetime or ISO 8601 text, not {timestamp!r}."
+        )
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=timezone.utc)
     return (moment - EPOCH_START) // MILLISECOND

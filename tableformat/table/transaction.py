@@ -1,10 +1,11 @@
-"""Several statements on several tables of a database that become one epoch, or none of them does.
+"""Run several statements on several tables of a database as one epoch, or not at all.
 
     with database.transaction() as tx:
         tx.table("stock").update({"left": 3}, "item = 7")
         tx.table("orders").append(rows)
 
-All of it reads one snapshot, and what it wrote itself. Nothing is visible to others before the end.
+All statements read one snapshot, and what the transaction itself wrote. No other reader sees
+anything before the commit.
 """
 
 from __future__ import annotations
@@ -45,12 +46,15 @@ from colonnade.tableformat.types.arrow_types import arrow_schema, as_table_schem
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings, check_settings
 
 _Vectors = Callable[[str, DeletionVector], DeletionVectorEntry]
-"""Makes an entry of a vector, of a table whose objects' names begin with a prefix."""
+"""Makes the entry of a deletion vector, for a table with this object prefix."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a transaction has done so far. A value, so that a statement that fails leaves none."""
+    """What a transaction has done so far.
+
+    The value is immutable, so a failed statement changes nothing.
+    """
 
     dropped: tuple[str, ...] = ()
     created: Mapping[str, CreateTable] = field(default_factory=dict)
@@ -81,9 +85,10 @@ class _Plan:
         return tuple(dict.fromkeys((*self.created, *self.work)))
 
     def rows(self) -> tuple[RowsGone, ...]:
-        """The rows that go: moved, not deleted, where it adds or changes rows besides.
+        """Return the deleted and moved rows.
 
-        These may be what became of them, so nobody else may have deleted one.
+        When the transaction also adds or changes rows, deleted rows count as moved: the new rows
+        may have been computed from them, so a concurrent delete of one must be a conflict.
         """
         rows = tuple(row for work in self.work.values() for row in work.rows)
         if not any(work.added or work.columns for work in self.work.values()):
@@ -94,7 +99,8 @@ class _Plan:
         names = {table.name for table in self.created.values()}
         replaced = [t for t in self.dropped if base.tables[TableId(t)].name in names]
         return (
-            # The first refuses, as any overwrite does, what would lose rows added since the base.
+            # Like any overwrite, the first operation fails rather than lose rows added since the
+            # base.
             *(DropRowSet(table=table, rowsets=()) for table in replaced),
             *(DropTable(table=table) for table in self.dropped),
             *self.created.values(),
@@ -103,10 +109,11 @@ class _Plan:
 
 
 class Transaction:
-    """Made by `Database.transaction`, and over when its `with` block ends.
+    """Several statements in one epoch; created by `Database.transaction`.
 
-    An exception in the block, or a conflict at its end, leaves every table as it was. Used after
-    its end it raises InvalidInputError. Not for use by several threads at once.
+    It ends with its `with` block. An exception in the block, or a conflict at its end, leaves every
+    table unchanged. Using it after its end raises InvalidInputError. It must not be shared by
+    threads.
     """
 
     def __init__(self, log: Log, base: Snapshot, commit: CommitSettings | None = None) -> None:
@@ -123,21 +130,21 @@ class Transaction:
 
     @property
     def base(self) -> int:
-        """The epoch that it reads."""
+        """The epoch that the transaction reads."""
         return self._base.epoch
 
     @property
     def state(self) -> Snapshot:
-        """The database as the transaction left it so far; its epoch is none of the log's."""
+        """The database with the changes of the transaction so far; its epoch is not in the log."""
         self._check_open()
         return self._state
 
     def tables(self) -> list[str]:
-        """The names of the tables as it sees them, sorted."""
+        """Return the names of the tables as the transaction sees them, sorted."""
         return sorted(self.state.table_names().values())
 
     def table(self, name: str) -> TransactionTable:
-        """A table by its name. Raises NotFoundError that lists what there is."""
+        """Return a table by its name. Raises NotFoundError that lists the existing tables."""
         self._check_open()
         return TransactionTable(self, self._log, self._state.table(name).id)
 
@@ -160,7 +167,7 @@ class Transaction:
         return self.create_as(design)
 
     def create_as(self, design: CreateTable) -> TransactionTable:
-        """Create a table as it was designed. Raises AlreadyExistsError when the name is taken."""
+        """Create a designed table. Raises AlreadyExistsError when the name is taken."""
         self._check_open()
         created = {**self._plan.created, design.table: design}
         done = (*self._plan.done, f"create {design.name}")
@@ -170,19 +177,19 @@ class Transaction:
     def drop(self, name: str) -> None:
         """Drop a table. Raises NotFoundError for an unknown name.
 
-        Made again under its name it is replaced: then, as after an overwrite, rows that others
-        changed meanwhile are a conflict.
+        If a table of the same name is created afterwards, it replaces the dropped one. Then rows
+        that a concurrent writer changed are a conflict, as with an overwrite.
         """
         self._check_open()
         table = self._state.table(name).id
         self._become(self._plan.without(table, name, known=table in self._base.tables))
 
     def commit(self) -> int:
-        """End it, and make what it did one epoch; returns that, or its base where it did nothing.
+        """Commit the transaction as one epoch and return it; its base if nothing was changed.
 
-        The `with` block does this at its end. Raises ConflictError naming table, rows and epoch
-        where another writer got at what it changed, replaced or inserted; AlreadyExistsError for
-        the name of a new table; CommitUnknownError.
+        The `with` block calls this at its end. Raises ConflictError that names table, rows and
+        epoch when a concurrent writer changed what the transaction changed, replaced or inserted.
+        Raises AlreadyExistsError for the name of a new table, and CommitUnknownError.
         """
         self._check_open()
         change = self._change(self._plan, self._write_vector)
@@ -197,7 +204,7 @@ class Transaction:
         return snapshot.epoch
 
     def rollback(self) -> None:
-        """End it and change nothing. Files that it wrote belong to vacuum."""
+        """End the transaction without changes. Vacuum removes the files that it wrote."""
         self._check_open()
         self._end = "was rolled back"
 
@@ -213,7 +220,7 @@ class Transaction:
 
     @contextmanager
     def all_or_nothing(self) -> Iterator[None]:
-        """A block of which nothing is left when it raises."""
+        """Undo everything that the block did when it raises."""
         before = self._plan, self._state, len(self._reads)
         try:
             yield
@@ -223,7 +230,7 @@ class Transaction:
             raise
 
     def state_of(self, table: TableId) -> TableState:
-        """A table as the transaction sees it. Raises NotFoundError after it dropped it."""
+        """Return a table as the transaction sees it. Raises NotFoundError after it was dropped."""
         self._check_open()
         found = self._state.tables.get(table)
         if found is None:
@@ -233,12 +240,12 @@ class Transaction:
         return found
 
     def note_read(self, read: TableRead) -> None:
-        """Remember what was read, in case that its table is serializable."""
+        """Remember what was read, for tables with serializable isolation."""
         if TableId(read.table) in self._base.tables:
             self._reads.append(read)
 
     def run(self, table: TableId, evaluate: Evaluate) -> RowCounts:
-        """Evaluate a statement on what the transaction sees, which then includes its rows."""
+        """Evaluate a statement on what the transaction sees, and add the result to it."""
         state = self.state_of(table)
         with self._log.removals_are_conflicts(
             Change("", "transaction", (), fresh=True), self._base
@@ -288,7 +295,7 @@ class Transaction:
 
 
 class TransactionTable(RowMethods):
-    """One table as a transaction sees it; what changes it is committed with the transaction."""
+    """One table as a transaction sees it. Its changes are committed with the transaction."""
 
     def __init__(self, transaction: Transaction, log: Log, table: TableId) -> None:
         self._transaction = transaction
@@ -297,7 +304,7 @@ class TransactionTable(RowMethods):
 
     @property
     def state(self) -> TableState:
-        """The table as the transaction left it so far."""
+        """The table with the changes of the transaction so far."""
         return self._transaction.state_of(self._table)
 
     @property
@@ -311,7 +318,7 @@ class TransactionTable(RowMethods):
         return arrow_schema(self.state.schema)
 
     def scan(self, columns: Sequence[str] | None = None, where: Where | None = None) -> Scan:
-        """Plan to read rows, those that the transaction wrote included; see `ArrowTable.scan`."""
+        """Plan to read rows, including those of the transaction itself; see `ArrowTable.scan`."""
         table = self.state
         predicate = None if where is None else parse_predicate(where)
         keep = rowset_filter(table, predicate)
@@ -352,7 +359,7 @@ class TransactionTable(RowMethods):
     def overwrite_partitions(
         self, data: Any, *, settings: WriteSettings | None = None
     ) -> RowCounts:
-        """Replace the partitions that `data` is of; see `ArrowTable.overwrite_partitions`."""
+        """Replace the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
         check_settings(settings, None)
         return self._transaction.run(
             self._table,
@@ -363,5 +370,7 @@ class TransactionTable(RowMethods):
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
         if commit is not None:
-            raise InvalidInputError("A transaction is committed as a whole: give it `commit`.")
+            raise InvalidInputError(
+                "A transaction is committed as a whole; pass `commit` to the transaction instead."
+            )
         return self._transaction.run(self._table, evaluate)

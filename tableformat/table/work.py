@@ -1,4 +1,4 @@
-"""What a transaction has done to one table so far. Values; the log is not written."""
+"""What a transaction has done to one table so far, as values. Does not write the log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_ROWS = FrozenBitMap()
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A RowSet that the transaction added, and what it took from it again."""
+    """A RowSet that the transaction added, and the rows that it deleted from it since."""
 
     entry: RowSetEntry
     gone: FrozenBitMap
@@ -30,10 +30,11 @@ class Added:
 
 @dataclass(frozen=True, slots=True)
 class TableWork:
-    """Rows that go from RowSets of the base, their columns that are replaced, RowSets that come.
+    """The deleted rows and replaced columns of base RowSets, and the added RowSets.
 
-    `base` are the RowSets of the table at the transaction's base, by id, and `first_own` is the id
-    that the first RowSet of its own has where it is looked at; `replaced`: all of `base` goes.
+    `base` are the RowSets of the table at the transaction's base, by id. `first_own` is the id that
+    the transaction uses for the first RowSet that it added. With `replaced`, all RowSets of `base`
+    are dropped.
     """
 
     table: str
@@ -49,20 +50,21 @@ class TableWork:
 
     @classmethod
     def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
-        """Nothing done yet to `state`, which is `base` (None: made in the transaction)."""
+        """Return no work yet on `state`; `base` is None for a table created in the transaction."""
         live = [] if base is None else log.read_rowsets(base)
         first = 0 if base is None else base.next_rowset_id
         return cls(state.id, state.prefix, first, {each.id: each for each in live})
 
     def add(self, statement: Statement) -> TableWork:
-        """The same and a statement, which was evaluated on what this leaves."""
+        """Return this work and a statement that was evaluated on its result."""
         if statement.replaces_all:
             return self._replace_all(statement)
         rows, added = list(self.rows), list(self.added)
         for gone in statement.rows:
             number = gone.rowset.id
             if number < self.first_own:
-                # Of the base's RowSet: what the transaction took before is not taken again.
+                # The base's own RowSet, so that rows deleted earlier in the transaction do not
+                # count.
                 rows.append(replace(gone, rowset=self.base[number]))
             else:
                 place = number - self.first_own
@@ -76,7 +78,7 @@ class TableWork:
                 added[op.rowset - self.first_own] = replace(
                     own, entry=with_replacement(own.entry, op)
                 )
-        # A RowSet without rows is not added; those after it move up.
+        # A RowSet without live rows is not added, so the ids of later ones decrease.
         kept = [each for each in added if len(each.gone) < each.entry.rows]
         kept += [Added(op.rowset, NO_ROWS) for op in statement.ops if isinstance(op, AddRowSet)]
         return replace(
@@ -89,7 +91,7 @@ class TableWork:
         )
 
     def _replace_all(self, statement: Statement) -> TableWork:
-        """The same with all earlier rows replaced by the rows of a statement."""
+        """Return this work with all earlier rows replaced by the rows of a statement."""
         entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
         return replace(
             self,
@@ -102,7 +104,7 @@ class TableWork:
         )
 
     def operations(self, write: Callable[[DeletionVector], DeletionVectorEntry]) -> list[Operation]:
-        """What becomes part of the epoch beside the rows that go; `write` makes entries."""
+        """Return the operations besides deleted rows; `write` makes entries of deletion vectors."""
         dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
         first: tuple[Operation, ...] = (dropped,) if self.replaced else self.columns
         return [

@@ -386,8 +386,7 @@ def to_storage(batch: pa.RecordBatch, schema: TableSchema) -> list[pa.Array]:
 
 
 def from_storage(arrays: Sequence[pa.Array], schema: TableSchema) -> pa.RecordBatch:
-    """Return a batch in the user form from stored columns, in the order of `schema`. Copies
-    nothing.
+    """Return a batch in the user form from the stored columns of `schema`. Copies nothing.
 
     Raises CorruptionError that names the column when an array does not have its storage type.
     """

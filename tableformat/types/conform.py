@@ -2,6 +2,7 @@
 
 All data that is written passes through here once. So the layers below may rely on exact types, on
 NOT NULL, on lengths and on valid text.
+Spec: docs/spec/types.md
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Looking for damage, and saying exactly what it touches. Changes nothing.
+"""Find damage, and say exactly what it affects. Changes nothing.
 
     findings.py      what was found: values, for people and for programs
-    log_check.py     depth 1: every epoch since the floor, anchors, checkpoints, and what is missing
+    log_check.py     depth 1: every epoch since the floor, anchors, checkpoints, and missing files
     rowset_check.py  depths 2 to 4 of one RowSet: indexes, checksums of blocks, values
-    block_check.py   the values of one block against what its index says
+    block_check.py   the values of one block against its index
     order_check.py  partition_check.py   rows against the sort key, and against the partition
-    job.py           RowSets to check, as a value that can travel
+    job.py           RowSets to check, as a value for other machines
     run.py           a whole database, on threads
 
 Spec: docs/verify.md

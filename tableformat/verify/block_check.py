@@ -1,4 +1,4 @@
-"""The values of one block against what its index says of them.
+"""Check the values of one block against its index entry.
 
 Spec: docs/spec/rowset.md#bounds
 """
@@ -20,9 +20,9 @@ from colonnade.tableformat.rowset.encodings.integers import bounds_of
 def check_block(
     data: pa.Buffer, entry: BlockEntry, column: Column, bloom: memoryview
 ) -> str | None:
-    """What is wrong with a block, if anything: its bytes, its rows, or what is said of them.
+    """Return what is wrong with a block, or None: its bytes, its rows, or its statistics.
 
-    `bloom` is its filter, empty where it has none.
+    `bloom` is the block's Bloom filter, empty when it has none.
     """
     try:
         array = decode_block(data, entry, column)
@@ -30,12 +30,12 @@ def check_block(
     except (ValueError, pa.ArrowException) as error:
         return str(error)
     if bloom and not members(bloom, hash_rows(array, column)).all():
-        return "it has values that its Bloom filter does not know"
+        return "it has values that its Bloom filter does not contain"
     return contradiction(entry.statistics, _measured(array, column.order))
 
 
 def check_bytes(data: pa.Buffer, entry: BlockEntry) -> str | None:
-    """What is wrong with the stream of a block, if anything: its checksum, or its messages."""
+    """Return what is wrong with the stream of a block, or None: its checksum, or its messages."""
     if not entry.length:
         return None
     if crc32c(data) != entry.crc32c:

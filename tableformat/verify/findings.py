@@ -1,4 +1,4 @@
-"""What a verification found: values, for people and for programs."""
+"""The findings of a verification: values, for people and for programs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,26 @@ from colonnade.manifests.errors import ColonnadeError, StoreError, UnsupportedFo
 Kind = Literal["damage", "cache", "understated", "newer", "unread"]
 
 DEPTHS = {1: "log", 2: "indexes", 3: "checksums", 4: "values"}
-"""What each depth looks at, beside all that those before it do."""
+"""What each depth checks, in addition to the depths before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is not as it should be.
 
-    `kind`: `damage` is what a reader meets or may answer wrongly by; of a `cache` only speed
-    suffers, and `repair` makes it anew. The second copy of an anchor counts as one; the first does
-    not, and is damaged though its copy serves. Blocks that are `understated` take more bytes
-    decoded than their index states: they are read, but the first releases refuse them; `repair`
-    writes their RowSet anew. What is `newer` has a format that this version does not know, and the
-    store refuses to read what is `unread`: of both nothing is known, and neither is called damaged.
-    `file` is a name in the database; absent for what the log holds itself. `rows` are the first and
-    last row concerned, as the RowSet stores them. `epoch` is one that a tag or pin keeps, where the
-    newest one does not have the RowSet like this.
+    The values of `kind`:
+    - `damage`: a reader fails, or may return wrong rows. Damage to the first copy of an anchor
+      counts as damage, though its second copy is used.
+    - `cache`: only speed suffers, and `repair` rebuilds it. The second copy of an anchor counts as
+      one.
+    - `understated`: a block takes more bytes decoded than its index states. It is read, but the
+      first releases refuse it. `repair` rewrites its RowSet.
+    - `newer`: the format is unknown to this version, so nothing is known about damage.
+    - `unread`: the store refuses to read it, so nothing is known about damage.
+
+    `file` is a name in the database; it is absent for what the log itself stores. `rows` are the
+    first and last affected row, by stored row number. `epoch` is an epoch that a tag or pin keeps.
+    It is set when the newest epoch does not have the RowSet in this form.
     """
 
     kind: Kind
@@ -44,9 +48,9 @@ class Finding:
 
 
 def kind_of(error: ColonnadeError) -> Kind:
-    """What a finding calls it that reading ended with an error.
+    """Return the kind of finding for an error of a read.
 
-    Raises the error itself where the store may answer later: then nothing is found yet.
+    Raises the error itself when the store may answer later, because then nothing is known yet.
     """
     if isinstance(error, StoreError):
         if error.retryable:
@@ -57,12 +61,12 @@ def kind_of(error: ColonnadeError) -> Kind:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """What was looked at, and what was found.
+    """What was checked, and what was found.
 
-    `epoch` is the one whose RowSets were read: the newest that can be reached where the log is
-    damaged, None where none can. `bytes` and `rows` count what was read of data, `leftovers` the
-    files that vacuum would remove, with their sizes; None where the log is too damaged to tell.
-    `warnings` are sentences about what is sound and will need somebody.
+    `epoch` is the epoch whose RowSets were checked. In a damaged log it is the newest one that can
+    be reached, or None. `bytes` and `rows` count the data that was read. `leftovers` are the files
+    that vacuum would remove, with their sizes; None when the log is too damaged to tell. `warnings`
+    are sentences about what is sound now, but will need maintenance.
     """
 
     depth: int
@@ -78,15 +82,15 @@ class VerifyReport:
 
     @property
     def is_sound(self) -> bool:
-        """Whether all was read and nothing is damaged.
+        """Whether everything was read and nothing is damaged.
 
-        Caches may be damaged, and blocks understated.
+        Caches may still be damaged, and blocks understated.
         """
         return not self._kinds & {"damage", "newer", "unread"}
 
     @property
     def is_damaged(self) -> bool:
-        """Whether anything but caches is damaged, as far as it was read."""
+        """Whether anything except caches is damaged, as far as it was read."""
         return "damage" in self._kinds
 
     @property
@@ -94,17 +98,17 @@ class VerifyReport:
         return {each.kind for each in self.findings}
 
     def damaged_rowsets(self, table: str) -> list[int]:
-        """The RowSets of a table that `ArrowTable.repair` can put right, by id.
+        """Return the ids of a table's RowSets that `ArrowTable.repair` can repair.
 
-        Those with understated blocks are among them. Those that only a tag or pin keeps are not: an
-        epoch stays as it was.
+        RowSets with understated blocks are included. RowSets that only a tag or pin keeps are not,
+        because an epoch never changes.
         """
         wanted = ("damage", "understated")
         found = [e for e in self.findings if e.kind in wanted and e.epoch is None]
         return sorted({e.rowset for e in found if e.table == table and e.rowset is not None})
 
     def to_json(self) -> dict[str, Any]:
-        """A plain value that turns into JSON."""
+        """Return a plain value that converts to JSON."""
         plain = asdict(self)
         plain["leftovers"] = None if self.leftovers is None else dict(self.leftovers)
         return {**plain, "looked_at": DEPTHS[self.depth], "sound": self.is_sound}

@@ -1,4 +1,4 @@
-"""RowSets to check, as a value that can travel to another machine, and what was found there."""
+"""RowSets to check, as a value that other machines can run, and the outcome of the check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Unit(NamedTuple):
 
 
 class VerifyJob(Model):
-    """RowSets of one table, to be looked at up to a depth."""
+    """RowSets of one table to check up to a depth."""
 
     url: str
     depth: Count
@@ -36,16 +36,16 @@ class VerifyJob(Model):
 
     @property
     def bytes(self) -> int:
-        """Stored bytes of its RowSets."""
+        """The stored bytes of the RowSets."""
         return sum(rowset.entry.byte_count for rowset in self.rowsets)
 
     def open_store(self) -> ObjectStore:
-        """The store of the database, from wherever this is called."""
+        """Open the store of the database, on any machine."""
         return open_store(self.url)
 
 
 class VerifyOutcome(Model):
-    """What is wrong with the RowSets of a job, and the bytes of data that were read."""
+    """What is wrong with the RowSets of a job, and how many bytes of data were read."""
 
     findings: tuple[Finding, ...]
     bytes: Count
@@ -56,7 +56,7 @@ VerifyPlace = Workplace[VerifyJob, VerifyOutcome]
 
 
 def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:
-    """Divide RowSets into about `count` jobs of about equal bytes, at least one for each table."""
+    """Divide RowSets into about `count` jobs of similar bytes, at least one for each table."""
     share = sum(unit.rowset.entry.byte_count for unit in units) / count
     taken: list[LiveRowSet] = []
     size = 0

@@ -1,6 +1,6 @@
-"""The log: every epoch since the floor, anchors, segments, checkpoints, and what is missing.
+"""Check the log: every epoch since the floor, anchors, segments, checkpoints, missing files.
 
-Reads on after a damage. Spec: docs/spec/epoch-log.md, checkpoint.md
+Continues after damage. Spec: docs/spec/epoch-log.md, checkpoint.md
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ from colonnade.tableformat.verify.job import Unit
 
 @dataclass(slots=True)
 class LogCheck:
-    """Checks the log. `findings` grow on the way, `state` is the newest that can be reached."""
+    """Checks the log. `findings` grow during the run; `state` is the newest reachable state."""
 
     log: LogReader
     findings: list[Finding] = field(default_factory=list)
     state: Snapshot | None = None
 
     def run(self) -> LogCheck:
-        """Look at all of it; returns itself."""
+        """Check the whole log, and return itself."""
         newest = self._read_newest()
         self._follow(newest)
         if self.state is not None:
@@ -60,7 +60,7 @@ class LogCheck:
         return self
 
     def read_rowsets(self, table: TableState) -> EntryTable | None:
-        """The RowSets of a table; None, and a finding, where its segments cannot be read."""
+        """Return the RowSets of a table; None, with a finding, when its segments cannot be read."""
         try:
             return self.log.read_entries(table)
         except ColonnadeError as error:
@@ -68,7 +68,7 @@ class LogCheck:
             return None
 
     def read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
-        """The state at an epoch that a tag or pin names; None, and a finding, where it is lost."""
+        """Return the state at a tagged or pinned epoch; None, with a finding, if it is lost."""
         try:
             return self.log.read_at(epoch, head=head)
         except ColonnadeError as error:
@@ -82,12 +82,12 @@ class LogCheck:
             self._note(error, HINT)
             return None
         if found is None and self._is_listed(HINT):
-            problem = f"{self.log.store.locate(HINT)} leads to no checkpoint of this log."
+            problem = f"{self.log.store.locate(HINT)} does not lead to a checkpoint of this log."
             self.findings.append(Finding("cache", problem, HINT))
         return found
 
     def _check_anchors(self, head: Snapshot) -> None:
-        """Read all anchors whole, then each of their objects at both of its places."""
+        """Read every anchor, then each of its objects at both of its places."""
         objects = StateObjects(self.log.store)
         for anchor in head.anchors:
             name = checkpoint_name(anchor.root)
@@ -107,7 +107,8 @@ class LogCheck:
                 self._note(error, part.places[0])
                 continue
             for place, damage in wrong.items():
-                # Nobody reads the second copy as long as the first one is whole.
+                # Readers use the second copy only when the first is damaged, so it counts as a
+                # cache.
                 kind: Kind = "damage" if place == part.places[0] else "cache"
                 note = "The other copy of it is whole: `repair` restores this one."
                 self.findings.append(Finding(kind, f"{damage.message} {note}", place))
@@ -116,7 +117,7 @@ class LogCheck:
         return any(info.name == name for info in self.log.store.list(name))
 
     def _follow(self, newest: tuple[CheckpointRef, Root] | None) -> None:
-        """Fold the epochs since the floor, as far as they can be read; then only read them."""
+        """Fold the epochs since the floor while they can be read; after damage, only read them."""
         try:
             state = self.state = self._begin()
         except ColonnadeError as error:
@@ -139,7 +140,7 @@ class LogCheck:
                         self._compare(state, newest)
             except ColonnadeError as error:
                 unread = isinstance(error, StoreError)
-                if silent and unread:  # two in a row are no bad sectors, and there is no last one
+                if silent and unread:  # two failures in a row mean that the store itself fails
                     raise
                 self._note(error, epoch_name(number))
                 broken, silent = True, unread
@@ -149,10 +150,10 @@ class LogCheck:
         self._check_end(number, blocks)
 
     def _begin(self) -> Snapshot:
-        """The oldest state. What is wrong with epoch 1 is for `_follow` to find."""
+        """Return the oldest state. `_follow` reports what is wrong with epoch 1."""
         first = self.log.read_first()
         try:
-            # The mark first: what lies in a freed slot is left by a writer that slept.
+            # The mark comes first, because a slow writer may have written into a freed slot.
             freed = find_freed(self.log.store, first.blocks, 1)
             item = freed or read_slot(self.log.store, 1)
         except ColonnadeError:
@@ -160,7 +161,7 @@ class LogCheck:
         return self.log.read_anchored(item) if isinstance(item, Stub) else first
 
     def _check_end(self, number: int, blocks: SlotBlocks | None) -> None:
-        """What a free slot is followed by, also far behind it."""
+        """Check what follows the first free slot, also far behind it."""
         listed = {
             described.epoch
             for info in self.log.store.list(f"{MANIFEST}/")
@@ -172,13 +173,13 @@ class LogCheck:
             if beyond:
                 raise CorruptionError(
                     f"{self.log.store.locate(epoch_name(number))} is missing, although epoch"
-                    f" {max(beyond)} is there."
+                    f" {max(beyond)} exists."
                 )
         except ColonnadeError as error:
             self._note(error, epoch_name(number))
 
     def _compare(self, state: Snapshot, newest: tuple[CheckpointRef, Root]) -> None:
-        """Whether the newest checkpoint is the state that the log tells."""
+        """Compare the newest checkpoint with the state that the log yields."""
         ref, root = newest
         name = checkpoint_name(ref.root)
         stored = self._check_checkpoint(ref)
@@ -192,8 +193,8 @@ class LogCheck:
                 continue
             if not same:
                 self._note_cache(
-                    f"{self.log.store.locate(name)} is not the state of epoch {root.checkpoint}"
-                    f" that the log tells: table {table_id} differs.",
+                    f"{self.log.store.locate(name)} differs from the state of epoch"
+                    f" {root.checkpoint} that the log yields, in table {table_id}.",
                     name,
                 )
 
@@ -204,7 +205,7 @@ class LogCheck:
         return None if table is None else (self.log.read_rowsets(table), dict(table.batches))
 
     def _check_checkpoint(self, ref: CheckpointRef) -> Snapshot | None:
-        """Read a checkpoint whole."""
+        """Read a whole checkpoint."""
         name = checkpoint_name(ref.root)
         try:
             state = read_state(self.log.store, ref)
@@ -229,9 +230,10 @@ class LogCheck:
 def check_files(
     unit: Unit, sizes: Mapping[str, int], folders: Mapping[str, int]
 ) -> Iterator[Finding]:
-    """Whether the files of a RowSet are there, whole. `sizes` are of files, and of all in a folder.
+    """Check that the files of a RowSet exist with the stated size.
 
-    Inline RowSets and vectors have none.
+    `sizes` has the bytes of each file, and `folders` of all files in a folder. Inline RowSets and
+    vectors have no files.
     """
     table, rowset, epoch = unit
     prefix, vector = table.prefix, rowset.vector

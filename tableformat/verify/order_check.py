@@ -1,4 +1,4 @@
-"""Whether the rows of a RowSet are in the order of a sort key.
+"""Check that the rows of a RowSet are in the order of a sort key.
 
 Spec: docs/spec/rowset.md#writer-requirements
 """
@@ -19,7 +19,7 @@ from colonnade.tableformat.rowset.sort import sort_indices
 def first_unsorted(
     reader: RowSetReader, schema: TableSchema, sort_key: Sequence[SortField]
 ) -> int | None:
-    """The first row that belongs before the one above it, None where all are in order.
+    """Return the first row that sorts before the row above it; None when all rows are in order.
 
     Holds the columns of the key for one stretch. Raises CorruptionError, StoreError.
     """

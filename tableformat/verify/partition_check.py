@@ -1,4 +1,4 @@
-"""Whether the rows of a RowSet are of the partition that the log says.
+"""Check that the rows of a RowSet belong to the partition that the log states.
 
 Spec: docs/spec/partitions.md#writer-requirements
 """
@@ -21,9 +21,9 @@ def first_astray(
     fields: Sequence[PartitionField],
     values: PartitionValues,
 ) -> int | None:
-    """The first row with other values, None where all have these.
+    """Return the first row with other partition values; None when all rows have these values.
 
-    Fields whose column was dropped say nothing. Holds the source columns for one stretch. Raises
+    Ignores fields whose column was dropped. Holds the source columns for one stretch. Raises
     CorruptionError, StoreError.
     """
     ids = {column.id for column in schema.fields}

@@ -1,6 +1,6 @@
-"""One RowSet: its vector, footer and indexes, the checksums of its blocks, its values, their order.
+"""Check one RowSet: its deletion vector, footer, indexes, block checksums, values and order.
 
-Reads on after a damage, so that all of it is found. Spec: docs/spec/rowset.md
+Continues after damage, so that all of it is found. Spec: docs/spec/rowset.md
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ from colonnade.tableformat.verify.order_check import first_unsorted
 from colonnade.tableformat.verify.partition_check import first_astray
 
 WINDOW_BYTES = 2**21
-"""About so many stored bytes are read at once: what a processor's cache still holds."""
+"""The approximate number of stored bytes that are read at once, chosen to fit a CPU cache."""
 
 
 def check_job(
     job: VerifyJob, store: ObjectStore | None = None, stop: Stop | None = None
 ) -> VerifyOutcome:
-    """Look at the RowSets of a job, on whatever machine. Damage is no error, but what it finds.
+    """Check the RowSets of a job, on any machine. Damage is not an error, but a finding.
 
     Raises CancelledError soon after a stop is requested.
     """
@@ -65,7 +65,7 @@ def check_job(
 def _checks(
     store: ObjectStore, job: VerifyJob, rowset: LiveRowSet, stop: Stop
 ) -> Iterator[RowSetCheck]:
-    """Checks of a RowSet, and of each one that replaces columns of it."""
+    """Yield the checks of a RowSet, and of each RowSet that replaces some of its columns."""
     own, *others = stored_parts(rowset.entry)
     yield RowSetCheck(store, job, replace(rowset, entry=own), stop)
     for part, replacement in zip(others, rowset.entry.replacements or (), strict=True):
@@ -75,9 +75,9 @@ def _checks(
 
 @dataclass(slots=True)
 class RowSetCheck:
-    """Checks one RowSet, or one that replaces `columns`, which it must have.
+    """Checks one RowSet, or one that replaces `columns`, which it must then have.
 
-    `findings` and `bytes` (of data that was read) grow on the way.
+    `findings` and `bytes`, the data that was read, grow during the run.
     """
 
     store: ObjectStore
@@ -90,13 +90,13 @@ class RowSetCheck:
     _buffer: memoryview = field(default_factory=lambda: memoryview(b""))
 
     def buffer(self, size: int) -> memoryview:
-        """Memory for some bytes, the same each time while it is large enough: new costs more."""
+        """Return memory of at least `size` bytes, reusing it while it is large enough."""
         if len(self._buffer) < size:
             self._buffer = memoryview(bytearray(max(size, WINDOW_BYTES)))
         return self._buffer
 
     def run(self) -> RowSetCheck:
-        """Look at everything up to the depth; returns itself."""
+        """Check everything up to the depth, and return itself."""
         self._check_vector()
         source = RowSetSource(self.store, self.job.prefix, self.rowset.entry)
         entry = self.rowset.entry
@@ -110,8 +110,8 @@ class RowSetCheck:
         self._check_size(source, footer)
         if missing := set(self.columns).difference(footer.columns):
             self._note(
-                f"What replaces columns {sorted(missing)} of RowSet {self.rowset.id} does not have"
-                " them.",
+                f"The RowSet that replaces columns {sorted(missing)} of RowSet"
+                f" {self.rowset.id} does not have them.",
                 source.segment_name(min(missing)),
             )
         columns = {f.id: column_of(f) for f in self.job.table_schema.fields}
@@ -126,20 +126,20 @@ class RowSetCheck:
         return self
 
     def _check_partition(self, source: RowSetSource, values: PartitionValues) -> None:
-        """Whether the rows are of the RowSet's partition. Requires: all of them can be read."""
+        """Check that the rows belong to the RowSet's partition. Requires that all can be read."""
         reader = RowSetReader(self.store, self.job.prefix, self.rowset.entry)
         fields = self.job.partition_layouts[self.rowset.entry.partition_layout_id - 1]
         row = first_astray(reader, self.job.table_schema, fields, values)
         if row is not None:
             self._note(
-                f"RowSet {self.rowset.entry.object} has a row, {row}, that is not of its partition"
+                f"RowSet {self.rowset.entry.object} has a row, {row}, outside of its partition"
                 f" {', '.join(map(str, values))}.",
                 source.segment_name(fields[0].column),
                 rows=(row, row),
             )
 
     def _check_order(self, source: RowSetSource) -> None:
-        """Whether the rows are in the order of the sort key. Requires: all of them can be read."""
+        """Check that the rows are in the order of the sort key. Requires that all can be read."""
         reader = RowSetReader(self.store, self.job.prefix, self.rowset.entry)
         row = first_unsorted(reader, self.job.table_schema, self.job.sort_key)
         if row is not None:
@@ -169,7 +169,7 @@ class RowSetCheck:
         stored = sum(parts) + entry.footer.length
         if stored != entry.bytes:
             self._note(
-                f"RowSet {entry.object} takes {stored} bytes where the log says {entry.bytes}.",
+                f"RowSet {entry.object} takes {stored} bytes, but the log states {entry.bytes}.",
                 source.segment_name(0) if entry.place == "packed" else None,
             )
 
@@ -199,7 +199,10 @@ class RowSetCheck:
 
 @dataclass(slots=True)
 class _ColumnCheck:
-    """One column of a RowSet. Without a `column` the table has dropped it: nobody reads values."""
+    """One column of a RowSet.
+
+    `column` is None for a dropped column, whose values are not checked.
+    """
 
     owner: RowSetCheck
     source: RowSetSource
@@ -233,7 +236,7 @@ class _ColumnCheck:
             self._check_blocks(index)
 
     def _index(self) -> SparseIndex:
-        """Raises ValueError for one that cannot be read."""
+        """Return the sparse index. Raises ValueError when it cannot be read."""
         extent, block = self.segment.index, self.segment.block
         try:
             if block is not None and extent is None:
@@ -264,7 +267,7 @@ class _ColumnCheck:
             self._note("a block lies across a cut", of_index=True)
 
     def _check_statistics(self, index: SparseIndex) -> None:
-        """Whether footer and log say of the column what its blocks say, if less exactly."""
+        """Check that the footer and the log agree with the block statistics, up to shortening."""
         if self.column is None:
             return
         kinds = self.column.bound_kinds
@@ -279,7 +282,7 @@ class _ColumnCheck:
             problem = error.message.rstrip(".")
         if problem is not None:
             rows = (0, self.owner.rowset.entry.rows - 1)
-            self._note(f"what footer and log say of it: {problem}", rows=rows)
+            self._note(f"its statistics in footer and log: {problem}", rows=rows)
 
     def _check_blocks(self, index: SparseIndex) -> None:
         left = deque(_windows(index))
@@ -296,15 +299,15 @@ class _ColumnCheck:
             self._note_understated(index)
 
     def _note_understated(self, index: SparseIndex) -> None:
-        """One finding for all blocks of the column: they have one cause and one cure."""
+        """Note one finding for all understated blocks of the column, since one repair fixes all."""
         first, last = self.understated[0], self.understated[-1]
         rows = (int(index.first_rows[first]), int(index.first_rows[last + 1]) - 1)
         file, rowset = self.source.segment_name(self.id), self.owner.rowset
         self.owner._note(
             f"Column {self._name} in {self.source.locate(file)} has {len(self.understated)} blocks"
             f" (rows {rows[0]} to {rows[1]}) that take more bytes decoded than their index states:"
-            " all their rows are read, but not by the first releases, which call them damaged."
-            f" `colonnade repair` with `--rowsets {rowset.id}` writes the RowSet anew.",
+            " all their rows can be read, except by the first releases, which call them damaged."
+            f" `colonnade repair` with `--rowsets {rowset.id}` rewrites the RowSet.",
             file,
             None if self.column is None else self.column.name,
             first,
@@ -315,7 +318,7 @@ class _ColumnCheck:
     def _read_windows(
         self, index: SparseIndex, windows: Sequence[tuple[int, int]]
     ) -> Iterator[memoryview]:
-        if not self.segment.length:  # it has no object
+        if not self.segment.length:  # the column has no object
             yield from (memoryview(b"") for _ in windows)
             return
         at, first = index.offsets.tolist(), self.segment.offset
@@ -324,14 +327,15 @@ class _ColumnCheck:
         yield from self.source.read_windows(self.source.segment_name(self.id), extents, buffer)
 
     def _check_window(self, index: SparseIndex, first: int, end: int, data: pa.Buffer) -> None:
-        """Blocks `first` to `end` - 1, whose bytes these are."""
+        """Check blocks `first` to `end` - 1, whose bytes are `data`."""
         ends = (index.offsets[first : end + 1] - index.offsets[first]).tolist()
         blocks = enumerate(pairwise(ends), first)
         filters = self._read_filters(index, first, end)
         nested = self.column is not None and pa.types.is_nested(self.column.type)
         if (self.owner.job.depth < 4 and not nested) or self.column is None:
             for number, (start, stop) in blocks:
-                # No call but this one: there are very many blocks, and nothing else takes long.
+                # This loop makes no other call: there are very many blocks, and it takes most of
+                # the time.
                 length = stop - start
                 if length and crc32c(data.slice(start, length)) != index.checksums[number]:
                     self._note_block(index, number, "its bytes do not match their checksum")
@@ -343,7 +347,7 @@ class _ColumnCheck:
     def _check_block(
         self, index: SparseIndex, number: int, data: pa.Buffer, entry: BlockEntry, bloom: memoryview
     ) -> None:
-        """A block of a nested column, or any at depth 4."""
+        """Check a block of a nested column, or any block at depth 4."""
         assert self.column is not None
         if self.owner.job.depth >= 4:
             problem = check_block(data, entry, self.column, bloom)
@@ -355,7 +359,7 @@ class _ColumnCheck:
             self.understated.append(number)
 
     def _read_filters(self, index: SparseIndex, first: int, end: int) -> dict[int, memoryview]:
-        """The Bloom filters that can be used, of blocks `first` to `end` - 1."""
+        """Return the intact Bloom filters of blocks `first` to `end` - 1."""
         ends = index.filter_offsets[first : end + 1].tolist()
         if self.segment.filters is None or ends[0] == ends[-1]:
             return {}
@@ -415,17 +419,17 @@ class _ColumnCheck:
 
 
 def _decode_any(data: bytes, filters: bool) -> SparseIndex:
-    """The index of a column whose type is forgotten. Raises ValueError."""
+    """Decode the index of a dropped column, whose type is unknown. Raises ValueError."""
     for order in Order:
         try:
             return decode_index(data, order, filters)
         except ValueError:
             continue
-    raise ValueError("it is that of no type of column")
+    raise ValueError("it does not fit any type of column")
 
 
 def _windows(index: SparseIndex) -> Iterator[tuple[int, int]]:
-    """Neighbouring blocks, from one to before another, that take about the bytes of a window."""
+    """Yield ranges (first, end) of adjacent blocks that take about the bytes of a window."""
     first, count = 0, len(index.checksums)
     while first < count:
         limit = int(index.offsets[first]) + WINDOW_BYTES

@@ -1,4 +1,4 @@
-"""A whole database, or some tables of it, on threads.
+"""Verify a whole database, or some of its tables, on threads.
 
 Spec: docs/verify.md
 """
@@ -27,13 +27,13 @@ from colonnade.tableformat.verify.log_check import LogCheck, check_files
 from colonnade.tableformat.verify.rowset_check import check_job
 
 Progress = Callable[[int, int], None]
-"""Told the stored bytes of the RowSets that are done, and of all."""
+"""Receives the stored bytes of the RowSets that are done, and of all RowSets."""
 
 _JOBS_A_WORKER = 4
-"""So that none waits long for the last one, and progress moves."""
+"""Several jobs for each worker, so that no worker idles for long and progress is visible."""
 
 _TRIES = 5
-"""How often the log is looked at again because vacuum let epochs go meanwhile."""
+"""How often the log is read again because vacuum removed epochs meanwhile."""
 
 
 def verify(
@@ -46,7 +46,7 @@ def verify(
     progress: Progress | None = None,
     elsewhere: VerifyPlace | None = None,
 ) -> VerifyReport:
-    """Look for damage; see `ArrowDatabase.verify`."""
+    """Find damage; see `ArrowDatabase.verify`."""
     if depth not in DEPTHS:
         raise InvalidInputError(
             f"A depth of verification is 1 (log), 2 (indexes), 3 (checksums) or 4 (values), not"
@@ -87,9 +87,9 @@ def verify_path(
     storage_options: StorageOptions | None = None,
     elsewhere: VerifyPlace | None = None,
 ) -> VerifyReport:
-    """Look for damage in the database at `path`, also where it cannot be opened any more.
+    """Find damage in the database at `path`, even if it cannot be opened any more.
 
-    See `ArrowDatabase.verify`. Raises NotFoundError where no database is.
+    See `ArrowDatabase.verify`. Raises NotFoundError when there is no database.
     """
     store = find_store(path, storage_options)
     return verify(
@@ -98,7 +98,7 @@ def verify_path(
 
 
 def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> list[Finding]:
-    """All that is wrong with some RowSets of a table, at every depth. Reads all of them."""
+    """Return everything that is wrong with some RowSets, at every depth. Reads all of them."""
     sizes, folders = _sizes(log.store)
     units = [Unit(table, rowset) for rowset in rowsets]
     found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), _here(log, 1), None)
@@ -107,7 +107,7 @@ def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What the log and a listing say: `state` is the one to verify, `units` its RowSets."""
+    """What the log and a listing say: `state` is the state to verify, `units` its RowSets."""
 
     newest: Snapshot | None
     state: Snapshot | None
@@ -117,7 +117,7 @@ class _Seen:
 
 
 def _look(log: Log, tables: Collection[str] | None, epoch: int | None) -> _Seen:
-    """Look at the log and for files; again where vacuum removed some that were looked for."""
+    """Check the log and the files; again when vacuum removed some of them meanwhile."""
     for _ in range(_TRIES):
         seen = _look_once(log, tables, epoch)
         if not seen.findings or not _has_let_go(log, seen.newest):
@@ -138,7 +138,7 @@ def _look_once(log: Log, tables: Collection[str] | None, epoch: int | None) -> _
 
 
 def _has_let_go(log: Log, state: Snapshot | None) -> bool:
-    """Whether vacuum has let epochs go since a state."""
+    """Return whether vacuum has removed epochs since a state."""
     if state is None:
         return False
     try:
@@ -149,7 +149,7 @@ def _has_let_go(log: Log, state: Snapshot | None) -> bool:
 
 
 def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> list[Finding]:
-    """Without those of RowSets that vacuum was free to remove while they were looked at."""
+    """Return the findings without RowSets that vacuum could remove during the check."""
     if not findings or not _has_let_go(log, newest):
         return findings
     try:
@@ -160,14 +160,14 @@ def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> 
 
 
 def _is_of_what_stays(finding: Finding, used: set[str]) -> bool:
-    """Whether a finding is about the log, which holds inline RowSets too, or an object in use."""
+    """Return whether a finding is about the log, including inline RowSets, or an object in use."""
     if finding.rowset is None or finding.file is None:
         return True
     return not used.isdisjoint(re.split("[/.]", finding.file))
 
 
 def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[TableState]:
-    """Raises NotFoundError that lists the tables there are."""
+    """Return the chosen tables. Raises NotFoundError that lists the existing tables."""
     if state is None:
         return ()
     if tables is None:
@@ -176,7 +176,7 @@ def _chosen(state: Snapshot | None, tables: Collection[str] | None) -> Sequence[
 
 
 def _sizes(store: ObjectStore) -> tuple[dict[str, int], dict[str, int]]:
-    """The bytes of each file, and of all files in each folder."""
+    """Return the bytes of each file, and of all files in each folder."""
     sizes = {info.name: info.size for info in store.list("")}
     folders: defaultdict[str, int] = defaultdict(int)
     for name, size in sizes.items():
@@ -192,7 +192,7 @@ def _units(check: LogCheck, table: TableState) -> Iterator[Unit]:
 def _older(
     check: LogCheck, state: Snapshot, known: Sequence[Unit], tables: Sequence[TableState] | None
 ) -> list[Unit]:
-    """What tags and pins keep beside the newest state, of some tables or of all."""
+    """Return the RowSets that only tags and pins keep, of some tables or of all."""
     seen = {_identity(unit) for unit in known}
     wanted = None if tables is None else {table.id for table in tables}
     found: list[Unit] = []
@@ -215,7 +215,7 @@ def _identity(unit: Unit) -> tuple[str, int, str | None, tuple[str, ...]]:
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:
-    """Without what was found once more on behalf of a kept epoch; what only that needs says so."""
+    """Remove repeated findings about kept epochs, and mark damage that only a kept epoch has."""
     found: dict[Finding, int | None] = {}
     for each in findings:
         found.setdefault(replace(each, epoch=None), each.epoch)
@@ -246,7 +246,7 @@ def _check_rowsets(
                 if progress is not None:
                     progress(done, total)
         except BaseException:
-            # Leaving the pool waits for all that was begun.
+            # Leaving the pool waits for all running jobs.
             stop.request()
             raise
     return findings, read

@@ -77,4 +77,4 @@ def test_a_store_is_described_and_a_problem_ends_with_its_exit_code(
     assert read_only.code == 0
     broken = run("doctor", tmp_path / "nothing")
     assert broken.code == 10
-    assert "is no Colonnade database" in broken.out
+    assert "is not a Colonnade database" in broken.out

@@ -104,7 +104,7 @@ def test_a_lone_table_is_a_table_and_a_database(run: Run, tmp_path: Path) -> Non
 def test_what_is_not_there_is_said_in_one_sentence(run: Run, tmp_path: Path, command: str) -> None:
     ran = run(command, tmp_path / "nothing")
     assert ran.code == 3
-    assert ran.err == f"Error: {tmp_path}/nothing is no Colonnade database or table.\n"
+    assert ran.err == f"Error: {tmp_path}/nothing is not a Colonnade database or table.\n"
 
 
 def test_a_name_that_a_database_lacks_is_never_taken_for_all_of_it(run: Run, shop: Path) -> None:

@@ -47,7 +47,7 @@ from tests.log_samples import delete as delete_rows
 
 def test_a_directory_without_a_log_is_no_database(tmp_path: Path) -> None:
     for store in (MemoryStore(), LocalStore(tmp_path / "nothing")):
-        with pytest.raises(NotFoundError, match="is no Colonnade database or table"):
+        with pytest.raises(NotFoundError, match="is not a Colonnade database or table"):
             make_log(store).read_head()
 
 

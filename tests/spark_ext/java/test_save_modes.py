@@ -95,7 +95,7 @@ def test_what_is_read_must_be_there(spark_shell: SparkShell) -> None:
         read = f"spark.read.format('colonnade'){options}.load(folder + '/{name}')"
         return spark_shell.refused_run(read)
 
-    assert load("nothing").endswith("/nothing is no Colonnade database or table.")
+    assert load("nothing").endswith("/nothing is not a Colonnade database or table.")
     spark_shell.run(save("read"))
     assert load("read", ".option('epoch', 9)").startswith("[COLONNADE_NOT_FOUND] Epoch 9 of ")
     assert "did not exist yet" in load("read", ".option('timestampAsOf', '2001-01-01')")

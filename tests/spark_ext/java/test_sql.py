@@ -305,7 +305,7 @@ def test_spark_goes_on_where_it_asks_for_a_table_that_is_gone(spark: SparkShell)
     text = spark.refusal("SELECT * FROM gone")
     assert (
         text
-        == f"[COLONNADE_NOT_FOUND] {spark.folder}/spark/gone is no Colonnade database or table."
+        == f"[COLONNADE_NOT_FOUND] {spark.folder}/spark/gone is not a Colonnade database or table."
     )
     assert "there" in spark.run("[table.name for table in spark.catalog.listTables()]")
     for name in ("gone", "there"):
@@ -355,7 +355,9 @@ def test_tables_of_other_formats_pass_through(spark: SparkShell) -> None:
 
 def test_a_path_that_is_no_table_is_named(spark: SparkShell) -> None:
     missing = f"colonnade.`{spark.folder}/missing`"
-    assert "missing is no Colonnade database or table" in spark.refusal(f"SELECT * FROM {missing}")
+    assert "missing is not a Colonnade database or table" in spark.refusal(
+        f"SELECT * FROM {missing}"
+    )
     assert "NOT_FOUND" in spark.refusal("SELECT * FROM colonnade.db.missing")
     database = f"colonnade.`{spark.folder}/warehouse/db`"
     assert "is a database, not a table" in spark.refusal(f"SELECT * FROM {database}")

@@ -88,11 +88,11 @@ def test_a_tag_names_an_epoch_until_it_is_taken_away(shop: colonnade.ArrowDataba
         ("restore", {"epoch": 2}, "Name either a table or a database"),
         ("tags", {"table": "/orders", "database": ""}, "Name either a table or a database"),
         ("restore", {"database": "/orders", "epoch": 2}, "is no database but a table"),
-        ("restore", {"database": ""}, "Ask for an epoch, a timestamp or a tag"),
-        ("restore", {"table": "/orders", "epoch": 2, "tag": "x"}, "not for several"),
+        ("restore", {"database": ""}, "Give exactly one of epoch, timestamp and tag"),
+        ("restore", {"table": "/orders", "epoch": 2, "tag": "x"}, "exactly one of"),
         ("restore", {"table": "", "epoch": 2}, "is a database, not a table"),
         ("tag", {"name": "x", "database": "", "epoch": 2, "timestamp": 1}, "not both"),
-        ("tag", {"name": "7", "database": ""}, "give it a letter"),
+        ("tag", {"name": "7", "database": ""}, "add a letter"),
     ],
 )
 def test_what_names_no_state_is_refused(

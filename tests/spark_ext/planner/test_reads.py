@@ -126,7 +126,7 @@ def test_a_replaced_table_is_found_anew_and_not_read_by_old_plans(path: str) -> 
 def test_a_removed_table_is_reported(path: str) -> None:
     load(path)
     shutil.rmtree(path)
-    with pytest.raises(NotFoundError, match="no Colonnade database or table"):
+    with pytest.raises(NotFoundError, match="not a Colonnade database or table"):
         load(path)
 
 

@@ -194,7 +194,7 @@ def test_a_bad_column_changes_nothing(table: colonnade.ArrowTable) -> None:
         ({"timestamp": "1999-01-01"}, colonnade.NotFoundError, "1999"),
         ({"timestamp": "0099-01-01"}, colonnade.NotFoundError, r"0099-01-01 00:00:00\.000 UTC"),
         ({"timestamp": "yesterday"}, colonnade.InvalidInputError, "yesterday"),
-        ({"epoch": 1, "timestamp": "2026-01-01"}, colonnade.InvalidInputError, "several"),
+        ({"epoch": 1, "timestamp": "2026-01-01"}, colonnade.InvalidInputError, "exactly one of"),
         ({"columns": ["nope"]}, colonnade.NotFoundError, "nope"),
         ({"columns": ["id", "ID"]}, colonnade.InvalidInputError, "more than once"),
         ({"where": "nope = 1"}, colonnade.ColonnadeError, "nope"),
@@ -226,7 +226,7 @@ def test_an_overwrite_of_an_empty_table_is_still_an_overwrite(tmp_path: Path) ->
 
 
 def test_a_path_that_is_no_table_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(colonnade.NotFoundError, match="no Colonnade database or table"):
+    with pytest.raises(colonnade.NotFoundError, match="not a Colonnade database or table"):
         colonnade.open(tmp_path / "nothing")
 
 
@@ -489,5 +489,5 @@ def test_a_schema_that_cannot_be_stored_is_refused_by_column_and_type(tmp_path: 
     with pytest.raises(colonnade.InvalidInputError, match=r"void.*null|'void'"):
         colonnade.create(tmp_path / "t", pa.schema([("void", pa.null())]))
     assert not (tmp_path / "t").exists()
-    with pytest.raises(colonnade.InvalidInputError, match="case only"):
+    with pytest.raises(colonnade.InvalidInputError, match="by more than case"):
         colonnade.create(tmp_path / "t", pa.schema([("a", pa.int8()), ("A", pa.int8())]))
