@@ -1,7 +1,7 @@
 """What the Spark source asks before it reads: what a table is, and what a query need read of it.
 
 Every request names database, table and epoch, so the process that answers may be another one than
-before. Rows are read by the tasks; nothing here opens a data file.
+before. Rows are read by the tasks; of data files only indexes are opened here, and only of few.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from colonnade.manifests.arrays.bounds import Keep
 from colonnade.manifests.commit.change import TableRead
-from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.schema import TableSchema
@@ -30,6 +31,7 @@ from colonnade.spark_ext.planner.top_rows import Order, first_rows, top_rows
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.types import declared_json, refuse_fine_times
 from colonnade.tableformat.predicate.storage import domain_of
+from colonnade.tableformat.scan.narrow import narrow_plan
 from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, rowset_filter
 from colonnade.tableformat.table.time_travel import timestamp_ms
 
@@ -38,6 +40,9 @@ MIN_TASK_BYTES = 2 * 2**20
 
 MAX_TASK_BYTES = 64 * 2**20
 """Stored bytes of the columns read that a task is given at most, so that a retry is cheap."""
+
+MAX_OPENED = 4
+"""The planner opens the indexes of a scan with a filter if it has at most so many RowSets."""
 
 MAX_REMEMBERED = 2_000
 """RowSets of a table up to which they are kept in memory: 32 MB where all are inline."""
@@ -133,8 +138,11 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id, keep))
     size = read_bytes(plan)
     count = task_count(size, args["parallelism"])
-    grouped = None
-    if args.get("grouped") and table.partition_layout_id:
+    grouped, groups = None, args.get("grouped") and table.partition_layout_id
+    if count > 1 and not groups:
+        plan = _narrowed(args["url"], plan)
+        count = task_count(read_bytes(plan), args["parallelism"])
+    if groups:
         most = max(MAX_TASK_BYTES, size // args["parallelism"])
         if not args.get("fair") or is_fair(plan, size, count, most):
             grouped = divide_by_partition(table, plan, count, apart=args["apart"])
@@ -150,6 +158,18 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
         "partitions": [task.rowsets[0].entry.partition for task in grouped or ()],
     }
+
+
+def _narrowed(url: str, plan: ScanPlan) -> ScanPlan:
+    """The plan without what the indexes of its RowSets rule out, where they are few.
+
+    Spark needs no shuffle after a single task, and that shuffle costs more than a small task. If an
+    index cannot be read, the tasks report it.
+    """
+    if len(plan.rowsets) <= MAX_OPENED:
+        with suppress(ColonnadeError):
+            return narrow_plan(open_store(url), plan)
+    return plan
 
 
 def partitions(args: Mapping[str, Any]) -> dict[str, Any]:

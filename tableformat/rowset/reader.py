@@ -77,6 +77,21 @@ class RowSetReader:
                 continue
             yield stretch.first_row, from_storage(self.decode(columns, stretch), schema)
 
+    def matching_ranges(
+        self, columns: Sequence[SchemaField], ranges: Sequence[tuple[int, int]], keep: Keep
+    ) -> tuple[tuple[int, int], ...]:
+        """The parts of `ranges` whose rows `keep` does not rule out by the bounds of `columns`.
+
+        Ends of parts are cuts. Reads indexes and no block. Raises CorruptionError.
+        """
+        layout = [column_of(column) for column in columns]
+        opened = [self._segments.open(column) for column in layout]
+        chosen = self._chosen_cuts(ranges)
+        known = {each.column.id: each for each in opened if each is not None}
+        kept = chosen[np.flatnonzero(keep(self._bounds(chosen, layout, known)))]
+        runs = np.split(kept, np.flatnonzero(np.diff(kept) > 1) + 1) if len(kept) else []
+        return tuple((int(self._cuts[run[0]]), int(self._cuts[run[-1] + 1])) for run in runs)
+
     def read_stored(
         self,
         columns: Sequence[SchemaField],

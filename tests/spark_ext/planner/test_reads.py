@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import colonnade
-from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner import reads
 from colonnade.spark_ext.planner.snapshots import Snapshots
@@ -195,3 +196,37 @@ def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     rowset = plan.rowsets[0].model_copy(update={"entry": entry})
     read = reads.read_bytes(plan.model_copy(update={"rowsets": (rowset,)}))
     assert reads.task_count(read, 4) == tasks
+
+
+def clustered(tmp_path: Path) -> dict[str, Any]:
+    """A table whose keys ascend over a million rows, which are two tasks' worth of bytes."""
+    keys = np.arange(2**20)
+    noise = np.random.default_rng(1).integers(0, 2**62, 2**20)
+    colonnade.create(tmp_path / "t", schema := pa.schema({"k": pa.int64(), "v": pa.int64()}))
+    colonnade.open(tmp_path / "t").append(pa.table([keys, noise], schema=schema))
+    return load(str(tmp_path / "t"))
+
+
+def test_a_range_is_given_the_tasks_that_its_own_rows_are_worth(tmp_path: Path) -> None:
+    table = clustered(tmp_path)
+    assert len(scan(table, "k", "v")["tasks"]) == 2
+    part = scan(table, "k", "v", filters=[compare("<", 1000)])
+    assert len(part["tasks"]) == 1
+    assert keys(part) == list(range(1000))
+    half = scan(table, "k", "v", filters=[compare(">=", 2**19)], parallelism=8)
+    rows_of_tasks = [plan.rowsets[0].row_count for plan in plans(half)]
+    assert len(rows_of_tasks) > 1
+    assert max(rows_of_tasks) < 2**19
+    assert keys(half) == list(range(2**19, 2**20))
+
+
+def test_an_index_that_cannot_be_read_leaves_the_error_to_the_tasks(tmp_path: Path) -> None:
+    table = clustered(tmp_path)
+    whole = scan(table, "k", "v")
+    entry = plans(whole)[0].rowsets[0].entry
+    for stored in (tmp_path / "t").rglob(f"*{entry.object}*"):
+        shutil.rmtree(stored) if stored.is_dir() else stored.unlink()
+    planned = scan(table, "k", "v", filters=[compare("<", 1000)])
+    assert len(planned["tasks"]) == len(whole["tasks"])
+    with pytest.raises(CorruptionError):
+        keys(planned)

@@ -1,0 +1,34 @@
+"""Leaving out of a plan what the indexes of its RowSets rule out: the one step that opens them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.predicate import prune
+from colonnade.tableformat.rowset.reader import RowSetReader
+from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
+
+
+def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
+    """The plan without the stretches of rows in which no row can meet its predicate.
+
+    The same rows are read, and whoever divides the plan knows how much that is. Costs a read of the
+    footer, and one of the index of each column of the predicate, for each RowSet; RowSets are
+    looked at side by side. Raises CorruptionError, StoreError.
+    """
+    predicate = plan.bound_predicate()
+    if predicate is None or not plan.rowsets:
+        return plan
+    columns = [plan.table_schema.by_id(column) for column in predicate.column_ids]
+    keep = partial(prune, predicate)
+
+    def narrowed(rowset: RowSetScan) -> RowSetScan:
+        reader = RowSetReader(store, plan.prefix, rowset.entry)
+        ranges = reader.matching_ranges(columns, rowset.ranges, keep)
+        return rowset.model_copy(update={"ranges": ranges})
+
+    with ThreadPoolExecutor(len(plan.rowsets), thread_name_prefix="colonnade-narrow") as pool:
+        rowsets = tuple(each for each in pool.map(narrowed, plan.rowsets) if each.ranges)
+    return plan.model_copy(update={"rowsets": rowsets})
