@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Figure
-from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup
 from colonnade.manifests.compaction.policy import CompactionPolicy
@@ -70,13 +70,13 @@ class SimulatedTable:
         for group in plan_compaction(self._state(), 0, self.facts(), self.policy).groups:
             self._replace(group)
 
-    def facts(self) -> RowSetFacts:
+    def facts(self) -> CompactionFacts:
         """The table as the picker sees it."""
         ids = np.fromiter(self.rowsets, np.int64, len(self.rowsets))
         size, first, last = np.array(list(self.rowsets.values()), np.int64).reshape(-1, 3).T
         rows = np.maximum(1, size // BYTES_A_ROW)
         keys = (first, last) if self.is_sorted else (None, None)
-        return RowSetFacts(ids, rows, np.zeros_like(ids), size, *keys)
+        return CompactionFacts(ids, rows, np.zeros_like(ids), size, *keys)
 
     def depth(self, order: random.Random) -> float:
         """How many RowSets may hold a key, the mean over random keys."""

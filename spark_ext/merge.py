@@ -13,7 +13,7 @@ from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.session import is_connect
 from colonnade.spark_ext.statements import (
     Expression,
-    Target,
+    StatementTarget,
     assignments,
     run_statement,
     write_values,
@@ -37,7 +37,7 @@ class MergeBuilder:
     def __init__(
         self,
         spark: SparkSession,
-        table: Target,
+        table: StatementTarget,
         target: str,
         source: DataFrame,
         condition: Expression,

@@ -60,7 +60,7 @@ class ReadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class WriteOptions:
+class SparkWriteOptions:
     """What a write may choose.
 
     `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
@@ -103,14 +103,14 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     return ReadOptions(path, epoch, tag, timestamp, given.get("where"))
 
 
-def parse_write_options(options: Mapping[str, str]) -> WriteOptions:
+def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     """Check the options of a write. Raises InvalidInputError that names the option at fault."""
     path, given = _path_and_options(options, _WRITING, "writing")
     settings = WriteSettings()
     if (size := given.get("targetfilesize")) is not None:
         settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
     records = _integer("maxRecordsPerFile", given.get("maxrecordsperfile"), 1)
-    return WriteOptions(
+    return SparkWriteOptions(
         path,
         settings.model_copy(update={"max_records": records, "lease_hours": _lease(given)}),
         _commit_settings(given),

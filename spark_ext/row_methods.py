@@ -13,7 +13,7 @@ from colonnade.spark_ext.merge import MergeBuilder
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import (
     Expression,
-    Target,
+    StatementTarget,
     require_jar,
     run_statement,
     table_name,
@@ -30,7 +30,7 @@ class RowMethods:
     """The methods of a table that change its rows, by the names of Delta's."""
 
     _spark: SparkSession
-    _table: Target
+    _table: StatementTarget
     _alias: str | None = None
 
     def alias(self: _Table, aliasName: str) -> _Table:

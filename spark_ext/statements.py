@@ -26,7 +26,7 @@ Expression = str | Column
 """SQL text, or a Column."""
 
 
-class Target(Protocol):
+class StatementTarget(Protocol):
     """The table that a statement changes, where it finds what it did."""
 
     @property
@@ -46,7 +46,7 @@ def table_name(path: str) -> str:
 
 
 def run_statement(
-    spark: SparkSession, table: Target, text: str, arguments: Mapping[str, Column]
+    spark: SparkSession, table: StatementTarget, text: str, arguments: Mapping[str, Column]
 ) -> RowCounts:
     """Run a statement that changes rows of a table, and tell what it did.
 

@@ -14,7 +14,7 @@ from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
 from colonnade.manifests.state.partition_layout import field_text, parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.spark_ext.options import WriteOptions
+from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.types import same_values
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.predicate import Predicate, bind, parse_predicate
@@ -38,7 +38,7 @@ class TableDesign:
 def plan_spark_write(
     location: Location,
     base: Snapshot | None,
-    options: WriteOptions,
+    options: SparkWriteOptions,
     given: TableSchema,
     overwrite: bool,
     *,
@@ -94,7 +94,9 @@ def _check_overwrites_all(
         )
 
 
-def _with_columns(table: TableState, columns: TableSchema, options: WriteOptions) -> TableDesign:
+def _with_columns(
+    table: TableState, columns: TableSchema, options: SparkWriteOptions
+) -> TableDesign:
     """The table as it is but for its columns; `options` may arrange its rows otherwise."""
     key, layout = table.sort_key, table.partition_fields
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
@@ -123,7 +125,9 @@ def _with_columns(table: TableState, columns: TableSchema, options: WriteOptions
     )
 
 
-def _replaced(options: WriteOptions, overwrites: bool, where: Predicate | None) -> Predicate | None:
+def _replaced(
+    options: SparkWriteOptions, overwrites: bool, where: Predicate | None
+) -> Predicate | None:
     """The condition whose rows are replaced, as the statement or the option says."""
     if options.replace_where is None:
         return where
@@ -136,7 +140,7 @@ def _replaced(options: WriteOptions, overwrites: bool, where: Predicate | None) 
 
 
 def _mode(
-    options: WriteOptions, overwrites: bool, dynamic: bool, where: Predicate | None
+    options: SparkWriteOptions, overwrites: bool, dynamic: bool, where: Predicate | None
 ) -> WriteMode:
     """What is replaced, as the statement or the option says; the option of a write comes first."""
     chosen = options.partition_overwrite_mode
@@ -151,7 +155,7 @@ def _mode(
 
 
 def _creation(
-    options: WriteOptions,
+    options: SparkWriteOptions,
     given: TableSchema,
     design: TableDesign | None,
     location: Location,
@@ -172,7 +176,7 @@ def _creation(
     return new_table(name, design.schema, sort_key, design.properties, design.comment, by)
 
 
-def _check_sort_key(options: WriteOptions, table: TableState, location: Location) -> None:
+def _check_sort_key(options: SparkWriteOptions, table: TableState, location: Location) -> None:
     """Refuse an option that would silently do nothing."""
     if options.sort_key and parse_sort_key(table.schema, options.sort_key) != table.sort_key:
         raise InvalidInputError(
@@ -180,7 +184,7 @@ def _check_sort_key(options: WriteOptions, table: TableState, location: Location
         )
 
 
-def _check_layout(options: WriteOptions, table: TableState, location: Location) -> None:
+def _check_layout(options: SparkWriteOptions, table: TableState, location: Location) -> None:
     """Refuse an option that would silently do nothing."""
     asked = options.partition_by
     if asked and parse_layout(asked, table.schema) != table.partition_fields:
@@ -190,7 +194,7 @@ def _check_layout(options: WriteOptions, table: TableState, location: Location) 
         )
 
 
-def _parameters(options: WriteOptions, mode: WriteMode) -> dict[str, str]:
+def _parameters(options: SparkWriteOptions, mode: WriteMode) -> dict[str, str]:
     parameters = {"mode": "Append" if mode == "append" else "Overwrite"}
     if mode == "overwrite_partitions":
         parameters["partitionOverwriteMode"] = "dynamic"

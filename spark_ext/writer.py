@@ -21,7 +21,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.empty_arrays import with_sound_arrays
 from colonnade.spark_ext.errors import one_sentence
-from colonnade.spark_ext.options import WriteOptions
+from colonnade.spark_ext.options import SparkWriteOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
 from colonnade.spark_ext.write_plan import plan_spark_write
 from colonnade.tableformat.compaction.auto import compact_after
@@ -36,7 +36,9 @@ from colonnade.tableformat.write.job import (
 )
 
 
-def plan_python_write(options: WriteOptions, schema: spark.StructType, overwrite: bool) -> WriteJob:
+def plan_python_write(
+    options: SparkWriteOptions, schema: spark.StructType, overwrite: bool
+) -> WriteJob:
     """Plan a write of rows with this schema; nothing is written but a lease, if it has one.
 
     Raises what `plan_spark_write` raises, and InvalidInputError for a type that Spark's Python

@@ -19,7 +19,7 @@ from colonnade.manifests.model.schema import SchemaField, StructType
 from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.table.alteration import AddColumn
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import jobs
@@ -100,7 +100,7 @@ def repair(table: ArrowTable, rows: pa.Table, folder: Path) -> pa.Table:
     return rows
 
 
-def as_first_writers(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+def as_first_writers(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
     """Blocks whose index leaves out which structs are NULL, for `repair` to find."""
     entry, data = encode_block(array, column)
     small = min(entry.decoded, array.nbytes)

@@ -60,7 +60,7 @@ class Page(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PagePlace:
     """The place of one page: `length` bytes at `offset` of the object."""
 
     object: str
@@ -93,17 +93,17 @@ class PageTable:
         """The objects that hold pages."""
         return frozenset(bundle.object for bundle in self.bundles)
 
-    def places(self) -> set[Place]:
+    def places(self) -> set[PagePlace]:
         """Return the places of all pages that are not empty."""
         return {place for page in range(self.page_count) if (place := self.place(page))}
 
-    def place(self, page: int) -> Place | None:
+    def place(self, page: int) -> PagePlace | None:
         """Return the place of a page, or None for an empty page."""
         length = int(self.lengths[page])
         if not length:
             return None
         bundle = self.bundles[int(self.bundle_indexes[page])]
-        return Place(bundle.object, int(self.offsets[page]), length)
+        return PagePlace(bundle.object, int(self.offsets[page]), length)
 
 
 def empty_table() -> PageTable:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from colonnade.manifests.checkpoint.paged_map import MapRef, Place, decode_table, encode_table
+from colonnade.manifests.checkpoint.paged_map import MapRef, PagePlace, decode_table, encode_table
 from colonnade.manifests.checkpoint.root import PagedBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap, write_map
 from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
@@ -78,7 +78,7 @@ class CheckpointBatches:
         assert self._all is not None
         return self._all
 
-    def read_unseen(self, seen: set[Place]) -> dict[str, int]:
+    def read_unseen(self, seen: set[PagePlace]) -> dict[str, int]:
         """Return the batches in pages that are not in `seen`, from the checkpoint alone.
 
         Costs a GET for each object with such a page. Raises as `StoredMap`.

@@ -13,8 +13,8 @@ import numpy as np
 
 from colonnade.manifests.checkpoint.paged_map import (
     Bundle,
+    PagePlace,
     PageTable,
-    Place,
     decode_page,
     empty_table,
     encode_page,
@@ -49,7 +49,7 @@ class StoredMap:
         """Return the value of a key, or None. Costs a small GET, unless its page is in memory."""
         return self._page(page_of(key, self.table.page_count)).get(key)
 
-    def items(self, seen: set[Place] | None = None) -> Iterator[tuple[str, Any]]:
+    def items(self, seen: set[PagePlace] | None = None) -> Iterator[tuple[str, Any]]:
         """Yield all entries, in no order. Costs a GET for each bundle.
 
         Leaves out the pages whose places are in `seen`, and adds the places of all pages to it.
@@ -63,7 +63,7 @@ class StoredMap:
 
     def read_pages(self, pages: list[int]) -> Iterator[tuple[int, bytes]]:
         """Yield the sealed bytes of pages that are not empty. Costs a GET for each bundle."""
-        by_object: defaultdict[str, list[tuple[int, Place]]] = defaultdict(list)
+        by_object: defaultdict[str, list[tuple[int, PagePlace]]] = defaultdict(list)
         for page in pages:
             place = self.table.place(page)
             if place is not None:

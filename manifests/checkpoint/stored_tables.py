@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from colonnade.manifests.checkpoint.paged_map import MapRef, Place, encode_table
+from colonnade.manifests.checkpoint.paged_map import MapRef, PagePlace, encode_table
 from colonnade.manifests.checkpoint.root import StoredMaps, decode_table_record
 from colonnade.manifests.checkpoint.stored_batches import CheckpointBatches, StoredBatches
 from colonnade.manifests.checkpoint.stored_map import StoredMap
@@ -89,7 +89,7 @@ class CheckpointTables:
             if table not in self._decoded:
                 self._decode(table, value)
 
-    def read_unseen(self, seen: set[Place]) -> Iterator[TableState]:
+    def read_unseen(self, seen: set[PagePlace]) -> Iterator[TableState]:
         """Yield the tables in pages that are not in `seen`; adds these pages to it.
 
         Also reads such pages of names, only to check that they are readable. Costs a GET for each
@@ -100,7 +100,7 @@ class CheckpointTables:
         for _ in self.names.items(seen):
             pass
 
-    def places(self) -> set[Place]:
+    def places(self) -> set[PagePlace]:
         """Return the places of all pages of the tables and of their names."""
         return self.records.table.places() | self.names.table.places()
 

@@ -16,7 +16,7 @@ from colonnade.manifests.state.snapshot import TableState
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowSetFacts:
+class CompactionFacts:
     """RowSets, ordered by id. Every array has one element for each RowSet.
 
     `rows` counts stored rows, and `deleted` those of them that are deleted. For a sorted table,
@@ -35,7 +35,7 @@ class RowSetFacts:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def by_partition(self) -> list[tuple[PartitionKey, RowSetFacts]]:
+    def by_partition(self) -> list[tuple[PartitionKey, CompactionFacts]]:
         """Divide the RowSets by partition."""
         if self.partitions is None:
             return [(NO_PARTITION, self)]
@@ -44,8 +44,8 @@ class RowSetFacts:
         pairs = zip(self.partitions.keys, pairwise((0, *ends)), strict=False)
         return [(key, self._take(order[start:end])) for key, (start, end) in pairs]
 
-    def _take(self, rows: Integers) -> RowSetFacts:
-        return RowSetFacts(
+    def _take(self, rows: Integers) -> CompactionFacts:
+        return CompactionFacts(
             self.ids[rows],
             self.rows[rows],
             self.deleted[rows],
@@ -61,14 +61,14 @@ class RowSetFacts:
         return np.maximum(1, (self.byte_counts * shares).astype(np.int64))
 
 
-def facts_of(table: TableState, entries: EntryTable) -> RowSetFacts:
+def facts_of(table: TableState, entries: EntryTable) -> CompactionFacts:
     """Return what the log knows about some RowSets of a table."""
     first = last = None
     if table.sort_key:
         first, last = _ranks(entries.bounds(table.sort_key[0].column), entries.rows)
         if table.sort_key[0].descending:
             first, last = -last, -first
-    return RowSetFacts(
+    return CompactionFacts(
         entries.ids,
         entries.rows,
         entries.deleted,

@@ -16,7 +16,7 @@ import numpy as np
 
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.arrays.vectors import Integers
-from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan, GroupKind
 from colonnade.manifests.compaction.policy import CompactionPolicy
 from colonnade.manifests.limits import LIMITS, Limits
@@ -36,7 +36,7 @@ COPIED_ROWS = 32_768
 def plan_compaction(
     table: TableState,
     epoch: int,
-    facts: RowSetFacts,
+    facts: CompactionFacts,
     policy: CompactionPolicy,
     limits: Limits = LIMITS,
 ) -> CompactionPlan:
@@ -51,7 +51,7 @@ def plan_compaction(
 def plan_order(
     table: TableState,
     epoch: int,
-    facts: RowSetFacts,
+    facts: CompactionFacts,
     policy: CompactionPolicy,
     columns: str,
     limits: Limits = LIMITS,
@@ -66,7 +66,7 @@ def plan_order(
 
 
 def _pickers(
-    table: TableState, facts: RowSetFacts, policy: CompactionPolicy, limits: Limits
+    table: TableState, facts: CompactionFacts, policy: CompactionPolicy, limits: Limits
 ) -> list[_Picker]:
     """Make one picker for each partition, since RowSets of two partitions are never combined."""
     current = table.partition_layout_id
@@ -79,7 +79,7 @@ def _pickers(
 def _plan(
     table: TableState,
     epoch: int,
-    facts: RowSetFacts,
+    facts: CompactionFacts,
     policy: CompactionPolicy,
     groups: list[CompactionGroup],
 ) -> CompactionPlan:
@@ -103,7 +103,7 @@ class _Picker:
 
     def __init__(
         self,
-        facts: RowSetFacts,
+        facts: CompactionFacts,
         policy: CompactionPolicy,
         limits: Limits,
         partition: PartitionKey,

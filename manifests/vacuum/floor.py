@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from colonnade.manifests.checkpoint.paged_map import Place
+from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
@@ -158,7 +158,7 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
     is read once. Raises StoreError.
     """
     newest = read_hint(store)
-    found, seen = set[str](), set[Place]()
+    found, seen = set[str](), set[PagePlace]()
     for ref in (newest[0], *newest[1].earlier) if newest else ():
         if ref.epoch > floor:
             try:
@@ -171,7 +171,7 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
     return found
 
 
-def _unseen_tables(state: Snapshot, seen: set[Place]) -> Iterable[TableState]:
+def _unseen_tables(state: Snapshot, seen: set[PagePlace]) -> Iterable[TableState]:
     """The tables of a checkpoint that was just read, but for those in pages that are in `seen`."""
     tables = state.tables
     return tables.stored.read_unseen(seen) if isinstance(tables, StoredTables) else tables.values()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import AddedEntries
-from colonnade.manifests.checkpoint.paged_map import Place
+from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import read_segment, read_segment_objects, refuse_lost
 from colonnade.manifests.checkpoint.root import touched_segments
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
@@ -38,7 +38,7 @@ class StateObjects:
         self._store = store
         self.parts = Parts()
         self._names = set[str]()
-        self._pages = set[Place]()
+        self._pages = set[PagePlace]()
         self._uses: dict[str, dict[_Use, tuple[TableState, SegmentRef]]] = {}
 
     def add(self, state: Snapshot) -> None:

@@ -14,7 +14,7 @@ from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoun
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import open_store
-from colonnade.spark_ext.options import WriteOptions, parse_write_options, split_sort_key
+from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
 from colonnade.spark_ext.planner.filters import replaced
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import commit_reports
@@ -109,7 +109,7 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
     return {"epoch": after.epoch}
 
 
-def _check_within(options: WriteOptions) -> None:
+def _check_within(options: SparkWriteOptions) -> None:
     """Refuse what a whole transaction is asked for, for a write that is part of one."""
     if options.commit != CommitSettings() or options.settings.lease_hours is not None:
         raise InvalidInputError(

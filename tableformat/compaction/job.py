@@ -19,7 +19,7 @@ from colonnade.manifests.model.operations import TransactionIdText
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.jobs import Workplace
-from colonnade.tableformat.write.job import Target, target_of
+from colonnade.tableformat.write.job import WriteTarget, target_of
 
 
 class CompactionJob(Model):
@@ -30,7 +30,7 @@ class CompactionJob(Model):
     """
 
     url: str
-    target: Target
+    target: WriteTarget
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
     transaction: TransactionIdText

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import StoreError
 from colonnade.tableformat.compaction.inputs import Inputs, Rows, Source
-from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings import narrowed
 from colonnade.tableformat.rowset.write_options import MIB
 from colonnade.tableformat.rowset.writer import RowSetWriter
@@ -72,7 +72,7 @@ class _Curve:
     table.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[StoredColumn]
     places: Sequence[int]
     cuts: Sequence[NDArray[Any]]
     ends: ZValues
@@ -138,7 +138,7 @@ def _quantiles(values: NDArray[Any], count: int) -> NDArray[Any]:
     return quantiles
 
 
-def _ranks(array: pa.Array, column: Column, cuts: NDArray[Any]) -> NDArray[np.uint64]:
+def _ranks(array: pa.Array, column: StoredColumn, cuts: NDArray[Any]) -> NDArray[np.uint64]:
     """Return the quantile of each value; NULL is in the lowest one."""
     ranks = np.zeros(len(array), np.uint64)
     valid = np.flatnonzero(np.asarray(array.is_valid()))
@@ -146,7 +146,7 @@ def _ranks(array: pa.Array, column: Column, cuts: NDArray[Any]) -> NDArray[np.ui
     return ranks
 
 
-def _comparable(array: pa.Array, column: Column) -> NDArray[Any]:
+def _comparable(array: pa.Array, column: StoredColumn) -> NDArray[Any]:
     """Return the values that are not NULL for numpy; wide decimals become approximate."""
     present = array.drop_null()
     if column.order is Order.INTEGER:

@@ -20,7 +20,7 @@ from google_crc32c import value as crc32c
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block_statistics import Statistics, measure
-from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.column import Order, StoredColumn
 from colonnade.tableformat.rowset.encodings import (
     constant,
     dictionary,
@@ -78,7 +78,7 @@ class BlockEntry:
     filter_crc32c: int = 0
 
 
-def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+def encode_block(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
     """Encode rows of a column. The bytes are None when the index entry alone describes all rows.
 
     Requires at least one row, in the column's storage type. Raises InvalidInputError for rows that
@@ -107,7 +107,7 @@ def encode_block(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer
     return entry, data
 
 
-def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statistics]:
+def _encode(array: pa.Array, column: StoredColumn, size: int) -> tuple[Encoded, Statistics]:
     nulls = array.null_count
     if nulls == len(array):
         return null.encode(), Statistics(nulls, exact=column.order is not Order.NONE)
@@ -129,7 +129,7 @@ def _encode(array: pa.Array, column: Column, size: int) -> tuple[Encoded, Statis
     return encoded or lengths.encode(array) or plain.encode(array), statistics
 
 
-def _encode_integers(array: pa.Array, column: Column) -> tuple[Encoded, Statistics]:
+def _encode_integers(array: pa.Array, column: StoredColumn) -> tuple[Encoded, Statistics]:
     integers = narrowed.as_integers(array)
     low, high = bounds_of(integers)
     statistics = Statistics(array.null_count, 0, low, high)
@@ -155,7 +155,7 @@ def _is_constant(array: pa.Array, statistics: Statistics) -> bool:
     return not isinstance(low, float) or low != 0.0 or len(set(np.signbit(array))) == 1
 
 
-def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+def decode_block(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn) -> pa.Array:
     """Decode the rows of a block.
 
     Requires `data` of the length that the entry states. Raises ValueError that says what is wrong:
@@ -215,7 +215,7 @@ def _check_size(data: pa.Buffer, entry: BlockEntry) -> None:
         )
 
 
-def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: Column) -> None:
+def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: StoredColumn) -> None:
     """Compare the type and the row count of a stream with what the index states."""
     rows = 1 if entry.encoding == lengths.NAME else entry.rows
     if batch.schema not in _schemas(column, entry.encoding) or batch.num_rows != rows:
@@ -225,7 +225,7 @@ def _check_batch(batch: pa.RecordBatch, entry: BlockEntry, column: Column) -> No
         )
 
 
-def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
+def _decode_constant(entry: BlockEntry, column: StoredColumn) -> pa.Array:
     statistics = entry.statistics
     if statistics.low is None or not statistics.exact or column.order is Order.NONE:
         raise ValueError("its index does not state the one value that it holds")
@@ -235,7 +235,7 @@ def _decode_constant(entry: BlockEntry, column: Column) -> pa.Array:
         raise ValueError(f"its index states a value that is not a valid {column.type}") from error
 
 
-def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) -> pa.Array:
+def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: StoredColumn) -> pa.Array:
     if data is None or data.size != entry.length or int(crc32c(data)) != entry.crc32c:
         raise ValueError("its bytes do not match their checksum")
     _check_size(data, entry)
@@ -254,7 +254,7 @@ def _decode_stream(data: pa.Buffer | None, entry: BlockEntry, column: Column) ->
 
 
 @lru_cache(maxsize=4096)
-def _schemas(column: Column, encoding: str) -> tuple[pa.Schema, ...]:
+def _schemas(column: StoredColumn, encoding: str) -> tuple[pa.Schema, ...]:
     """Return every schema that the stream of a block may have."""
     types: dict[str, tuple[pa.DataType, ...]] = {
         plain.NAME: plain.stream_types(column.type),

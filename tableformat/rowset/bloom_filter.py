@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from xxhash import xxh64_intdigest
 
 from colonnade.manifests.model.statistics import Bound
-from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.column import Order, StoredColumn
 from colonnade.tableformat.rowset.encodings import narrowed
 
 Hashes = NDArray[np.uint64]
@@ -60,7 +60,7 @@ _PRIME_1, _PRIME_2, _PRIME_3, _PRIME_4, _PRIME_5 = np.array(
 )
 
 
-def encode_filter(array: pa.Array, column: Column) -> bytes:
+def encode_filter(array: pa.Array, column: StoredColumn) -> bytes:
     """Return the filter of some rows of a column, sized for about 1 % wrong answers.
 
     NULL and NaN are not in the filter, because the index counts them. Requires rows in the column's
@@ -112,7 +112,7 @@ def _bytes_of(value: Bound) -> bytes:
     return value.to_bytes(width, "little", signed=True)
 
 
-def hash_rows(array: pa.Array, column: Column) -> Hashes:
+def hash_rows(array: pa.Array, column: StoredColumn) -> Hashes:
     """Return the hashes of all rows except NULL and NaN, equal to those of `hash_values`.
 
     Numbers are hashed all at once, about ten times as fast as one at a time.

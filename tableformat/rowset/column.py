@@ -38,7 +38,7 @@ class Order(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class StoredColumn:
     """A top-level column. `name` appears in error messages only; files refer to the id.
 
     `bound_kinds` are the Python classes that its bounds must have.
@@ -52,11 +52,11 @@ class Column:
 
 
 @lru_cache(maxsize=4096)
-def column_of(field: SchemaField) -> Column:
+def column_of(field: SchemaField) -> StoredColumn:
     """Return the layout of a column. Requires ids on the field and on its nested fields."""
     arrow = storage_type(field)
     kinds = bound_kinds(field)
-    return Column(field.id, field.name, arrow, _order(kinds, arrow), kinds)
+    return StoredColumn(field.id, field.name, arrow, _order(kinds, arrow), kinds)
 
 
 def _order(kinds: BoundKinds, arrow: pa.DataType) -> Order:

@@ -23,7 +23,7 @@ from colonnade.manifests.state.replacement import stored_as
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.footer import Filters, Segment, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
@@ -67,7 +67,7 @@ class ColumnSegments:
         }
         self.cuts = _cuts_of(entry)
 
-    def open(self, column: Column) -> ColumnBlocks | None:
+    def open(self, column: StoredColumn) -> ColumnBlocks | None:
         """Load the index of a column. Returns None when the RowSet does not have the column.
 
         Raises CorruptionError, StoreError.
@@ -87,7 +87,7 @@ class ColumnSegments:
                 self.damaged(column, "a block lies across a cut")
         return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
 
-    def statistics(self, column: Column) -> Statistics:
+    def statistics(self, column: StoredColumn) -> Statistics:
         """Return the footer's statistics of a column. All rows are NULL when the RowSet lacks it.
 
         Raises CorruptionError, StoreError.
@@ -113,7 +113,7 @@ class ColumnSegments:
         return sum(there), len(there)
 
     def damaged_block(
-        self, column: Column, number: int, problem: str, cause: Exception | None = None
+        self, column: StoredColumn, number: int, problem: str, cause: Exception | None = None
     ) -> NoReturn:
         """Raise CorruptionError for a block of a column that the RowSet has."""
         source, segment = self._place(column)
@@ -121,7 +121,9 @@ class ColumnSegments:
         first, end = self._index(column, source, segment).first_rows[number : number + 2]
         self.damaged(column, f"block {number} (rows {first} to {end - 1}): {problem}", cause)
 
-    def damaged(self, column: Column, problem: str, cause: Exception | None = None) -> NoReturn:
+    def damaged(
+        self, column: StoredColumn, problem: str, cause: Exception | None = None
+    ) -> NoReturn:
         """Raise CorruptionError for a column."""
         replaced = self._replaced.get(column.id)
         source = self._source if replaced is None else replaced.source
@@ -130,7 +132,7 @@ class ColumnSegments:
             f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
         ) from cause
 
-    def _place(self, column: Column) -> tuple[RowSetSource, Segment | None]:
+    def _place(self, column: StoredColumn) -> tuple[RowSetSource, Segment | None]:
         """Return where a column is stored, and its column segment if the RowSet has it."""
         replaced = self._replaced.get(column.id)
         if replaced is None:
@@ -139,7 +141,7 @@ class ColumnSegments:
             self.damaged(column, "the RowSet that replaces it does not have it")
         return replaced.source, replaced.segments[column.id]
 
-    def _index(self, column: Column, source: RowSetSource, segment: Segment) -> SparseIndex:
+    def _index(self, column: StoredColumn, source: RowSetSource, segment: Segment) -> SparseIndex:
         extent = segment.index
         if (extent is None) == (segment.block is None):
             self.damaged(column, "the footer must name either an index or a block")
@@ -154,7 +156,7 @@ class ColumnSegments:
         except ValueError as error:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
-    def _lone_block(self, column: Column, segment: Segment) -> BlockEntry:
+    def _lone_block(self, column: StoredColumn, segment: Segment) -> BlockEntry:
         assert segment.block is not None
         try:
             return entry_of(segment.block, segment, self._entry.rows, column.bound_kinds)

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.model.statistics import Bound
 from colonnade.tableformat.rowset.bloom_filter import hash_values, members
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
 from colonnade.tableformat.rowset.write_options import MIB
 
 Mask = NDArray[np.bool_]
-Damaged = Callable[[Column, str], NoReturn]
+Damaged = Callable[[StoredColumn, str], NoReturn]
 
 _WINDOW_BYTES = 8 * MIB
 """The approximate number of filter bytes that are held at once."""

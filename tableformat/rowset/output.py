@@ -31,7 +31,7 @@ from colonnade.manifests.store.base import Data
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.footer import (
     Extent,
     Filters,
@@ -52,7 +52,7 @@ _MOST_OPEN_FILES = 256
 class _Part:
     """One column: its blocks so far, and where the bytes of blocks and filters are."""
 
-    def __init__(self, column: Column, *, has_filters: bool) -> None:
+    def __init__(self, column: StoredColumn, *, has_filters: bool) -> None:
         self.column = column
         self.has_filters = has_filters
         self.entries: list[BlockEntry] = []
@@ -81,7 +81,7 @@ class RowSetOutput:
         store: ObjectStore,
         prefix: str,
         object_id: ObjectId,
-        columns: Sequence[Column],
+        columns: Sequence[StoredColumn],
         options: WriteOptions,
         cuts: int | tuple[int, ...] | None = None,
     ) -> None:

@@ -22,7 +22,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block import decode_block, understated
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
-from colonnade.tableformat.rowset.column import Column, column_of
+from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.filter_pruning import prune_by_filters
 from colonnade.tableformat.rowset.source import RowSetSource
@@ -146,7 +146,7 @@ class RowSetReader:
             for block in blocks
         )
 
-    def _understates(self, column: Column, block: StoredBlock) -> bool:
+    def _understates(self, column: StoredColumn, block: StoredBlock) -> bool:
         try:
             return understated(pa.py_buffer(block.data), block.entry)
         except ValueError as error:
@@ -168,13 +168,13 @@ class RowSetReader:
         ]
         return replace(stretch, blocks=blocks)
 
-    def _with_filter(self, column: Column, block: StoredBlock) -> StoredBlock:
+    def _with_filter(self, column: StoredColumn, block: StoredBlock) -> StoredBlock:
         if block.bloom or not block.entry.length:
             return block
         bloom = encode_filter(self._decode(column, block), column)
         return replace(block, bloom=memoryview(bloom))
 
-    def _decode(self, column: Column, block: StoredBlock) -> pa.Array:
+    def _decode(self, column: StoredColumn, block: StoredBlock) -> pa.Array:
         try:
             return decode_block(pa.py_buffer(block.data), block.entry, column)
         except ValueError as error:
@@ -224,7 +224,7 @@ class RowSetReader:
         self,
         chosen: NDArray[np.int64],
         keep: Keep,
-        wanted: Sequence[Column],
+        wanted: Sequence[StoredColumn],
         blocks: Sequence[ColumnBlocks | None],
     ) -> NDArray[np.int64]:
         """Return the stretches that bounds and Bloom filters do not rule out."""
@@ -236,7 +236,10 @@ class RowSetReader:
         return chosen[prune_by_filters(columns, chosen, bounds, keep, self._segments.damaged)]
 
     def _bounds(
-        self, chosen: NDArray[np.int64], wanted: Sequence[Column], known: dict[int, ColumnBlocks]
+        self,
+        chosen: NDArray[np.int64],
+        wanted: Sequence[StoredColumn],
+        known: dict[int, ColumnBlocks],
     ) -> BoundsTable:
         rows = np.diff(self._cuts)[chosen]
         statistics = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from colonnade.tableformat.rowset.block import BlockEntry
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex
 
@@ -60,7 +60,7 @@ class ColumnBlocks:
     object that holds the index.
     """
 
-    column: Column
+    column: StoredColumn
     source: RowSetSource
     offset: int
     filter_offset: int

@@ -37,8 +37,8 @@ from colonnade.tableformat.scan.selection import (
 from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_types import to_storage
-from colonnade.tableformat.write.job import Target, target_of, write_options
-from colonnade.tableformat.write.replacement import Place, with_values, write_replacement
+from colonnade.tableformat.write.job import WriteTarget, target_of, write_options
+from colonnade.tableformat.write.replacement import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_BYTES = 16_384
@@ -80,7 +80,7 @@ def evaluate_update(
     batches = _updated(log, table, moved, values)
     added = write_batches(log.store, table, job, batches, settings) if moved else ()
     options = replacement_options(target_of(table), len(kept), settings)
-    place = Place(log.store, table.id, table.prefix, job)
+    place = WritePlace(log.store, table.id, table.prefix, job)
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids
@@ -140,7 +140,9 @@ def _is_cheaper(
     return stored + missing + IN_PLACE_BYTES < rows_cost
 
 
-def replacement_options(target: Target, count: int, settings: WriteSettings | None) -> WriteOptions:
+def replacement_options(
+    target: WriteTarget, count: int, settings: WriteSettings | None
+) -> WriteOptions:
     """Return the options for a statement that replaces columns of `count` RowSets."""
     schema, filtered = target.table_schema, target.bloom_columns
     options = write_options(schema, target.sort_key, settings or WriteSettings(), filtered)
@@ -156,7 +158,7 @@ def _updated(
 
 
 def _replace(
-    place: Place,
+    place: WritePlace,
     table: TableState,
     selection: Selection,
     values: Assignments,

@@ -40,7 +40,7 @@ from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.job import WriteJob, write_rows
-from colonnade.tableformat.write.replacement import Place, with_values, write_replacement
+from colonnade.tableformat.write.replacement import WritePlace, with_values, write_replacement
 
 
 class ChangedRowSet(Model):
@@ -136,7 +136,7 @@ class _Task:
         self._feed = feed
         self._rowsets = {rowset.id: rowset for rowset in job.rowsets}
         write = job.write
-        self._place = Place(store, write.target.table, write.target.prefix, write.job)
+        self._place = WritePlace(store, write.target.table, write.target.prefix, write.job)
         count = sum(rowset.in_place for rowset in job.rowsets)
         self._options = replacement_options(write.target, count, write.settings)
 

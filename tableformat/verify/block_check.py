@@ -12,13 +12,13 @@ from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import BlockEntry, decode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, contradiction, measure
 from colonnade.tableformat.rowset.bloom_filter import hash_rows, members
-from colonnade.tableformat.rowset.column import Column, Order
+from colonnade.tableformat.rowset.column import Order, StoredColumn
 from colonnade.tableformat.rowset.encodings import narrowed
 from colonnade.tableformat.rowset.encodings.integers import bounds_of
 
 
 def check_block(
-    data: pa.Buffer, entry: BlockEntry, column: Column, bloom: memoryview
+    data: pa.Buffer, entry: BlockEntry, column: StoredColumn, bloom: memoryview
 ) -> str | None:
     """Return what is wrong with a block, or None: its bytes, its rows, or its statistics.
 

@@ -31,7 +31,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.block import BlockEntry, understated
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
-from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.footer import Footer, Segment, entry_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
@@ -208,7 +208,7 @@ class _ColumnCheck:
     source: RowSetSource
     segment: Segment
     id: int
-    column: Column | None
+    column: StoredColumn | None
     understated: list[int] = field(default_factory=list)
 
     @property

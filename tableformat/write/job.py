@@ -57,7 +57,7 @@ INDEXED_COLUMNS = 32
 """The number of leading columns with statistics, besides those of sort key and partitions."""
 
 
-class Target(Model):
+class WriteTarget(Model):
     """The table that a write adds rows to; it may not exist yet."""
 
     table: TableIdText
@@ -84,7 +84,7 @@ class WriteJob(Model):
     """
 
     url: str
-    target: Target
+    target: WriteTarget
     mode: WriteMode
     create: CreateTable | None
     replaces: TableIdText | None = None
@@ -210,7 +210,7 @@ def write_rows(
 
 
 def open_writer(
-    store: ObjectStore, target: Target, job: str, settings: WriteSettings
+    store: ObjectStore, target: WriteTarget, job: str, settings: WriteSettings
 ) -> RowSetWriter | PartitionedWriter:
     """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
     prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
@@ -221,7 +221,7 @@ def open_writer(
     return RowSetWriter(store, prefix, job, schema, sort_key, options)
 
 
-def stamped(entry: RowSetEntry, written_for: Target | TableState) -> RowSetEntry:
+def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSetEntry:
     """Return the entry with the schema and partition layout that the RowSet was written for."""
     ids = {
         "schema_id": written_for.schema_id,
@@ -260,9 +260,9 @@ def decode_entries(message: bytes) -> tuple[RowSetEntry, ...]:
     return _ENTRIES.validate_json(message)
 
 
-def target_of(table: TableState) -> Target:
+def target_of(table: TableState) -> WriteTarget:
     """Return the write target for an existing table."""
-    return Target(
+    return WriteTarget(
         table=table.id,
         name=table.name,
         prefix=table.prefix,
@@ -276,8 +276,8 @@ def target_of(table: TableState) -> Target:
     )
 
 
-def _new_target(create: CreateTable, location: Location) -> Target:
-    return Target(
+def _new_target(create: CreateTable, location: Location) -> WriteTarget:
+    return WriteTarget(
         table=create.table,
         name=create.name,
         prefix=table_prefix(create.table, at_root=location.table is None),

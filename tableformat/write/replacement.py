@@ -27,7 +27,7 @@ from colonnade.tableformat.rowset.write_options import WriteOptions
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WritePlace:
     """Where a job writes objects of a table."""
 
     store: ObjectStore
@@ -48,7 +48,7 @@ def with_values(
 
 
 def write_replacement(
-    place: Place,
+    place: WritePlace,
     rowset: LiveRowSet,
     fields: Sequence[SchemaField],
     stretches: Iterable[Sequence[pa.Array]],

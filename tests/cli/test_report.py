@@ -28,7 +28,7 @@ from colonnade.cli.report.facts import (
 from colonnade.cli.report.page import render
 from colonnade.cli.report.partitions import SHOWN
 from colonnade.manifests.arrays.vectors import Integers
-from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.facts import CompactionFacts
 from tests.cli.runner import Run, order_rows
 from tests.manifests.store.test_local import file_size_limit
 
@@ -68,10 +68,10 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def facts_of(rowsets: list[tuple[int, int, float, int]]) -> tuple[RowSetFacts, Integers]:
+def facts_of(rowsets: list[tuple[int, int, float, int]]) -> tuple[CompactionFacts, Integers]:
     table = np.array([(b, r, int(r * d), e) for b, r, d, e in rowsets], np.int64).reshape(-1, 4)
     ids = np.arange(len(table))
-    return RowSetFacts(ids, table[:, 1], table[:, 2], table[:, 0]), table[:, 3]
+    return CompactionFacts(ids, table[:, 1], table[:, 2], table[:, 0]), table[:, 3]
 
 
 @settings(max_examples=30)

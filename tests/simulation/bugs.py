@@ -32,9 +32,9 @@ from colonnade.manifests.commit.rebase.carried import Carried
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction
 from colonnade.manifests.commit.rebase.origin import RowMap
 from colonnade.manifests.commit.rebase.reads import check_reads
-from colonnade.manifests.commit.rebase.targets import Taken, Target
+from colonnade.manifests.commit.rebase.targets import Taken, TargetRowSet
 from colonnade.manifests.commit.sending import Sending
-from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.epochs import epoch_times
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import check_end, read_slot
@@ -123,15 +123,17 @@ def _next_slot(store: ObjectStore, epoch: Epoch) -> Epoch | Stub:
 def _after(forgive: Callable[[Taken, str], bool]) -> Plant:
     """Statements that met on a row, and of which some are thought done."""
 
-    def after(target: Target, kind: str, gone: FrozenBitMap, vector: Any, **how: bool) -> Target:
+    def after(
+        target: TargetRowSet, kind: str, gone: FrozenBitMap, vector: Any, **how: bool
+    ) -> TargetRowSet:
         theirs = gone - target.found.gone
         if any(not forgive(each, kind) and each.rows & theirs for each in target.taken):
             return real(target, kind, gone, vector, **how)  # type: ignore[arg-type]
         taken = tuple(replace(each, rows=each.rows - theirs) for each in target.taken)
-        return Target(replace(target.found, gone=gone, vector=vector), taken)
+        return TargetRowSet(replace(target.found, gone=gone, vector=vector), taken)
 
-    real = Target.after
-    return lambda: patch.object(Target, "after", after)
+    real = TargetRowSet.after
+    return lambda: patch.object(TargetRowSet, "after", after)
 
 
 def _check_reads(change: Callable[[Change], Change]) -> Plant:
@@ -260,18 +262,20 @@ def _only_the_first(object_id: str, read: Callable[[str], Any]) -> Any:
     return read(checkpoint_name(object_id))
 
 
-def _lost_deletion(target: Target, kind: Any, gone: FrozenBitMap, vector: Any, **_: bool) -> Target:
+def _lost_deletion(
+    target: TargetRowSet, kind: Any, gone: FrozenBitMap, vector: Any, **_: bool
+) -> TargetRowSet:
     return _real_after(target, kind, gone, vector)
 
 
-_real_after = Target.after
+_real_after = TargetRowSet.after
 
 
 @contextmanager
 def _later_replacement_wins() -> Iterator[None]:
     """Nor does the fold look at what a replacement says that it replaces."""
     with (
-        patch.object(Target, "after_replacement", lambda target, *_, **__: target),
+        patch.object(TargetRowSet, "after_replacement", lambda target, *_, **__: target),
         patch.object(RowSetsFold, "_check_replaced", lambda *_: None),
     ):
         yield
@@ -294,12 +298,12 @@ def _only_own_layout(table: TableState, wanted: frozenset[PartitionValues]) -> K
     return keep
 
 
-def _as_one_partition(facts: RowSetFacts) -> list[tuple[PartitionKey, RowSetFacts]]:
+def _as_one_partition(facts: CompactionFacts) -> list[tuple[PartitionKey, CompactionFacts]]:
     parts = _real_by_partition(facts)
     return [(parts[0][0], facts)] if parts else parts
 
 
-_real_by_partition = RowSetFacts.by_partition
+_real_by_partition = CompactionFacts.by_partition
 
 PARTITIONED = (
     Writer(mix=(6, 2, 2, 0, 0, 0, 6)),
@@ -425,7 +429,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a compaction puts partitions together",
-        lambda: patch.object(RowSetFacts, "by_partition", _as_one_partition),
+        lambda: patch.object(CompactionFacts, "by_partition", _as_one_partition),
         actors=PARTITIONED,
     ),
     Bug("bounds are too narrow", lambda: patch.object(rowset_output, "_for_log", _too_narrow)),
@@ -519,7 +523,7 @@ BUGS: tuple[Bug, ...] = (
     ),
     Bug(
         "a replacement forgets deletions",
-        lambda: patch.object(Target, "after", _lost_deletion),
+        lambda: patch.object(TargetRowSet, "after", _lost_deletion),
         actors=(Writer(mix=(3, 6, 0, 0, 6, 0)), Reader(1)),
     ),
     Bug(

@@ -9,7 +9,7 @@ import pytest
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.options import (
     ReadOptions,
-    WriteOptions,
+    SparkWriteOptions,
     epoch_or_tag,
     parse_read_options,
     parse_write_options,
@@ -21,13 +21,13 @@ def read(**options: str) -> ReadOptions:
     return parse_read_options({"path": "/t", **options})
 
 
-def write(**options: str) -> WriteOptions:
+def write(**options: str) -> SparkWriteOptions:
     return parse_write_options({"path": "/t", **options})
 
 
 def test_a_path_is_enough() -> None:
     assert read() == ReadOptions("/t")
-    assert write() == WriteOptions("/t", WriteSettings())
+    assert write() == SparkWriteOptions("/t", WriteSettings())
 
 
 @pytest.mark.parametrize("name", ["versionAsOf", "versionasof", "epoch", "EPOCH"])

@@ -19,7 +19,7 @@ from colonnade.cli.facts import (
 from colonnade.cli.places import Place
 from colonnade.cli.report.partitions import PartitionsPage, partitions_page
 from colonnade.manifests.arrays.vectors import Integers
-from colonnade.manifests.compaction.facts import RowSetFacts, facts_of
+from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
 from colonnade.manifests.compaction.picker import plan_compaction
 from colonnade.manifests.compaction.plan import CompactionGroup, CompactionPlan
 from colonnade.manifests.compaction.policy import parse_policy
@@ -178,7 +178,7 @@ def size_bins(byte_counts: Integers) -> tuple[Bin, ...]:
     )
 
 
-def age_cells(rowsets: RowSetFacts, epochs: Integers) -> tuple[AgeCell, ...]:
+def age_cells(rowsets: CompactionFacts, epochs: Integers) -> tuple[AgeCell, ...]:
     """Count RowSets by the epoch that added them and by size; empty cells are left out."""
     if not len(rowsets):
         return ()
@@ -202,7 +202,7 @@ def age_cells(rowsets: RowSetFacts, epochs: Integers) -> tuple[AgeCell, ...]:
     return tuple(cells)
 
 
-def deleted_counts(rowsets: RowSetFacts) -> tuple[int, ...]:
+def deleted_counts(rowsets: CompactionFacts) -> tuple[int, ...]:
     """Count RowSets by their share of deleted rows: first 0, then between each two edges."""
     shares = rowsets.deleted / rowsets.rows
     none = int((shares == 0).sum())
@@ -210,7 +210,7 @@ def deleted_counts(rowsets: RowSetFacts) -> tuple[int, ...]:
     return none, *some
 
 
-def _overlap(state: TableState, rowsets: RowSetFacts) -> Overlap | None:
+def _overlap(state: TableState, rowsets: CompactionFacts) -> Overlap | None:
     if rowsets.first is None or rowsets.last is None or not len(rowsets):
         return None
     depths, mean = key_depths(rowsets.first, rowsets.last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from colonnade.manifests.compaction.facts import RowSetFacts
+from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.partition.text import key_text
 
@@ -39,7 +39,7 @@ class PartitionsPage:
     earlier: int
 
 
-def partitions_page(state: TableState, rowsets: RowSetFacts) -> PartitionsPage | None:
+def partitions_page(state: TableState, rowsets: CompactionFacts) -> PartitionsPage | None:
     """Return the partitions of a table; None for a table that was never partitioned.
 
     Raises CorruptionError for a partition value that does not fit the type of its field.

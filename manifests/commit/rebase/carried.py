@@ -19,7 +19,7 @@ from colonnade.manifests.commit.rebase.targets import (
     Found,
     Overlap,
     Taken,
-    Target,
+    TargetRowSet,
     all_rows,
     conflict,
     id_ranges,
@@ -47,7 +47,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.object_names import TablePrefixes
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 
-Targets = Mapping[str, Mapping[int, Target]]
+Targets = Mapping[str, Mapping[int, TargetRowSet]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +130,12 @@ class Carried:
         return carried
 
     def _follow_targets(
-        self, targets: Mapping[int, Target], operation: Operation, first_id: int, replaces: bool
-    ) -> Mapping[int, Target]:
+        self,
+        targets: Mapping[int, TargetRowSet],
+        operation: Operation,
+        first_id: int,
+        replaces: bool,
+    ) -> Mapping[int, TargetRowSet]:
         match operation:
             case AddDeletionVector():
                 target = targets.get(operation.rowset)
@@ -255,7 +259,7 @@ class Carried:
         vector = self.writer.write(table, output.rowset.object, gone, None)
         return output.model_copy(update={"vector": vector})
 
-    def _write_vectors(self, table: str, target: Target) -> list[Operation]:
+    def _write_vectors(self, table: str, target: TargetRowSet) -> list[Operation]:
         """One vector after another, where statements of several kinds took rows."""
         written: list[Operation] = []
         found = target.found
@@ -302,14 +306,14 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
 
 def _begin_targets(
     change: Change, base: Snapshot, log: LogReader, vectors: Vectors
-) -> dict[str, dict[int, Target]]:
+) -> dict[str, dict[int, TargetRowSet]]:
     """The RowSets whose rows a change takes or gives other values, as they are at its base."""
-    targets: dict[str, dict[int, Target]] = {}
+    targets: dict[str, dict[int, TargetRowSet]] = {}
 
-    def target_of(table: str, rowset: LiveRowSet) -> Target:
+    def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
         gone = vectors.rows(table, rowset.vector)
         found = Found(rowset.id, rowset.entry.rows, gone, rowset.vector)
-        return targets.setdefault(table, {}).get(rowset.id) or Target(found, ())
+        return targets.setdefault(table, {}).get(rowset.id) or TargetRowSet(found, ())
 
     for each in change.rows:
         target = target_of(each.table, each.rowset)
@@ -351,7 +355,7 @@ def _deletes(targets: Targets) -> int:
     return sum(len(t.rows) for target in found for t in target.taken if t.kind == "delete")
 
 
-def _strictest(target: Target) -> RowKind:
+def _strictest(target: TargetRowSet) -> RowKind:
     for each in target.gone:
         if each.rows and each.kind in ("update", "merge"):
             return each.kind

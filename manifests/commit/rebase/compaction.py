@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pyroaring import FrozenBitMap
 
 from colonnade.manifests.commit.rebase.origin import RowMap, read_origin, row_map
-from colonnade.manifests.commit.rebase.targets import Found, Overlap, Target, all_rows, ids_of
+from colonnade.manifests.commit.rebase.targets import Found, Overlap, TargetRowSet, all_rows, ids_of
 from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.model.operations import (
@@ -70,8 +70,8 @@ class Vectors:
 
 
 def carry_through(
-    op: Compaction, first_id: int, targets: Mapping[int, Target], vectors: Vectors
-) -> dict[int, Target]:
+    op: Compaction, first_id: int, targets: Mapping[int, TargetRowSet], vectors: Vectors
+) -> dict[int, TargetRowSet]:
     """The targets in a table, by RowSet id, after a compaction whose first output has `first_id`.
 
     Raises CorruptionError where what tells how rows moved is damaged or gone, and Overlap where a
@@ -93,10 +93,10 @@ def carry_through(
     return after
 
 
-def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Target:
+def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> TargetRowSet:
     entry = op.outputs[output]
     gone = vectors.rows(op.table, entry.vector)
-    return Target(Found(rowset, entry.rowset.rows, gone, entry.vector), ())
+    return TargetRowSet(Found(rowset, entry.rowset.rows, gone, entry.vector), ())
 
 
 @dataclass(frozen=True, slots=True)

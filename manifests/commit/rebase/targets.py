@@ -58,7 +58,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class TargetRowSet:
     """A RowSet and what a change does to its rows, by one statement after another."""
 
     found: Found
@@ -74,7 +74,7 @@ class Target:
         """All rows that the change takes."""
         return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.gone))
 
-    def with_taken(self, taken: Taken) -> Target:
+    def with_taken(self, taken: Taken) -> TargetRowSet:
         """The same and what one more statement takes: one vector serves several of a kind."""
         *before, last = self.taken or (None,)
         if last is None or last.kind == "replace" or last.kind != taken.kind:
@@ -88,7 +88,7 @@ class Target:
         vector: DeletionVectorEntry | None,
         *,
         replaces: bool = False,
-    ) -> Target:
+    ) -> TargetRowSet:
         """The same once a statement of others left the RowSet with the rows `gone`.
 
         Two deletions of a row add up, and what was deleted needs no other values. Raises Overlap
@@ -102,11 +102,11 @@ class Target:
             if met and (replaces or not may_go):
                 raise Overlap(self.found.id, met)
             taken.append(replace(each, rows=each.rows - met))
-        return Target(replace(self.found, gone=gone, vector=vector), tuple(taken))
+        return TargetRowSet(replace(self.found, gone=gone, vector=vector), tuple(taken))
 
     def after_replacement(
         self, columns: frozenset[int], changed: FrozenBitMap, *, replaces: bool
-    ) -> Target:
+    ) -> TargetRowSet:
         """The same once a statement of others replaced columns. Raises Overlap."""
         for each in self.taken:
             if (replaces and each.rows & changed) or each.meets(columns, changed):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from benchmarks.compaction_curve import SimulatedTable, curve, simulate
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_table import EntryTable
-from colonnade.manifests.compaction.facts import RowSetFacts, facts_of
+from colonnade.manifests.compaction.facts import CompactionFacts, facts_of
 from colonnade.manifests.compaction.picker import COPIED_ROWS, plan_compaction, plan_order
 from colonnade.manifests.compaction.plan import CompactionPlan
 from colonnade.manifests.compaction.policy import CompactionPolicy
@@ -33,11 +33,11 @@ def facts(
     deleted: Sequence[float] | None = None,
     ranges: Sequence[tuple[int, int]] | None = None,
     rows: int = 100_000,
-) -> RowSetFacts:
+) -> CompactionFacts:
     count = len(sizes)
     gone = [int(rows * share) for share in deleted or [0.0] * count]
     first, last = np.array(ranges, np.int64).T if ranges else (None, None)
-    return RowSetFacts(
+    return CompactionFacts(
         np.arange(count) * 2 + 1,
         np.full(count, rows),
         np.array(gone, np.int64),
@@ -47,7 +47,7 @@ def facts(
     )
 
 
-def plan(found: RowSetFacts, policy: CompactionPolicy = POLICY) -> CompactionPlan:
+def plan(found: CompactionFacts, policy: CompactionPolicy = POLICY) -> CompactionPlan:
     return plan_compaction(TABLE, 7, found, policy)
 
 

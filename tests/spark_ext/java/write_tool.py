@@ -24,7 +24,7 @@ from colonnade.tableformat.rowset.column_segments import ColumnSegments
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.types.arrow_types import arrow_schema, schema_from_arrow
-from colonnade.tableformat.write.job import Target, WriteJob, decode_entries, write_options
+from colonnade.tableformat.write.job import WriteJob, WriteTarget, decode_entries, write_options
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.spark_ext.java.json_process import JsonProcess
 
@@ -123,7 +123,7 @@ def job_of(
     """A planned append to a table of that schema."""
     return WriteJob(
         url=str(url),
-        target=Target(
+        target=WriteTarget(
             table=JOB,
             name="t",
             prefix=PREFIX,

@@ -29,7 +29,7 @@ from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset import reader as rowset_reader
 from colonnade.tableformat.rowset.block_statistics import from_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
-from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.sort import sort_indices
 from colonnade.tableformat.rowset.writer import RowSetWriter
@@ -229,7 +229,7 @@ def test_filters_are_kept_and_where_there_are_none_made(
     table.alter(AlterProperties({"bloom-filter-enabled.column.id": "true"}))
     made: list[int] = []
 
-    def counted(array: pa.Array, column: Column) -> bytes:
+    def counted(array: pa.Array, column: StoredColumn) -> bytes:
         made.append(len(array))
         return encode_filter(array, column)
 

@@ -27,18 +27,18 @@ from colonnade.tableformat.rowset.block import (
     encode_block,
 )
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge, shorten
-from colonnade.tableformat.rowset.column import Column, Order, column_of
+from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
 from colonnade.tableformat.types.arrow_types import from_storage, to_storage
 from tests.strategies import batches, identical, schemas
 
 COUNT = 20_000
 
 
-def column(text: str) -> Column:
+def column(text: str) -> StoredColumn:
     return column_of(SchemaField(id=7, name="c", type=text))
 
 
-def round_trip(array: pa.Array, of: Column) -> BlockEntry:
+def round_trip(array: pa.Array, of: StoredColumn) -> BlockEntry:
     entry, data = encode_block(array, of)
     assert identical(decode_block(data, entry, of), array)
     assert entry.length == (0 if data is None else data.size)
@@ -228,7 +228,7 @@ def test_bounds_cover_every_value_and_counts_are_right(data: st.DataObject) -> N
                 assert statistics.high in present
 
 
-def comparable(array: pa.Array, of: Column) -> list[Any]:
+def comparable(array: pa.Array, of: StoredColumn) -> list[Any]:
     """The values as bounds have them, made another way than the writer does."""
     if pa.types.is_decimal(array.type):
         values = array.to_pylist()
@@ -240,7 +240,7 @@ def comparable(array: pa.Array, of: Column) -> list[Any]:
     return list(array.to_pylist())
 
 
-def bomb(rows: int) -> tuple[BlockEntry, pa.Buffer, Column]:
+def bomb(rows: int) -> tuple[BlockEntry, pa.Buffer, StoredColumn]:
     of = column("long")
     zeros = pa.RecordBatch.from_arrays([pa.array(np.zeros(rows, np.int64))], ["7"])
     data = ipc_stream.encode_batch(zeros, zeros.nbytes)

@@ -26,7 +26,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.predicate import BoundPredicate, Predicate, bind, col, evaluate, prune
 from colonnade.tableformat.rowset import filter_pruning
 from colonnade.tableformat.rowset.bloom_filter import encode_filter, hash_rows, hash_values, members
-from colonnade.tableformat.rowset.column import Column, column_of
+from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
@@ -49,7 +49,7 @@ def filtered_types() -> list[str]:
 FILTERED = filtered_types()
 
 
-def numbers(values: list[int | None]) -> tuple[pa.Array, Column]:
+def numbers(values: list[int | None]) -> tuple[pa.Array, StoredColumn]:
     schema = one_column("long")
     return pa.array(values, pa.int64()), column_of(schema.fields[0])
 

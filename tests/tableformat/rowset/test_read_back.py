@@ -13,7 +13,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.writer import RowSetWriter
 from colonnade.tableformat.table.table import ArrowTable
 from tests.compaction_tables import filled, jobs
@@ -76,7 +76,7 @@ def test_a_compaction_that_changes_rows_is_given_up(
         run(table, kind)
 
 
-def damaging(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+def damaging(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
     """A block whose bytes change on their way into the store."""
     entry, data = encode_block(array, column)
     if data is None:

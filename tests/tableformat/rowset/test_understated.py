@@ -16,7 +16,7 @@ from colonnade.tableformat.compaction.commit import commit_job
 from colonnade.tableformat.compaction.run import run_job
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.types.arrow_types import schema_from_arrow
 from tests.compaction_tables import jobs, new
@@ -36,7 +36,7 @@ def rows(first: int) -> pa.Table:
     return pa.table({"id": ids, "flags": flags}, SCHEMA)
 
 
-def as_first_writers(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+def as_first_writers(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
     entry, data = encode_block(array, column)
     return replace(entry, decoded=array.nbytes), data
 

@@ -29,7 +29,7 @@ from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset import writer as rowset_writer
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
-from colonnade.tableformat.rowset.column import Column
+from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import DropColumn
@@ -199,7 +199,7 @@ def test_what_is_said_wrongly_of_sound_bytes_is_found_by_the_values(
 ) -> None:
     real = encode_block
 
-    def lying(array: pa.Array, column: Column) -> tuple[BlockEntry, pa.Buffer | None]:
+    def lying(array: pa.Array, column: StoredColumn) -> tuple[BlockEntry, pa.Buffer | None]:
         entry, data = real(array, column)
         return replace(entry, statistics=LIES[word](entry.statistics)), data
 

@@ -18,17 +18,17 @@ from colonnade.manifests.model.schema import SchemaField
 from colonnade.tableformat.rowset import ipc_stream
 from colonnade.tableformat.rowset.block import BlockEntry, decode_block, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics
-from colonnade.tableformat.rowset.column import Column, column_of
+from colonnade.tableformat.rowset.column import StoredColumn, column_of
 from colonnade.tableformat.rowset.encodings import lengths
 
 ROWS = lengths.FROM_ROWS
 
 
-def column(text: str) -> Column:
+def column(text: str) -> StoredColumn:
     return column_of(SchemaField(id=7, name="c", type=text))
 
 
-def round_trip(array: pa.Array, of: Column) -> str:
+def round_trip(array: pa.Array, of: StoredColumn) -> str:
     """The encoding of an array that comes back as it was."""
     entry, data = encode_block(array, of)
     found = decode_block(data, entry, of)
