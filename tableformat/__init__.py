@@ -3,16 +3,16 @@
 This package imports `manifests` and Arrow, never Spark. Each folder imports only folders above it
 in this list, which `tests/test_layers.py` checks:
 
-    where a table is, and where jobs run       location jobs
-    columns of Arrow as columns of a table    types/
-    which rows                                predicate/
+    where tables are, and where jobs run      location jobs
+    Arrow columns as table columns            types/
+    conditions on rows                        predicate/
     one RowSet: blocks, indexes, footer       rowset/
     rows divided by partition                 partition/
-    rows of a table, read                     scan/
-    rows of a table, written by tasks         write/
+    reading the rows of a table               scan/
+    writing rows with tasks                   write/
     statements that change rows               statements/
-    RowSets rewritten                         compaction/
-    RowSets checked                           verify/
-    RowSets mended                            repair/
-    what users hold in their hands            table/
+    rewriting RowSets                         compaction/
+    checking RowSets                          verify/
+    repairing RowSets                         repair/
+    tables and databases for users            table/
 """

@@ -51,7 +51,7 @@ def _copy(
 
 
 def _with_choice(sources: Iterator[Source]) -> Iterator[tuple[Source, NDArray[np.bool_]]]:
-    """Yield each RowSet, with which of its stretches to copy."""
+    """Yield each RowSet, with a mask of the stretches to copy."""
     before = False  # whether the previous stretch is loose
     found = ((source, _loose(source)) for source in sources)
     current = next(found, None)

@@ -173,7 +173,7 @@ class _Execution:
         """Run and commit all groups, or those that had begun before one failed."""
         with ThreadPoolExecutor(self._place.workers, thread_name_prefix="compaction") as pool:
             try:
-                self._go_on(pool)
+                self._run_groups(pool)
             except KeyboardInterrupt as interrupt:
                 self._failure = interrupt
                 self._stop.request()
@@ -184,7 +184,7 @@ class _Execution:
         if self._failure is not None:
             raise self._failure
 
-    def _go_on(self, pool: ThreadPoolExecutor) -> None:
+    def _run_groups(self, pool: ThreadPoolExecutor) -> None:
         """Start and settle groups until none runs. After a failure no further group starts."""
         while True:
             while self._may_begin() and (turn := self._queue.next()):

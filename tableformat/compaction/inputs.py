@@ -29,7 +29,7 @@ WINDOW_BYTES = 32 * MIB
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A RowSet of a job. `gone` are its deleted rows, and `cuts` the ends of its stretches.
+    """A RowSet of a job. `gone` are its deleted rows, and `cuts` bound its stretches.
 
     `deleted` has the number of deleted rows of each stretch.
     """

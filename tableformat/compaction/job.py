@@ -74,7 +74,7 @@ def plan_job(
 ) -> CompactionJob:
     """Return a group of a plan as a job on `base`, the state of the plan or a later one.
 
-    RowSets that were dropped meanwhile are left out; the entries of the others are read. Raises
+    RowSets that were dropped meanwhile are left out; the entries of the rest are read. Raises
     ConflictError when no RowSet is left, when the only one left needs no rewrite, and when a column
     of the z-order was dropped. Raises StoreError, CorruptionError.
     """

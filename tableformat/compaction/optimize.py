@@ -110,7 +110,7 @@ class Optimize:
         self._chosen = chosen or Chosen()
 
     def where(self, condition: Where) -> Optimize:
-        """Compact only RowSets that may hold rows for which `condition` is true.
+        """Compact only RowSets that may hold rows that meet `condition`.
 
         Several conditions are combined by AND.
         """

@@ -36,8 +36,8 @@ def run_job(
 ) -> CompactionOutcome:
     """Write the RowSets that replace those of a job; `commit_job` makes them visible.
 
-    Every stored byte is read once; for a z-order, a sample of its columns is read in addition. What
-    was written is read back and compared with its inputs. After any error it is removed. Raises
+    Every stored byte is read once; for a z-order, a sample of its columns is read in addition. The
+    outputs are read back and compared with the inputs. After any error they are removed. Raises
     CorruptionError that names file, column and block, StoreError, and CancelledError soon after a
     stop is requested.
     """

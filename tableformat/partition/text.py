@@ -50,7 +50,7 @@ def _text(field: PartitionField, column: SchemaField | None, value: str | None) 
 
 
 def _time_text(transform: str, count: int) -> str | None:
-    """Return the text of what begins after `count` years, months, days or hours since 1970."""
+    """Return as text the year, month, day or hour that begins `count` units after 1970."""
     match transform:
         case "years":
             return f"{1970 + count:04}"

@@ -1,6 +1,6 @@
 """The tree of a predicate whose columns are resolved, in normal form.
 
-There is no NOT: a node has a `negated` flag, or an opposite node. So pruning only needs to know
+The tree has no NOT: a node has a `negated` flag, or an opposite node. So pruning only needs to know
 where a node may be TRUE. This is sound in three-valued logic, because a node and its negation are
 NULL for the same rows. Values are storage values: integers for every type that is stored as an
 integer (decimals are unscaled), and floats for float and double. A value is never NaN.
@@ -33,7 +33,7 @@ class BoundColumn:
 
 @dataclass(frozen=True, slots=True)
 class BoundConstant:
-    """The same truth value for every row; None is NULL."""
+    """One truth value for every row; None is NULL."""
 
     value: bool | None
 

@@ -96,7 +96,7 @@ Operand = Column | Literal
 
 @dataclass(frozen=True, slots=True)
 class Constant(Predicate):
-    """The same truth value for every row; None is NULL."""
+    """One truth value for every row; None is NULL."""
 
     value: bool | None
 

@@ -1,4 +1,4 @@
-"""Predicates as JSON values, the form in which scan plans carry them.
+"""Predicates as JSON values, as scan plans carry them.
 
     {"op": "and", "parts": [...]}                       and, or
     {"op": "not", "part": ...}

@@ -42,7 +42,7 @@ MOST_MEMBERS = 256
 
 
 def prune(predicate: BoundPredicate, table: BoundsTable) -> Mask:
-    """Return True for each entry of `table` that may hold a row for which the predicate is TRUE.
+    """Return True for each entry of `table` that may hold a row that meets the predicate.
 
     The work is vectorised, but text and large decimals cost a Python comparison for each entry.
     """

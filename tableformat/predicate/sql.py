@@ -13,7 +13,7 @@ from colonnade.tableformat.predicate.builder import ColumnBuilder, as_predicate
 from colonnade.tableformat.predicate.expressions import Operand, Predicate
 
 Where = str | Predicate | ColumnBuilder
-"""The forms in which a condition may be given."""
+"""The forms of a condition."""
 
 
 def parse_predicate(where: Where) -> Predicate:

@@ -81,7 +81,7 @@ _EXACT_KINDS = {
 
 
 def fits(literal: Literal, domain: Domain) -> bool:
-    """Return whether a literal can be compared with values of a domain. Requires one but NULL."""
+    """Return whether a literal that is not NULL can be compared with values of a domain."""
     if domain.family in ("number", "float"):
         return literal.kind in _NUMBERS
     if domain.family == "instant":
@@ -90,7 +90,7 @@ def fits(literal: Literal, domain: Domain) -> bool:
 
 
 def read_text(literal: Literal, type_name: str) -> Literal:
-    """Return a string literal as the date or time that it is compared with; others unchanged.
+    """Return a string literal as the date or time of its column; any other literal unchanged.
 
     Raises InvalidInputError for text that cannot be read, and for a time zone in a timestamp_ntz.
     """

@@ -20,7 +20,7 @@ from colonnade.manifests.vacuum.references import StateObjects
 
 
 class Rebuilt(NamedTuple):
-    """The state from which caches were rebuilt, and the restored files of anchors."""
+    """The state that caches were rebuilt from, and the restored files of anchors."""
 
     state: Snapshot
     restored: tuple[str, ...]

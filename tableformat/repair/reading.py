@@ -1,4 +1,4 @@
-"""Read what is left of a damaged RowSet, stretch by stretch and column by column."""
+"""Read the intact parts of a damaged RowSet, stretch by stretch and column by column."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ReadableStretch:
 
 @dataclass(frozen=True)
 class DamagedRowSet:
-    """Reads what is left of one RowSet. Raises only StoreError."""
+    """Reads the intact parts of one RowSet. Raises only StoreError."""
 
     store: ObjectStore
     table: TableState

@@ -77,10 +77,10 @@ class RepairResult:
         ids = ", ".join(map(str, self.rowsets))
         if not self.lost:
             done = "Would rewrite" if self.epoch is None else f"Epoch {self.epoch} rewrites"
-            return f"{done} RowSets {ids}; all {self.rows_kept} rows of them stay."
-        done = "Would take" if self.epoch is None else f"Epoch {self.epoch} takes"
+            return f"{done} RowSets {ids}; all of their {self.rows_kept} rows stay."
+        done = "Would remove" if self.epoch is None else f"Epoch {self.epoch} removes"
         said = [
-            f"{done} {self.rows_lost} rows out of RowSets {ids}; {self.rows_kept} rows of them"
+            f"{done} {self.rows_lost} rows from RowSets {ids}; their other {self.rows_kept} rows"
             " stay."
         ]
         for each in self.lost:
@@ -90,7 +90,7 @@ class RepairResult:
                 f"{doubt}; not readable: {', '.join(each.columns) or 'which rows were deleted'}."
             )
         if self.rescued is not None:
-            said.append(f"What could be read of them is in {self.rescued}.")
+            said.append(f"The readable values of lost rows are in {self.rescued}.")
         return "\n".join(said)
 
 
@@ -124,8 +124,8 @@ def take_out(
                 file.write(rowset, stretch)
         if not lost and not find_damage(log, table, chosen):
             raise InvalidInputError(
-                f"RowSets {sorted(rowsets)} of table {table.name!r} are sound: there is nothing to"
-                " take out."
+                f"RowSets {sorted(rowsets)} of table {table.name!r} are sound; there is nothing"
+                " to repair."
             )
         if dry_run:
             return base, RepairResult(None, _ids(chosen), kept, tuple(lost), None)

@@ -36,7 +36,7 @@ class Statistics:
     """What is known about some rows of a column.
 
     `low` and `high` are both set or both None. `exact` says that both occur among the values, or
-    that there is no value at all.
+    that the rows have no value.
     """
 
     nulls: int

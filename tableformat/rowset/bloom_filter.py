@@ -76,7 +76,7 @@ def encode_filter(array: pa.Array, column: StoredColumn) -> bytes:
 
 
 def is_filter_length(length: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return which lengths a filter may have; 0 means that there is no filter."""
+    """Return which lengths are valid; a block without a filter has length 0."""
     fits = (length >= 0) & (length <= FILTER_LIMIT) & (length % BUCKET_BYTES == 0)
     return np.asarray(fits)
 

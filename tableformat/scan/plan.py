@@ -172,7 +172,7 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     """
     if count == 1 and not apart:
         return [plan] if plan.rowsets else []
-    target = max(1, plan.byte_count // (16 * count))  # the most by which shares differ
+    target = max(1, plan.byte_count // (16 * count))  # pieces this small keep shares similar
     pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
     total = sum(piece.byte_count for piece in pieces)
     shares: dict[tuple[int, int], list[RowSetScan]] = {}

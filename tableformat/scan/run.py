@@ -106,7 +106,7 @@ def _live_rows(
     vector: DeletionVector | None,
     predicate: BoundPredicate | None,
 ) -> pa.RecordBatch:
-    """Drop deleted rows, and rows for which the predicate is not true."""
+    """Drop deleted rows, and rows that do not meet the predicate."""
     mask: pa.BooleanArray | None = None
     if predicate is not None:
         mask = evaluate(predicate, batch).fill_null(False)

@@ -1,4 +1,4 @@
-"""Find which rows of which RowSets a condition selects, reading as little as possible.
+"""Find the rows that a condition selects, reading as little as possible.
 
 A RowSet that the bounds in the log decide as a whole is not read. Of every other RowSet, only the
 columns of the condition are read.
@@ -69,7 +69,7 @@ def select_rows(
     rowsets: Sequence[LiveRowSet],
     where: Predicate | None,
 ) -> Iterator[Selection]:
-    """Yield the rows for which `where` is true (None: all), by RowSet. Skips RowSets without any.
+    """Yield the rows that meet `where` (None: all), by RowSet. Skips RowSets without any.
 
     Raises the errors of `judge`, CorruptionError, StoreError.
     """
@@ -89,13 +89,13 @@ def _matching(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> FrozenBitMap:
     found = stored_matches(store, table, rowset, predicate)
-    return FrozenBitMap(found - gone_rows(store, table, rowset))
+    return FrozenBitMap(found - deleted_rows(store, table, rowset))
 
 
 def stored_matches(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, predicate: BoundPredicate
 ) -> BitMap:
-    """Return the stored rows of a RowSet for which the predicate is true, including deleted rows.
+    """Return the stored rows of a RowSet that meet the predicate, including deleted rows.
 
     Raises CorruptionError, StoreError.
     """
@@ -112,7 +112,7 @@ def stored_matches(
     return found
 
 
-def gone_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
+def deleted_rows(store: ObjectStore, table: TableState, rowset: LiveRowSet) -> FrozenBitMap:
     """Return the deleted rows of a RowSet. Raises CorruptionError, StoreError."""
     if rowset.vector is None:
         return FrozenBitMap()
@@ -125,7 +125,7 @@ def selected_numbers(
     """Return the numbers of the selected rows, ascending. Raises CorruptionError, StoreError."""
     rows = selection.rows
     if rows is None:
-        gone = gone_rows(store, table, selection.rowset)
+        gone = deleted_rows(store, table, selection.rowset)
         rows = FrozenBitMap(BitMap(range(selection.rowset.entry.rows)) - gone)
     return np.asarray(rows.to_array(), np.int64)
 

@@ -55,7 +55,7 @@ class Assignments:
 
     @property
     def column_ids(self) -> frozenset[int]:
-        """The columns from which the new values are computed."""
+        """The columns that the new values are computed from."""
         read = set[int]()
         for value in self.values.values():
             if isinstance(value, BoundColumn):

@@ -58,7 +58,7 @@ def commit_written(
     or created a database of several tables where the job was to create a lone table.
     Raises AlreadyExistsError when a concurrent writer created the table. Raises InvalidInputError
     when a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the job's
-    files, when the store did not say whether the epoch was written. The same error is raised when
+    files, when the store did not say whether the epoch was written. It is also raised when
     retention has removed the job's base and the epoch cannot be found.
     """
     log = log or Log(open_store(job.url))

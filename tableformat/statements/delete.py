@@ -14,7 +14,7 @@ from colonnade.tableformat.statements.statement import Statement, row_statement
 def evaluate_delete(
     log: Log, table: TableState, where: Predicate | None, text: str | None = None
 ) -> Statement:
-    """Delete the rows for which `where` is true (None: all).
+    """Delete the rows that meet `where` (None: all).
 
     RowSets that the log's bounds decide are not read. `text` is the condition for the history.
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.

@@ -29,7 +29,7 @@ def guard_keys(store: ObjectStore, table: TableState, inserted: Callable[[], Key
 
 
 def guard_any(table: TableState) -> KeyGuard:
-    """Return a guard without keys, to which any RowSet added since is a conflict."""
+    """Return a guard without keys: any RowSet added since is a conflict."""
     return KeyGuard(table.id, lambda entries: [entry for entry in entries if entry.rows])
 
 

@@ -95,7 +95,7 @@ def key_columns(on: Sequence[str], schema: TableSchema) -> TableSchema:
     """Return the columns that a user gave as a key.
 
     Raises NotFoundError for an unknown column. Raises InvalidInputError when there is no column,
-    when one is given twice, and for a type whose equality is not that of its bytes.
+    when one is given twice, and for a type that does not compare by bytes.
     """
     names = check_names((on,) if isinstance(on, str) else on, "on")
     fields = [schema.field(name) for name in names]

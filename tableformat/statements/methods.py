@@ -33,7 +33,7 @@ class RowMethods(ABC):
     def delete(
         self, where: Where | None = None, *, commit: CommitSettings | None = None
     ) -> RowCounts:
-        """Delete the rows for which `where` is true; None means all rows.
+        """Delete the rows that meet `where`; None means all rows.
 
         Reads the columns of the condition, and skips RowSets that the log's statistics decide. Runs
         again when a concurrent statement moved one of the rows. Raises InvalidInputError that names
@@ -52,7 +52,7 @@ class RowMethods(ABC):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> RowCounts:
-        """Set columns of the rows for which `where` is true; None means all rows.
+        """Set columns of the rows that meet `where`; None means all rows.
 
         `set` gives values by column: text is SQL (a column, a literal, or a condition), `col("a")`
         is a column, and any other Python value means itself. All values are computed from the row

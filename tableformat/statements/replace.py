@@ -30,7 +30,7 @@ def evaluate_replace(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Write rows that replace the rows for which `where` is true.
+    """Write rows that replace the rows that meet `where`.
 
     Raises InvalidInputError that names the column at fault, or when a new row does not meet the
     condition. Raises CorruptionError, StoreError.

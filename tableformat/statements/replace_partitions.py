@@ -23,7 +23,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.partition.divide import divide
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.selection import gone_rows
+from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.types.conform import conform_batches
@@ -102,4 +102,4 @@ def _replaced_rows(
         codes, partitions = divide(fields, sources, arrays)
         chosen = np.array([each in wanted for each in partitions], np.bool_)
         found |= BitMap(first_row + np.flatnonzero(chosen[codes]))
-    return FrozenBitMap(found - gone_rows(store, table, rowset))
+    return FrozenBitMap(found - deleted_rows(store, table, rowset))

@@ -92,9 +92,9 @@ def reported_statement(
 ) -> Statement:
     """Return what tasks did to a table, which all of them read at one epoch, as one statement.
 
-    `kind` is the kind of statement. `keys` are the columns by which a task found that an inserted
-    row was missing. It is empty when something else decided that, and None when it did not matter.
-    Raises InvalidInputError for a row that the table does not have.
+    `kind` is the kind of statement. `keys` are the columns that told the tasks which rows were
+    missing, so that they inserted them. It is empty when something else decided that, and None when
+    it did not matter. Raises InvalidInputError for a row that the table does not have.
     """
     deleted = _united(report.deleted for report in reports)
     moved = _united(report.moved for report in reports)

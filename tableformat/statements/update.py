@@ -45,7 +45,7 @@ IN_PLACE_BYTES = 16_384
 """The bytes that a replacement must save, since it costs a footer, an operation and a file."""
 
 IN_PLACE_ROOM = EPOCH_LIMIT // 2
-"""The bytes of an epoch up to which a statement replaces columns; further RowSets move rows."""
+"""The most bytes of an epoch for replaced columns; in further RowSets, rows move."""
 
 _OPERATION_BYTES = 512
 _COLUMN_BYTES = 256
@@ -64,7 +64,7 @@ def evaluate_update(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Set the `values` in the rows for which `where` is true (None: all).
+    """Set the `values` in the rows that meet `where` (None: all).
 
     Reads the columns of the condition, then the stretches between cuts that hold such rows, one at
     a time. Reads all columns of rows that move. Where columns are replaced, reads only these and

@@ -14,7 +14,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.text_policy import text_policy
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
-from colonnade.tableformat.scan.selection import gone_rows
+from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.key_guard import guard_keys, read_keys
 from colonnade.tableformat.statements.keys import KeySet, key_columns
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
@@ -84,7 +84,7 @@ def _find(
         rows.append(first_row + hits)
         found.append(place[hits])
     numbers, sources = np.concatenate(rows), np.concatenate(found)
-    if len(numbers) and (gone := gone_rows(store, table, rowset)):
+    if len(numbers) and (gone := deleted_rows(store, table, rowset)):
         alive = ~np.isin(numbers, np.asarray(gone.to_array(), np.int64))
         numbers, sources = numbers[alive], sources[alive]
     return numbers, sources

@@ -109,7 +109,7 @@ class MoveColumn:
 
 @dataclass(frozen=True, slots=True)
 class AlterProperties:
-    """Set some properties and remove others."""
+    """Set and remove properties."""
 
     set: dict[str, str] = field(default_factory=dict)
     remove: tuple[str, ...] = ()

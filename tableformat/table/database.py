@@ -65,7 +65,7 @@ class Database:
     ) -> Database:
         """Open the database at `path`; a lone table is a database with one table.
 
-        Raises NotFoundError when there is no database, and InvalidInputError for the path of a
+        Raises NotFoundError when no database exists, and InvalidInputError for the path of a
         table.
         """
         location = locate_existing(path, storage_options)

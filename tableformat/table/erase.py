@@ -49,7 +49,7 @@ class ErasureReport:
 
 
 def erase(table: ArrowTable, where: Where, *, all_tables: bool = False) -> ErasureReport:
-    """Erase the rows for which `where` is true from the table, its history and its files.
+    """Erase the rows that meet `where` from the table, its history and its files.
 
     Rows that were deleted or replaced before are erased, too. Removes every earlier epoch that no
     tag, pin or lease keeps, ignoring the retention of the table. `all_tables` also ignores the

@@ -44,7 +44,7 @@ class HistoryEntry:
 
 RESTORE = "restore"
 RENUMBER = "renumber"
-"""The operations of epochs that create tables again, as they were."""
+"""The operations of epochs that create former tables again."""
 
 
 def table_history(

@@ -202,7 +202,7 @@ class ArrowTable(RowMethods):
         timestamp: datetime | str | None = None,
         tag: str | None = None,
     ) -> Scan:
-        """Plan to read `columns` (None: all) of the rows for which `where` is true.
+        """Plan to read `columns` (None: all) of the rows that meet `where`.
 
         `where` is a predicate in SQL text or built with `colonnade.col`. Reads the log and the
         checkpoint segments that the predicate does not prune; the scan's methods read the data.
@@ -222,7 +222,7 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Add rows, and return the epoch that did. Rows of concurrent writers are no conflict.
+        """Add rows, and return the epoch that did. Concurrent appends never conflict.
 
         `data` is anything with the Arrow C stream or array interface: a pyarrow or polars table, a
         record batch or reader, a pandas frame, a DuckDB relation. Columns are matched by name, and
@@ -244,7 +244,7 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Replace all rows, or those for which `where` is true, and return the epoch that did.
+        """Replace all rows, or the rows that meet `where`, and return the epoch that did.
 
         Raises ConflictError when a concurrent writer changed what is replaced since the table was
         last read. Raises InvalidInputError for a row that does not meet `where`.

@@ -341,7 +341,7 @@ class TransactionTable(RowMethods):
     def overwrite(
         self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
     ) -> RowCounts:
-        """Replace all rows, or those for which `where` is true; see `ArrowTable.overwrite`."""
+        """Replace all rows, or the rows that meet `where`; see `ArrowTable.overwrite`."""
         check_settings(settings, None)
         if where is None:
             return self._transaction.run(

@@ -13,7 +13,7 @@ from colonnade.manifests.errors import InvalidInputError
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     """Stream the rows of any object with an Arrow interface, as record batches.
 
-    Yields at least one batch, so that the caller learns the columns even when there are no rows. An
+    Yields at least one batch, so that the caller learns the columns even of empty data. An
     error that the user's own reader raises passes through unchanged. Raises InvalidInputError for
     an object without an Arrow interface, and for one whose interface fails.
     """

@@ -48,7 +48,7 @@ def _is_plain(found: pa.DataType) -> bool:
         return found.extension_name not in TRANSPARENT_EXTENSIONS
     if pa.types.is_dictionary(found) or pa.types.is_run_end_encoded(found) or found in _VIEWS:
         return False
-    # The types of children decide only for structs, maps and lists. Unions, for example, stay.
+    # The types of children decide only for structs, maps and lists. Unions count as plain.
     has_parts = pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found)
     parts = [found.field(i).type for i in range(found.num_fields)] if has_parts else []
     return all(map(_is_plain, parts))

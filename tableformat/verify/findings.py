@@ -90,7 +90,7 @@ class VerifyReport:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether anything except caches is damaged, as far as it was read."""
+        """Whether anything except caches was found damaged."""
         return "damage" in self._kinds
 
     @property

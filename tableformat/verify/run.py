@@ -89,7 +89,7 @@ def verify_path(
 ) -> VerifyReport:
     """Find damage in the database at `path`, even if it cannot be opened any more.
 
-    See `ArrowDatabase.verify`. Raises NotFoundError when there is no database.
+    See `ArrowDatabase.verify`. Raises NotFoundError when no database exists.
     """
     store = find_store(path, storage_options)
     return verify(

@@ -133,7 +133,7 @@ def plan_write(
     commit: CommitSettings | None = None,
     parameters: dict[str, str] | None = None,
 ) -> WriteJob:
-    """Plan a write to the table at `location`, as of `base` (None: there is no database yet).
+    """Plan a write to the table at `location`, as of `base` (None: no database yet).
 
     A table that does not exist is created in the same epoch when `create` describes it. With
     `replace`, an existing table is dropped in that epoch, too. An overwrite replaces the rows that

@@ -19,7 +19,7 @@ from colonnade.manifests.model.operations import Compaction, CompactionInput, Co
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan
-from colonnade.tableformat.scan.selection import gone_rows
+from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import write_batches
 from colonnade.tableformat.table.database import Database
 from colonnade.tableformat.types.arrow_types import arrow_schema
@@ -102,5 +102,5 @@ def rewrite(
 
 def _live(log: Log, table: TableState, rowset: LiveRowSet) -> NDArray[np.int64]:
     every = np.arange(rowset.entry.rows)
-    gone = gone_rows(log.store, table, rowset)
+    gone = deleted_rows(log.store, table, rowset)
     return every if gone is None else np.setdiff1d(every, np.asarray(gone.to_array(), np.int64))

@@ -294,7 +294,7 @@ def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> No
     assert row[:3] == [3, 2, 2]
     assert call("verify") == []
     assert call("repair") == [[3, *[None] * 6]]
-    with pytest.raises(InvalidInputError, match="nothing to take out"):
+    with pytest.raises(InvalidInputError, match="nothing to repair"):
         call("repair", rowsets="1", rescue=str(tmp_path / "lost.parquet"))
     with pytest.raises(InvalidInputError, match="Name both"):
         call("repair", rowsets="1")

@@ -177,7 +177,7 @@ def test_a_damaged_filter_costs_no_row(tmp_path: Path) -> None:
     result = table.repair(rowsets, rescue=tmp_path / "lost.parquet")
     assert (planned.lost, planned.rows_kept) == (result.lost, result.rows_kept) == ((), 300)
     assert (result.rows_lost, result.rescued) == (0, None)
-    assert str(result) == f"Epoch {table.epoch} rewrites RowSets 2; all 300 rows of them stay."
+    assert str(result) == f"Epoch {table.epoch} rewrites RowSets 2; all of their 300 rows stay."
     assert list(tmp_path.iterdir()) == []
     assert table.scan(["id", "s"]).to_arrow().equals(before)
     assert db.verify(4).is_sound
@@ -232,7 +232,7 @@ def test_what_is_sound_unknown_or_in_the_way_is_refused(tmp_path: Path) -> None:
     db = make(MemoryStore())
     table = db.table("a")
     before = table.epoch
-    with pytest.raises(InvalidInputError, match="nothing to take out"):
+    with pytest.raises(InvalidInputError, match="nothing to repair"):
         table.repair([0, 1], rescue=tmp_path / "lost.parquet")
     with pytest.raises(NotFoundError, match="has no RowSet 9"):
         table.repair([0, 9], rescue=tmp_path / "lost.parquet")
