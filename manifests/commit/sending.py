@@ -17,6 +17,7 @@ from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
     dropped_error,
+    read_log_slot,
     read_slot,
     take_slot,
     unknown_error,
@@ -30,6 +31,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Stub, Txn
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.fold import apply_epochs
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
@@ -60,7 +62,8 @@ class Sending:
         self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
         self._free = False
-        self._tried: int | None = None
+        # Whether an own epoch was put into any slot: what became of that is told by no later slot.
+        self._tried = False
         self.outdated = False
 
     @property
@@ -84,7 +87,7 @@ class Sending:
             base = self.base
             removed = check_slot(self._store, base.epoch, base.transaction, base.blocks)
             if removed and not isinstance(self._next, Stub):
-                self._next = self._find_freed(base.epoch + 1) or self._next
+                self._next = self._find_removed(base.epoch + 1)
         self._check(self._next)
         self._free = self._next is None
 
@@ -142,7 +145,7 @@ class Sending:
         of it was first. Where another change was, the next `follow` begins with that. Raises as
         `take_slot`, and for a stub as `look`.
         """
-        self._tried = epoch.epoch
+        self._tried = True
         found = self._take(epoch, data, pause)
         if found is epoch:
             self._state, self.done = after, epoch
@@ -163,7 +166,7 @@ class Sending:
         """
         assert self.done is not None
         if self._is_own(self.done):
-            self._tried = self.done.epoch
+            self._tried = True
         self._take(self.done, encode_epoch(self.done), pause, settles=True)
 
     def _take(
@@ -195,6 +198,20 @@ class Sending:
     def _find_freed(self, slot: int) -> Stub | None:
         return find_freed(self._store, self.base.blocks, slot)
 
+    def _find_removed(self, slot: int) -> Epoch | Stub:
+        """What is in the slot after a base that was removed: a stub, or the epoch after the floor.
+
+        Raises CorruptionError where it is free, and no mark says why.
+        """
+        blocks = self.base.blocks
+        found = self._find_freed(slot) or read_log_slot(self._store, slot, blocks)
+        if found is None:
+            raise CorruptionError(
+                f"{self._store.locate(epoch_name(slot))} is missing, although the epoch before it"
+                " was removed by retention; the next vacuum restores a mark that is lost."
+            )
+        return found
+
     def _is_own(self, found: Epoch) -> bool:
         return found.transaction == self.change.transaction
 
@@ -207,7 +224,7 @@ class Sending:
     def _check(self, found: Epoch | Stub | None) -> None:
         if isinstance(found, Stub):
             self.outdated = True
-            sent = not self.change.fresh or found.removed == self._tried
+            sent = self._tried or not self.change.fresh
             raise outdated_error(self.change, self.base, found, sent=sent)
 
 

@@ -68,7 +68,10 @@ def check_slot(
         data = store.get(name, limit=EPOCH_LIMIT)
         found = decode_model(EpochIdentity, data, store.locate(name)).transaction
     except NotFoundError:
-        found = None if find_freed(store, blocks, number) else ""
+        found = ""
+    if found not in (transaction, None) and find_freed(store, blocks, number):
+        # What lies in a freed slot is no epoch: the one that was there was removed.
+        found = None
     if found not in (transaction, None):
         raise NotFoundError(
             f"Epoch {number} of {store.url} is no longer the one that was read: the database was"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
@@ -24,7 +25,8 @@ from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Operation, Tag
 from colonnade.manifests.object_names import FREED, HINT, MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import MemoryStore, ObjectStore
+from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.log_samples import append, change, contents, make_log, table
@@ -203,6 +205,68 @@ def test_a_base_that_was_freed_is_a_conflict_and_nothing_is_put() -> None:
         assert not old.log.can_follow(state)
         with pytest.raises(CommitUnknownError):
             old.log.commit(append(), state)
+
+
+@pytest.mark.parametrize("fresh", [True, False])
+def test_what_lies_in_the_slot_of_a_base_is_not_another_database(fresh: bool) -> None:
+    old = Blocks()
+    old.vacuum()
+    for state in old.states[1:27]:
+        old.litter(state.epoch)
+        mine = replace(append(), fresh=fresh)
+        with pytest.raises(ConflictError if fresh else CommitUnknownError, match="by retention"):
+            make_log(old.store).commit(mine, state)
+
+
+@pytest.mark.parametrize("slot", [6, 7])
+def test_an_own_epoch_that_was_removed_before_its_answer_was_read_is_not_denied(slot: int) -> None:
+    """The answer to the PUT is lost, and then somebody else's late request is in the slot."""
+    old = Blocks(epochs=slot - 1)
+    base, before = old.states[-2], old.epochs[-1]
+    assert isinstance(before, Epoch)
+    mine = replace(append(), fresh=True)
+    stray = before.model_copy(
+        update={
+            "epoch": slot,
+            "transaction": new_transaction_id(),
+            "previous": before.transaction,
+            "base": before.epoch,
+        }
+    )
+
+    def meanwhile() -> None:
+        old.states.append(old.log.read_head())
+        assert old.states[-1].transaction == mine.transaction
+        for _ in range(20):
+            old.send(append())
+        old.vacuum()
+        old.store.put_if_absent(epoch_name(slot), encode_epoch(stray))
+
+    class Unanswered(Hooked):
+        def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+            outcome: PutOutcome = super().put_if_absent(name, data)  # type: ignore[no-untyped-call]
+            if name != epoch_name(slot):
+                return outcome
+            meanwhile()
+            return PutOutcome.UNKNOWN
+
+    with pytest.raises(CommitUnknownError, match=mine.transaction):
+        old.open(Unanswered(old.store, {})).commit(mine, base)
+
+
+def test_a_lost_mark_is_no_end_of_the_log_behind_a_base_that_was_removed() -> None:
+    old = Blocks()
+    old.vacuum()
+    blocks = old.states[0].blocks
+    assert blocks is not None
+    for block in range(1, 7):
+        mark = blocks.mark(block)
+        data = old.store.get(mark)
+        old.store.delete(mark)
+        with pytest.raises(CorruptionError, match="is missing"):
+            make_log(old.store).commit(append(), old.states[block * BLOCK - 1])
+        assert block * BLOCK not in old.numbers()
+        old.store.put(mark, data, sync=True)
 
 
 def test_a_commit_that_is_sent_again_is_found_where_it_landed_and_nowhere_else() -> None:
