@@ -207,11 +207,12 @@ def _older(
     return found
 
 
-def _identity(unit: Unit) -> tuple[str, int, str | None, tuple[str, ...]]:
+def _identity(unit: Unit) -> tuple[str, str, str | None, tuple[str, ...]]:
+    """What is read of a RowSet. Its id does not tell: it begins anew in a table made again."""
     table, rowset, _ = unit
     vector, replacements = rowset.vector, rowset.entry.replacements or ()
     gone = None if vector is None else vector.model_dump_json()
-    return table.id, rowset.id, gone, tuple(each.object for each in replacements)
+    return table.id, rowset.entry.object, gone, tuple(each.object for each in replacements)
 
 
 def _distinct(findings: Sequence[Finding]) -> list[Finding]:

@@ -464,6 +464,33 @@ def test_what_only_a_tag_or_a_pin_keeps_is_looked_at_too(place: str, keep: str) 
     assert len(found) == (0 if place == "inline" else 2)
 
 
+@pytest.mark.parametrize("again", ["renumbered", "dropped and restored"])
+def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_its_ids(
+    again: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
+    monkeypatch.setattr(write_job, "WriteOptions", options)
+    store = MemoryStore()
+    db = Database(store, Log(store), create_database(store, lone_table=False))
+    table = db.create_table("a", SCHEMA)
+    table.append(rows())
+    db.tag("x")
+    old = [*data_files(store)]
+    table.overwrite(rows())
+    if again == "renumbered":
+        table.renumber()
+    else:
+        last = db.refresh().epoch
+        db.drop_table("a")
+        db.restore(epoch=last)
+    assert db.verify(3).rowsets == 2
+    damaged = max(old, key=lambda name: len(store.get(name)))
+    flip(store, damaged, len(store.get(damaged)) // 2)
+    [finding] = db.verify(3).findings
+    assert (finding.file, finding.epoch) == (damaged, db.tags()["x"])
+    assert db.verify(3).damaged_rowsets("a") == []
+
+
 def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
