@@ -64,6 +64,12 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
     for key, value in properties.items():
         if not (isinstance(key, str) and isinstance(value, str)):
             raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+        # In a key, the library that writes JSON would put other characters in its place.
+        if _has_half_of_a_pair(key + value):
+            raise InvalidInputError(
+                f"Property {key!r} has half of a surrogate pair in its name or value, which no"
+                " file can hold; leave it out."
+            )
     if SORT_KEY in properties:
         raise InvalidInputError(
             f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
@@ -77,6 +83,10 @@ def check_texts(properties: dict[str, str], comment: str | None) -> None:
             f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
             f" {properties[ISOLATION]!r}."
         )
+
+
+def _has_half_of_a_pair(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def check_table_name(name: str) -> str:

@@ -162,6 +162,8 @@ def test_a_scan_that_cannot_be_is_refused(
         ({"sort_key": [1]}, "sort_key must be a list"),
         ({"sort_key": ["tags"]}, "'tags' of type array<string> has no order"),
         ({"properties": {"a": 1}}, "Property 'a' must have text"),
+        ({"properties": {"a\ud800": "1"}}, "has half of a surrogate pair in its name or value"),
+        ({"properties": {"a": "\udfff"}}, "has half of a surrogate pair in its name or value"),
         ({"properties": ["a"]}, "Properties must be a dict"),
         ({"properties": {"sortKey": "id"}}, "'sortKey' is not a property"),
         ({"comment": 5}, "comment of a table must be text, not 5"),
