@@ -30,7 +30,7 @@ from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
-from colonnade.manifests.epochs.slots import read_slot
+from colonnade.manifests.epochs.slots import read_slot, take_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -38,6 +38,8 @@ from colonnade.manifests.errors import (
     CorruptionError,
     InvalidInputError,
     NotFoundError,
+    StoreError,
+    UnsupportedFormatError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.creation import create_database
@@ -60,6 +62,9 @@ from colonnade.manifests.store.base import ObjectStore
 __all__ = ["Change", "Log", "create_database"]
 
 _log = logging.getLogger(__name__)
+
+UNTELLING = (CorruptionError, StoreError)
+"""Errors of one send that say nothing of the earlier sends of the same change."""
 
 
 class Log(LogReader):
@@ -115,21 +120,23 @@ class Log(LogReader):
 
         Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
         for a change that cannot be, NotFoundError where the database was dropped or replaced,
-        CorruptionError, UnsupportedFormatError, StoreError: nothing was committed.
-        CommitUnknownError: it may have been; delete no file that the change names. So it is where
-        retention has removed epochs since the base, but for a change that is `fresh`.
+        UnsupportedFormatError, and for a `fresh` change CorruptionError, StoreError: nothing was
+        committed. CommitUnknownError: it may have been; delete no file that the change names.
+        Where the change is not `fresh`, and retention has removed epochs since the base or the log
+        cannot be read, the change is looked for: that costs as `find_sent`.
         """
         check_change(change, base)
         sending = Sending(change, base, self.store)
         try:
             return self._send(sending)
-        except CommitUnknownError:
-            landed = None
-            if sending.outdated:
-                landed = self._find_landed(change.transaction, self.read_head())
-            if landed is None:
+        except CommitUnknownError as error:
+            if not sending.outdated:
                 raise
-            return landed, None
+            return self._find_sent(change.transaction, error), None
+        except UNTELLING as error:
+            if change.fresh:
+                raise
+            return self.find_sent(change.transaction, error), None
 
     def _send(self, sending: Sending) -> tuple[Snapshot, Epoch | None]:
         change, base = sending.change, sending.base
@@ -174,7 +181,7 @@ class Log(LogReader):
         """The state that a change was planned on, or that it became when it was sent before.
 
         The second value says which: whether the change was found. It is looked for only where
-        retention has removed `epoch`, its base; that costs a GET for each readable epoch. Raises
+        retention has removed `epoch`, its base; that costs as `find_sent`. Raises
         CommitUnknownError where nobody can tell any more whether the change was committed,
         ConflictError instead for a `fresh` one, NotFoundError where the database has no such
         epoch, else as `read_at`.
@@ -182,24 +189,45 @@ class Log(LogReader):
         try:
             return self.read_at(epoch), False
         except NotFoundError:
-            head = self.read_head()
-            if epoch >= head.floor:
+            if epoch >= self.read_head().floor:
                 raise
         removed = f"Epoch {epoch}, on which the change was planned, was removed by retention;"
         if fresh:
             raise not_sent(removed)
-        landed = self._find_landed(transaction, head)
+        return self._find_sent(transaction, perhaps_sent(removed, transaction)), True
+
+    def find_sent(self, transaction: str, error: ColonnadeError) -> Snapshot:
+        """The state right after a change whose last send ended in an error, not the first send.
+
+        Such an error says nothing of the earlier sends. Costs a GET for each epoch since the floor,
+        and a PUT that makes the epoch durable. Raises CommitUnknownError where the change is not
+        found: a request of an earlier send may still arrive.
+        """
+        unknown = CommitUnknownError(
+            f"It is not known whether an earlier send of transaction {transaction} was committed to"
+            f" {self.store.url}; look for it in the history before you repeat it. This send ended"
+            f" with: {error.message}"
+        )
+        unknown.__cause__ = error
+        return self._find_sent(transaction, unknown)
+
+    def _find_sent(self, transaction: str, unknown: CommitUnknownError) -> Snapshot:
+        """The same, with the error where the change is not found."""
+        try:
+            landed = self._find_landed(transaction, self.read_head())
+        except (*UNTELLING, NotFoundError, UnsupportedFormatError):
+            # A vacuum may remove what is read here, too.
+            landed = None
         if landed is None:
-            raise perhaps_sent(removed, transaction)
-        return landed, True
+            raise unknown
+        return landed
 
     def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
-        """The state right after a transaction, where it is one that can be read.
-
-        Costs a GET for each epoch since the floor.
-        """
+        """The state right after a transaction, where it is one that can be read."""
         for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
             if epoch.transaction == transaction:
+                # Whoever wrote it may have died before it was durable.
+                take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
                 return self.read_at(epoch.epoch, head=head)
         oldest = self.read_at(head.floor, head=head)
         return oldest if oldest.transaction == transaction else None

@@ -17,7 +17,7 @@ from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import id_ranges
 from colonnade.manifests.errors import AlreadyExistsError, ConflictError
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.log.log import UNTELLING, Log, create_database
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.operations import (
     AddRowSet,
@@ -58,10 +58,22 @@ def commit_written(
     or created a database of several tables where the job was to create a lone table.
     Raises AlreadyExistsError when a concurrent writer created the table. Raises InvalidInputError
     when a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the job's
-    files, when the store did not say whether the epoch was written. It is also raised when
-    retention has removed the job's base and the epoch cannot be found.
+    files, when the store did not say whether the epoch was written. A job that is not `fresh` also
+    raises it when retention has removed its base, or when an object cannot be read, and the epoch
+    cannot be found. Only a `fresh` job raises CorruptionError or StoreError.
     """
     log = log or Log(open_store(job.url))
+    try:
+        return _commit_written(job, entries, log, base, fresh)
+    except UNTELLING as error:
+        if fresh:
+            raise
+        return log.find_sent(job.transaction, error)
+
+
+def _commit_written(
+    job: WriteJob, entries: Iterable[RowSetEntry], log: Log, base: Snapshot | None, fresh: bool
+) -> Snapshot:
     if job.create_database:
         # When a commit is sent again, its first try may have created the database.
         with suppress(AlreadyExistsError):

@@ -38,7 +38,7 @@ from colonnade.manifests.compaction.facts import CompactionFacts
 from colonnade.manifests.epochs import epoch_times
 from colonnade.manifests.epochs.freed_slots import put_mark
 from colonnade.manifests.epochs.slots import check_end, read_slot
-from colonnade.manifests.errors import StoreError
+from colonnade.manifests.errors import ColonnadeError, StoreError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log import reader
 from colonnade.manifests.log.log import Log
@@ -256,6 +256,11 @@ def _base_or_nothing(
 ) -> tuple[Snapshot, bool]:
     """A commit that is sent again, and that takes an absent base for a commit that failed."""
     return log.read_at(epoch), False
+
+
+def _failed_again(log: Log, transaction: str, error: ColonnadeError) -> Snapshot:
+    """A commit that is sent again, and that fails with its last send."""
+    raise error
 
 
 def _only_the_first(object_id: str, read: Callable[[str], Any]) -> Any:
@@ -498,6 +503,13 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a commit whose base was vacuumed is called failed",
         lambda: patch.object(Log, "resume", _base_or_nothing),
+        actors=SENT_AGAIN,
+        seeds=20,
+    ),
+    Bug(
+        "an error of a later send is taken for the outcome of the earlier one",
+        lambda: patch.object(Log, "find_sent", _failed_again),
+        0.1,
         actors=SENT_AGAIN,
         seeds=20,
     ),

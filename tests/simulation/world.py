@@ -22,7 +22,6 @@ from colonnade.manifests.errors import (
     CommitUnknownError,
     CorruptionError,
     NotFoundError,
-    StoreError,
 )
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log, create_database
@@ -225,21 +224,17 @@ class World:
         """Ask a database for what an intent says, and remember the answer."""
         self.ask(intent, lambda: intent.ask(database))
 
-    def ask(
-        self, intent: Intent, act: Callable[[], int | None], *, sent_before: bool = False
-    ) -> None:
+    def ask(self, intent: Intent, act: Callable[[], int | None]) -> None:
         """Do what an intent says, and remember the answer.
 
-        Of what was sent before, an error of the store says nothing, nor does a state that cannot be
-        read: it may be one that a vacuum is removing.
+        Whatever is not an unknown outcome says that nothing was committed, also of what was sent
+        before.
         """
         try:
             epoch = act()
+        except CommitUnknownError:
+            return
         except ColonnadeError as error:
-            if isinstance(error, CommitUnknownError) or (
-                sent_before and isinstance(error, StoreError | CorruptionError)
-            ):
-                return
             self.jobs.pop(intent.name, None)
             self.oracle.tell(intent, error, None)
         else:

@@ -82,7 +82,8 @@ class Carried:
         """The change after the epoch that follows `before`; None where it `needs_states` not.
 
         Reads the vectors that the epoch stored as objects, of RowSets that both changed.
-        Raises ConflictError that names table, operation, rows and epoch; StoreError.
+        Raises ConflictError that names table, operation, rows and epoch; StoreError; for a change
+        that is not `fresh` CorruptionError where such a vector is gone.
         """
         check_epoch(self.change, self.base, theirs)
         check_vacuum(self.change, self.base, theirs, self._listed(theirs))
@@ -99,6 +100,8 @@ class Carried:
             except Overlap as overlap:
                 raise self._conflict(table, str(overlap), theirs) from overlap
             except CorruptionError as error:
+                if not self.change.fresh:
+                    raise  # An earlier send may have followed this epoch while it could be read.
                 raise ConflictError(
                     f"How epoch {theirs.epoch} ({theirs.operation}) moved rows of table"
                     f" {self._name(table)!r} cannot be read any more: {error.message} Read the"

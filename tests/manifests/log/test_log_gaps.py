@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from colonnade.manifests.epochs.slots import FAR, check_end
@@ -139,7 +141,7 @@ def test_a_head_that_a_checkpoint_proves_is_not_taken_for_never_written(
     if first == 8:
         for base in before[-2:]:
             with pytest.raises(CorruptionError, match=match):
-                log.commit(append(), base)
+                log.commit(replace(append(), fresh=True), base)
     assert store._objects == left
     store.put(epoch_name(8), saved, sync=False)
     if first == 8:

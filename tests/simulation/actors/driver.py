@@ -26,9 +26,7 @@ class Driver:
         again = bool(world.jobs) and order.random() < 0.6
         name = order.choice(sorted(world.jobs)) if again else self._plan(database, world, order)
         intent, job, entries = world.jobs[name]
-        world.ask(
-            intent, lambda: commit_written(job, entries, database._log).epoch, sent_before=again
-        )
+        world.ask(intent, lambda: commit_written(job, entries, database._log).epoch)
 
     def _plan(self, database: Database, world: World, order: random.Random) -> str:
         """Write the rows of a new job; returns the name of its intent."""

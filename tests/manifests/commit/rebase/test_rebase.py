@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from colonnade.manifests.errors import ConflictError
+from colonnade.manifests.errors import CommitUnknownError, ConflictError
 from colonnade.manifests.object_names import origin_name
 from colonnade.manifests.state.snapshot import Snapshot
 from tests.log_samples import ORDERS
@@ -147,11 +148,14 @@ def test_a_lost_origin_makes_a_statement_run_again_and_never_guess() -> None:
     world.commit(world.append(world.head, 3000))
     base = world.head
     late = world.take(base, "delete", [7])
+    fresh = replace(late, change=replace(late.change, fresh=True))
     world.commit(world.compact(base, [0], ordered=True))
     [name] = [i.name for i in world.store.list("") if i.name.endswith(".origin")]
     assert name == origin_name(f"{ORDERS}/", name[len(ORDERS) + 1 : -len(".origin")])
     world.store.delete(name)
     with pytest.raises(ConflictError, match="cannot be read any more"):
+        world.commit(fresh)
+    with pytest.raises(CommitUnknownError, match=late.change.transaction):
         world.commit(late)
 
 

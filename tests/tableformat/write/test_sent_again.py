@@ -1,0 +1,126 @@
+"""A commit that is sent again, while the store fails or a vacuum removes what it reads."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
+import pytest
+
+from colonnade.manifests.errors import CommitUnknownError
+from colonnade.manifests.ids import new_job_id, new_transaction_id
+from colonnade.manifests.limits import LIMITS
+from colonnade.manifests.log.log import Log, create_database
+from colonnade.manifests.model.entries import RowSetEntry
+from colonnade.manifests.store import MemoryStore
+from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
+from colonnade.tableformat.statements.commit import commit_written
+from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.write.job import WriteJob, WriteMode, target_of, write_rows
+from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
+from tests.faults import Fault, FaultyStore
+
+SCHEMA = pa.schema([("id", pa.int64())])
+LIMITS_OF_ONE = replace(LIMITS, root_tables=0, root_bytes=0, page_bytes=20, inline_bytes=0)
+"""Tables lie outside the root of a checkpoint, so that a state is read in several calls."""
+
+
+def rows(first: int) -> pa.Table:
+    return pa.table({"id": range(first, first + 2)}, SCHEMA)
+
+
+class Beside(FaultyStore):
+    """Does something else right before one of its calls."""
+
+    def __init__(self, inner: MemoryStore, call: int, act: Callable[[], object]) -> None:
+        super().__init__(inner)
+        self.call, self._act = call, act
+
+    def _fault_at(self, number: int, operation: str) -> Fault | None:
+        if number == self.call:
+            self._act()
+        return super()._fault_at(number, operation)
+
+
+def open_log(store: MemoryStore | FaultyStore) -> Log:
+    """A log whose checkpoints are frequent, and which does not wait."""
+    return Log(store, checkpoint_interval=2, pause=lambda _: None, limits=LIMITS_OF_ONE)
+
+
+def landed(mode: WriteMode) -> tuple[MemoryStore, Database, WriteJob, Sequence[RowSetEntry], int]:
+    """A job that has landed, with epochs before and after it; and its epoch."""
+    store = MemoryStore()
+    base = create_database(store, lone_table=False, slot_block=2)
+    database = Database(store, open_log(store), base)
+    table = database.create_table("t", SCHEMA)
+    for first in range(0, 8, 2):
+        table.append(rows(first))
+    head = database.refresh()
+    job = WriteJob(
+        url=store.url,
+        target=target_of(head.table("t")),
+        mode=mode,
+        create=None,
+        create_database=False,
+        base=head.epoch,
+        transaction=new_transaction_id(),
+        job=new_job_id(),
+        settings=WriteSettings(),
+        commit=CommitSettings(),
+        parameters={},
+    )
+    entries = write_rows(job, rows(100).to_batches(), store)
+    epoch = commit_written(job, entries, database._log, fresh=True).epoch
+    for first in range(200, 206, 2):
+        table.append(rows(first))
+    return store, database, job, entries, epoch
+
+
+def vacuums(database: Database) -> None:
+    """Two vacuums that keep the newest epoch, and one after the job's in between."""
+    for _ in range(2):
+        vacuum(database._log, VacuumRequest(0, 1, threads=1))
+        database.table("t").append(rows(300))
+
+
+def outcomes(mode: WriteMode, kept: int | None) -> Iterator[bool]:
+    """Whether the second send finds the first, for something else right before each call of it.
+
+    That is a failure of the store, or vacuums after one that has kept so many epochs.
+    """
+    call = 0
+    while True:
+        call += 1
+        store, database, job, entries, epoch = landed(mode)
+        if kept is None:
+            way = FaultyStore(store, {call: Fault.FAIL_BEFORE})
+        else:
+            vacuum(database._log, VacuumRequest(0, kept, threads=1))
+            way = Beside(store, call, partial(vacuums, database))
+        try:
+            assert commit_written(job, entries, open_log(way)).epoch == epoch
+            yield True
+        except CommitUnknownError:
+            yield False
+        if len(way.trace) < call:
+            return
+
+
+BASE, LANDED = 5, 4
+"""Vacuums that keep so many epochs make the base of the job, or its own epoch, the floor."""
+
+
+@pytest.mark.parametrize(
+    ("mode", "kept"),
+    [
+        ("append", None),
+        ("overwrite", None),
+        ("append", BASE),
+        ("overwrite", BASE),
+        ("append", LANDED),
+    ],
+)
+def test_a_commit_that_has_landed_is_never_called_failed(mode: WriteMode, kept: int | None) -> None:
+    found = [*outcomes(mode, kept)]
+    assert any(found)
+    assert all(found) == (kept is None), "only a vacuum removes what tells of the commit"
