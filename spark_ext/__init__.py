@@ -1,12 +1,12 @@
-"""What Spark asks for: the data source, and `Table` and `Database` for a Spark session.
+"""The Spark half: the data source, and `Table` and `Database` for a Spark session.
 
-No rule of the format lives here; `tableformat` holds those.
+This package holds no rules of the format; `tableformat` does.
 
-    a session, made ready         session settings supported doctor errors
-    who decides, who moves bytes  planner/ java/ write_task
+    setting up a session          session settings supported doctor errors
+    planning, moving the rows     planner/ java/ write_task
     the source in pure Python     source options reader write_plan writer streams empty_arrays
     schemas of Spark              types pyspark_types
-    what users call               table database transaction answer_rows
-    how rows are changed          row_methods statements column_sql merge update
-    work of ours as Spark jobs    executors optimize
+    the public classes            table database transaction answer_rows
+    changing rows                 row_methods statements column_sql merge update
+    running jobs on executors     executors optimize
 """

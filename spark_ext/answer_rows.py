@@ -1,4 +1,4 @@
-"""What Spark shows of a table beside its rows: the columns of the answers, and their rows."""
+"""The result rows of `history()`, `vacuum()` and `detail()`, and their columns."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ HISTORY_SCHEMA = (
     " readVersion long, operationMetrics map<string,string>, userMetadata string,"
     " engineInfo string"
 )
-"""Columns of `history()`; those of Delta that mean the same here."""
+"""Columns of `history()`: the columns of Delta that mean the same here."""
 
 VACUUM_SCHEMA = (
     "epoch long, floor long, epochs_removed long, files_removed long, bytes_removed long,"
     " kept_epochs array<long>, held_by array<string>, files array<string>"
 )
-"""Columns of `vacuum()`. `files` are the first thousand."""
+"""Columns of `vacuum()`; `files` lists the first thousand removed files."""
 
 DETAIL_SCHEMA = (
     "format string, id string, name string, description string, location string,"
@@ -27,7 +27,7 @@ DETAIL_SCHEMA = (
     " clusteringColumns array<string>, numFiles long, numRows long, sizeInBytes long,"
     " properties map<string,string>, sortKey array<string>, epoch long"
 )
-"""Columns of `detail()`: Delta's, then our own."""
+"""Columns of `detail()`: Delta's columns, then Colonnade's own."""
 
 _METRICS = {
     "rows_deleted": "numDeletedRows",
@@ -37,11 +37,11 @@ _METRICS = {
     "rowsets_in_place": "numFilesInPlace",
     "bytes_in_place": "numBytesInPlace",
 }
-"""What statements counted, by the names that Delta's history has for it where it has one."""
+"""Metrics of statements and their names in `history()`: Delta's names where Delta has them."""
 
 
 def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
-    """A row of `VACUUM_SCHEMA`."""
+    """Return the row of a vacuum, with the columns `VACUUM_SCHEMA`."""
     return (
         result.epoch,
         result.floor,
@@ -55,7 +55,7 @@ def vacuum_row(result: VacuumResult) -> tuple[object, ...]:
 
 
 def history_row(entry: HistoryEntry) -> tuple[object, ...]:
-    """One row of `HISTORY_SCHEMA`."""
+    """Return the row of one epoch, with the columns `HISTORY_SCHEMA`."""
     metrics = {
         "numFiles": entry.rowsets_added,
         "numRemovedFiles": entry.rowsets_dropped,
@@ -78,7 +78,7 @@ def history_row(entry: HistoryEntry) -> tuple[object, ...]:
 
 
 def detail_row(table: ArrowTable, snapshot: Snapshot, state: TableState) -> tuple[object, ...]:
-    """A row of `DETAIL_SCHEMA`. Costs two GETs."""
+    """Return the row that describes a table, with the columns `DETAIL_SCHEMA`. Costs two GETs."""
     names = {field.id: field.name for field in state.schema.fields}
     return (
         "colonnade",

@@ -1,7 +1,7 @@
-"""Columns of the DataFrame API as SQL text, so that one statement serves classic Spark and Connect.
+"""Write Columns as SQL text, so that the same statement works on classic Spark and on Connect.
 
-Commands that change rows exist as SQL only. What has no text, such as a Python function, is
-refused: register it and call it by name.
+Spark has commands that change rows only in SQL. An expression that has no SQL text, such as a
+Python function, is refused; users register the function and call it by its name.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.session import is_connect
 
 _RAW_TEXTS = "spark.sql.parser.escapedStringLiterals"
-"""With this a backslash in SQL is one, and Spark's own text of an expression means another."""
+"""With this setting, backslashes in SQL are literal, though Spark's text of expressions escapes."""
 
 
 class SqlWriter:
-    """Writes the expressions of one statement. `arguments` are for the markers in its text."""
+    """Writes the expressions of one statement; `arguments` are the values of its markers."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self.arguments: dict[str, Column] = {}
 
     def write(self, value: str | Column, what: str) -> str:
-        """An expression in parentheses; text stands as it is.
+        """Return an expression as SQL in parentheses; text is kept unchanged.
 
-        `what` names it in errors. Raises InvalidInputError for another type, or what has no text.
+        `what` names the expression in errors. Raises InvalidInputError for another type, or an
+        expression that has no text.
         """
         if isinstance(value, str):
-            # The line's end ends a comment, too.
+            # The line feed ends a comment at the end of the text.
             return f"({value}\n)"
         if not isinstance(value, Column):
             raise InvalidInputError(f"{what} must be text or a Column, not {value!r}.")
@@ -44,20 +45,20 @@ class SqlWriter:
         if any(map(_has_no_text, _nodes(expression))):
             raise _no_text(value)
         text = str(expression.sql())
-        # In the hour that summer time repeats one text means two times.
+        # In the hour that daylight saving time repeats, one text stands for two times.
         times = {(node.sql(), node.value()) for node in _nodes(expression) if _is_time(node)}
         if len({time for time, _ in times}) < len(times):
             raise _no_text(value)
         for time, micros in times:
             text = text.replace(time, f"timestamp_micros({micros}L)")
-        # Spark puts settings in the place of ${…}, also within texts.
+        # Spark replaces ${…} by settings, even within string literals.
         text = text.replace("${", "\\u0024{")
         if "\\" in text and self._spark.conf.get(_RAW_TEXTS) == "true":
             raise _no_text(value)
         return f"({text})"
 
     def _tree(self, node: Any, whole: Column) -> str:
-        """The same of a tree of Spark Connect's client, whose values become arguments."""
+        """Write an expression tree of the Spark Connect client; its literals become arguments."""
         match type(node).__name__:
             case "ColumnReference":
                 return str(node.name())
@@ -97,7 +98,7 @@ class SqlWriter:
 
 
 def _nodes(expression: Any) -> Iterator[Any]:
-    """An expression of the JVM and all below it."""
+    """Yield an expression of the JVM and all of its descendants."""
     yield expression
     children = expression.children()
     for index in range(children.size()):
@@ -114,18 +115,18 @@ def _is_time(expression: Any) -> bool:
 
 
 def _has_no_text(expression: Any) -> bool:
-    """Whether it is a function or query that its text only names, or what SQL has no text for."""
+    """Whether SQL text cannot express this node: a UDF, a subquery or another special node."""
     kind = _kind(expression)
     return "UDF" in kind or "Subquery" in kind or kind in ("LambdaFunction", "UpdateFields")
 
 
 def quoted(name: str) -> str:
-    """A name as an identifier of SQL."""
+    """Quote a name as an SQL identifier."""
     return f"`{name.replace('`', '``')}`"
 
 
 def _no_text(column: Column) -> InvalidInputError:
     return InvalidInputError(
-        f"{column} cannot be said in a statement that changes rows; say it in SQL, with functions"
-        " by their registered names."
+        f"{column} cannot be written in a statement that changes rows; write it in SQL, and call"
+        " functions by their registered names."
     )

@@ -1,4 +1,4 @@
-"""`colonnade.Database`: create, list and drop the tables of a database from a Spark session."""
+"""`colonnade.Database`: create, list and drop tables of a database in a Spark session."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Database:
 
     @classmethod
     def forPath(cls, sparkSession: SparkSession, path: str) -> Database:
-        """Open the database at `path`. Raises NotFoundError when there is none."""
+        """Open the database at `path`. Raises NotFoundError if it does not exist."""
         return cls(sparkSession, ArrowDatabase.open(path))
 
     @classmethod
     def create(cls, sparkSession: SparkSession, path: str) -> Database:
-        """Create an empty database. Raises AlreadyExistsError when there is one."""
+        """Create an empty database. Raises AlreadyExistsError if it exists."""
         return cls(sparkSession, ArrowDatabase.create(path))
 
     @classmethod
     def createIfNotExists(cls, sparkSession: SparkSession, path: str) -> Database:
-        """Open the database at `path`, creating it when there is none."""
+        """Open the database at `path`; create it if it does not exist."""
         try:
             return cls.create(sparkSession, path)
         except AlreadyExistsError:
@@ -45,15 +45,15 @@ class Database:
 
     @property
     def path(self) -> str:
-        """Where the database is."""
+        """The path of the database."""
         return self._database.path
 
     def tables(self) -> list[str]:
-        """The names of the tables, sorted."""
+        """Return the names of the tables, sorted."""
         return self._database.tables()
 
     def table(self, name: str) -> Table:
-        """Open a table. Raises NotFoundError that lists what there is."""
+        """Open a table. Raises NotFoundError that lists the tables."""
         return Table(self._spark, self._database.table(name))
 
     def createTable(self, name: str) -> TableBuilder:
@@ -61,76 +61,77 @@ class Database:
         return TableBuilder(self._spark, path=f"{self._database.path}/{name}")
 
     def createTableIfNotExists(self, name: str) -> TableBuilder:
-        """Begin to describe a table that may be there already; then it is opened as it is."""
+        """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
         return TableBuilder(self._spark, path=f"{self._database.path}/{name}", open_existing=True)
 
     def dropTable(self, name: str) -> None:
-        """Remove a table; its files stay until vacuum. Raises NotFoundError."""
+        """Drop a table; its files stay until vacuum. Raises NotFoundError if it does not exist."""
         refuse_within(self._spark, f"Dropping {self.path}/{name}")
         self._database.drop_table(name)
 
     def transaction(self, commit: CommitSettings | None = None) -> Transaction:
         """Begin a transaction over any number of tables; use it in a `with` block.
 
-        What the session does until its end lands in one epoch or not at all. Raises
-        InvalidInputError in a session without the jar, where
-        `colonnade.open_database(path).transaction()` does the same through Arrow, and within
-        another transaction.
+        All changes of the session until its end become one epoch, or none of them happens. Raises
+        InvalidInputError within another transaction, and in a session without the jar. Without the
+        jar, use `colonnade.open_database(path).transaction()`, which works through Arrow.
         """
         check_settings(None, commit)
         return Transaction(self._spark, self.path, commit or CommitSettings())
 
     def verify(self, depth: int = 3) -> VerifyReport:
-        """Look for damage in all tables, on the session's executors, and in the log.
+        """Look for damage in the log, and in all tables on the session's executors.
 
-        As `Table.verify`; changes nothing.
+        Changes nothing. Depths, errors and report are those of `Table.verify`.
         """
         return self._database.verify(depth, elsewhere=verify_on_executors(self._spark))
 
     def tags(self) -> dict[str, int]:
-        """Epochs by the names that they were given."""
+        """Return the tagged epochs by their tags."""
         return self._database.tags()
 
     def tag(self, name: str, epoch: int | None = None) -> int:
-        """Name an epoch (None: the newest), which is kept and returned; read it by `versionAsOf`.
+        """Tag an epoch (None: the newest) and return it; vacuum keeps it until the tag is removed.
 
-        Raises AlreadyExistsError for a tag that exists, NotFoundError for an epoch that is gone.
+        Read it with `versionAsOf`. Raises AlreadyExistsError if the tag exists, NotFoundError if
+        the epoch does not exist or has been removed.
         """
         return self._database.tag(name, epoch)
 
     def untag(self, name: str) -> None:
-        """Remove a tag. Raises NotFoundError."""
+        """Remove a tag. Raises NotFoundError if it does not exist."""
         self._database.untag(name)
 
     def pins(self) -> dict[str, PinnedEpoch]:
-        """Epochs that are kept until a time, by name."""
+        """Return the pinned epochs, which are kept until a time, by the names of their pins."""
         return self._database.pins()
 
     def pin(self, name: str, seconds: float, epoch: int | None = None) -> int:
-        """Keep an epoch (None: the newest) readable for some seconds; called again it renews.
+        """Keep an epoch (None: the newest) readable for some seconds, and return it.
 
-        Raises AlreadyExistsError for the pin of another epoch, NotFoundError for an epoch that is
-        gone.
+        Another call with the same name renews the pin. Raises AlreadyExistsError if the pin holds
+        another epoch, NotFoundError if the epoch does not exist or has been removed.
         """
         return self._database.pin(name, seconds, epoch)
 
     def unpin(self, name: str) -> None:
-        """Give a pin up before its time. Raises NotFoundError."""
+        """Remove a pin before its time. Raises NotFoundError if it does not exist."""
         self._database.unpin(name)
 
     def restoreToVersion(self, version: int | str) -> int:
-        """Make all tables again what they were at an epoch or tag; returns the new epoch.
+        """Restore all tables to an epoch or tag; return the new epoch.
 
-        Tables that came since are dropped, and those that were dropped since are made again. Raises
-        NotFoundError for what was never or is gone, ConflictError, AlreadyExistsError where a
-        table that stays has got the name of another.
+        Tables created since then are dropped, and tables dropped since then are created again.
+        Raises NotFoundError if the epoch or tag does not exist or has been removed. Raises
+        ConflictError if a concurrent writer changed a table, and AlreadyExistsError if a table that
+        stays now has the name of a restored one.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)
         return self._restored(self._database.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
-        """The same for the last epoch not after a time; one without a zone is UTC."""
+        """Restore as `restoreToVersion`, to the last epoch up to a time; without a zone in UTC."""
         refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._database.restore(timestamp=timestamp))
 

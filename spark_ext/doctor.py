@@ -1,4 +1,4 @@
-"""Says which of the two Spark sources a session uses, and why: `print(colonnade.doctor(spark))`."""
+"""Report which of the two Spark sources a session uses: `print(colonnade.doctor(spark))`."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from pyspark.sql import SparkSession
 
 from colonnade.manifests.version import VERSION
 
-# Written in Java, in the jar: its rows are names and values.
+# A data source of the jar; its rows are names and values.
 _FORMAT = "colonnade_doctor"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What `doctor` found; prints as a few lines.
+    """The result of `doctor`; prints as a few lines.
 
-    `source` is what `format("colonnade")` means in this session; `jar_version` is of the jar that
-    Spark has loaded; the planner's fields are of the process beside Spark's driver; `problem` is
-    the sentence that says why there is none.
+    `source` tells which source `format("colonnade")` means in this session. `jar_version` is the
+    version of the jar that Spark has loaded. The planner's fields describe the process beside
+    Spark's driver. `problem` is a sentence that says why the planner does not run.
     """
 
     source: Literal["Java", "Python"]
@@ -51,9 +51,9 @@ class Diagnosis:
 
 
 def doctor(spark: SparkSession) -> Diagnosis:
-    """Which source `spark` uses, why, and whether its planner answers; changes nothing.
+    """Report which source `spark` uses, why, and whether its planner answers.
 
-    Where the jar is, this starts the planner if it does not run yet.
+    Changes nothing, except that in a session with the jar it starts the planner if necessary.
     """
     connect = ".connect." in type(spark).__module__
     kind = "Spark Connect" if connect else "classic"
@@ -80,7 +80,7 @@ def doctor(spark: SparkSession) -> Diagnosis:
 
 
 def _facts(spark: SparkSession) -> dict[str, str] | None:
-    """What the jar says about itself and its planner; none where there is no jar."""
+    """Return what the jar says about itself and its planner; None without the jar."""
     try:
         rows = spark.read.format(_FORMAT).load().collect()
     except Exception as error:  # its class differs between versions, classic and Connect

@@ -1,8 +1,8 @@
 """Errors that reach the user of Spark as one sentence with a stable code.
 
-Between a Python worker and the user's `except` only text survives. So the text is the code and
-the sentence, `[COLONNADE_NOT_FOUND] Table ...`, without the traceback that Spark would put before
-it. Errors that Colonnade did not raise on purpose keep their traceback: they are bugs.
+Spark passes an error of a Python worker on to the user as text only. The text is therefore the
+code and the sentence, `[COLONNADE_NOT_FOUND] Table ...`, without the traceback that Spark would put
+before it. An error that is not a `ColonnadeError` is a bug and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class SparkColonnadeError(Exception):
 
 @contextmanager
 def one_sentence() -> Iterator[None]:
-    """Turn a `ColonnadeError` raised inside into text that Spark shows as it is.
+    """Turn a `ColonnadeError` raised in the block into text that Spark shows unchanged.
 
-    Requires: to run in a Python worker of Spark. The worker ends after any error, so hiding the
-    traceback touches no one else's.
+    Requires a Python worker of Spark. The worker ends after any error, so hiding the traceback
+    affects no other error.
     """
     try:
         yield

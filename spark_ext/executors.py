@@ -1,6 +1,6 @@
-"""Executors of Spark as the place where jobs run: each is a Spark job of one task.
+"""Run Colonnade's jobs on Spark's executors; each is a Spark job with one task.
 
-The log is read, and what jobs did is committed, where this code runs.
+The process that runs this code reads the log before the jobs, and commits their results.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome, VerifyPla
 from colonnade.tableformat.verify.rowset_check import check_job
 
 _CONNECT_JOBS = 8
-"""Spark Connect does not tell how many cores there are."""
+"""Jobs that run at the same time on Spark Connect, which does not report the number of cores."""
 
 
 _DRIVER_BYTES = 32 * MIB
-"""A group of RowSets with at most so many stored bytes is small."""
+"""The driver may compact a group of RowSets with at most this many stored bytes."""
 
 
 def verify_on_executors(spark: SparkSession) -> VerifyPlace:
-    """Executors as the place where `verify` checks RowSets."""
+    """Return a place that has executors check RowSets for `verify`."""
 
     def run(job: VerifyJob, stop: Stop) -> VerifyOutcome:
         outcome = run_in_task(spark, _check_job, job.model_dump_json(), stop)
@@ -45,9 +45,9 @@ def verify_on_executors(spark: SparkSession) -> VerifyPlace:
 
 
 def compact_on_executors(spark: SparkSession) -> CompactionPlace:
-    """Executors as the place of a compaction, and the driver for one small group at a time.
+    """Return a place that compacts groups on executors, and one small group at a time here.
 
-    Starting a task, and a Python worker for it, takes longer than a small group.
+    Starting a task and its Python worker takes longer than compacting a small group.
     """
     driver = Lock()
 
@@ -68,22 +68,23 @@ def _check_job(job: str) -> str:
 
 
 def _compact(job: str) -> str:
-    """Runs in a task. A task that Spark repeats writes RowSets of its own."""
+    """Compact one group in a task; a task that Spark repeats writes its own new RowSets."""
     return run_job(CompactionJob.model_validate_json(job)).model_dump_json()
 
 
 def parallel_jobs(spark: SparkSession) -> int:
-    """How many such jobs run beside each other: as many as there are cores."""
+    """Return how many jobs to run at the same time: the number of cores, where Spark tells it."""
     if not hasattr(spark, "_jsc"):
         return _CONNECT_JOBS
     return max(1, spark.sparkContext.defaultParallelism)
 
 
 def run_in_task(spark: SparkSession, work: Callable[[str], str], job: str, stop: Stop) -> str:
-    """Do `work`, a function of a module, on one of the executors; may be called by several threads.
+    """Run `work(job)` on an executor and return its result; several threads may call this.
 
-    A task that Spark repeats does it again; a stop cancels it. Raises Spark's error, with one
-    sentence of ours, and CancelledError where the stop was before.
+    `work` must be a function of a module, since Spark sends it by name. If Spark repeats the task,
+    the work runs again. A stop cancels it. Raises Spark's error, which contains the sentence of a
+    ColonnadeError, and CancelledError if the stop was requested before.
     """
     frame = spark.range(0, 1, 1, 1).mapInArrow(_Task(work, job), "outcome string")
     with _cancelled_by(stop, spark):
@@ -93,11 +94,11 @@ def run_in_task(spark: SparkSession, work: Callable[[str], str], job: str, stop:
 
 @contextmanager
 def _cancelled_by(stop: Stop, spark: SparkSession) -> Iterator[None]:
-    """What this thread has Spark do in this block is cancelled once a stop is requested."""
+    """Cancel the Spark jobs that this thread starts in the block once a stop is requested."""
     tag = f"colonnade-{secrets.token_hex(8)}"
     cancel: Callable[[str], object]
     if hasattr(spark, "_jsc"):
-        # The session's own tags are known to the thread alone that adds them.
+        # Only the thread that adds a session tag can cancel by it, so the context's tags are used.
         context = spark.sparkContext
         add, remove, cancel = context.addJobTag, context.removeJobTag, context.cancelJobsWithTag
     else:
@@ -111,7 +112,7 @@ def _cancelled_by(stop: Stop, spark: SparkSession) -> Iterator[None]:
 
 
 class _Task:
-    """Does the work in a Python worker."""
+    """Runs the work in a Python worker."""
 
     def __init__(self, work: Callable[[str], str], job: str) -> None:
         self._work = work

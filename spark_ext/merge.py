@@ -1,4 +1,4 @@
-"""`Table.merge`: the clauses of a MERGE one after the other, by the names of Delta's builder."""
+"""`Table.merge`: build a MERGE from its clauses, with the method names of Delta's builder."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _BY_SOURCE = "WHEN NOT MATCHED BY SOURCE"
 class MergeBuilder:
     """Describes a MERGE; nothing happens before `execute()`. Methods can be chained.
 
-    For each row, the first clause of its kind whose condition is true is carried out. Conditions
-    and values are SQL text or Columns; they may name columns of the table and of the source (of
-    the table alone in clauses "by source", of the source alone in those that insert). Each method
-    raises InvalidInputError for what is neither.
+    For each row, the first clause of its kind whose condition is true applies. Conditions and
+    values are SQL text or Columns. They may name columns of the table and of the source; clauses
+    "by source" may name only columns of the table, and clauses that insert only columns of the
+    source. Each method raises InvalidInputError for a condition or value of another type.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class MergeBuilder:
         source: DataFrame,
         condition: Expression,
     ) -> None:
-        """`target` is the table, with its alias, as SQL names it."""
+        """Begin a MERGE; `target` is the name of the table in SQL, with its alias."""
         if not hasattr(source, "createOrReplaceTempView"):
             raise InvalidInputError(f"The source of a merge must be a DataFrame, not {source!r}.")
         self._spark = spark
@@ -62,7 +62,7 @@ class MergeBuilder:
         return self._update(_MATCHED, condition, set)
 
     def whenMatchedUpdateAll(self, condition: Expression | None = None) -> MergeBuilder:
-        """Set all columns of rows that match, to the source's of the same name."""
+        """Set all columns of rows that match to the source's columns of the same names."""
         return self._add(_MATCHED, condition, "UPDATE SET *")
 
     def whenMatchedDelete(self, condition: Expression | None = None) -> MergeBuilder:
@@ -74,13 +74,13 @@ class MergeBuilder:
         condition: Expression | None = None,
         values: Mapping[str, Expression] | None = None,
     ) -> MergeBuilder:
-        """Insert a row for each of the source that matches none; columns not given are NULL."""
+        """Insert a row for each source row that matches no row; columns not given are NULL."""
         given = write_values(self._writer, values)
         columns, row = ", ".join(given), ", ".join(given.values())
         return self._add(_NOT_MATCHED, condition, f"INSERT ({columns}) VALUES ({row})")
 
     def whenNotMatchedInsertAll(self, condition: Expression | None = None) -> MergeBuilder:
-        """Insert rows of the source that match none, by the columns' names."""
+        """Insert the source rows that match no row, with columns matched by name."""
         return self._add(_NOT_MATCHED, condition, "INSERT *")
 
     def whenNotMatchedBySourceUpdate(
@@ -96,19 +96,19 @@ class MergeBuilder:
         return self._add(_BY_SOURCE, condition, "DELETE")
 
     def withSchemaEvolution(self) -> MergeBuilder:
-        """Refused: a merge does not add columns. Raises InvalidInputError."""
+        """Raise InvalidInputError: a merge does not add columns."""
         raise InvalidInputError(
             f"A merge does not add columns to table {self._table.path}; add them first, with"
             " ALTER TABLE ... ADD COLUMN."
         )
 
     def execute(self) -> RowCounts:
-        """Carry it out in one epoch and tell what it did.
+        """Run the MERGE in one epoch and return what it changed.
 
-        Runs again where another statement took one of the rows, or inserted a row with the same
-        values in columns that the condition compares with `=`. Raises InvalidInputError without
-        clauses or without the jar, ConflictError after ten tries, and what Spark raises:
-        a row that several rows of the source match is an error.
+        The MERGE runs again, at most ten times, if a concurrent writer changed one of its rows, or
+        inserted a row with the same values in columns that the condition compares with `=`. Raises
+        InvalidInputError without clauses or without the jar, ConflictError after the last try, and
+        Spark's errors; several source rows that match one row are such an error.
         """
         if not self._clauses:
             raise InvalidInputError(
@@ -138,7 +138,7 @@ class MergeBuilder:
 
 
 def _alias_of(source: DataFrame) -> str | None:
-    """The name that `DataFrame.alias` gave it, which a view of it would lose."""
+    """Return the alias of a DataFrame, which its temporary view would lose; None without one."""
     if is_connect(source.sparkSession):
         plan: Any = source._plan
         return str(plan._alias) if type(plan).__name__ == "SubqueryAlias" else None

@@ -1,7 +1,7 @@
-"""`Table.optimize()`: groups of RowSets rewritten by Spark's executors.
+"""`Table.optimize()`: compact a table on Spark's executors.
 
-Each group is a job on an executor (`executors.py`). The log is read where this code runs. This code
-also commits each group as soon as its job is done.
+Each group of RowSets is a job on an executor (`executors.py`). The process that runs this code
+reads the log, and commits each group as soon as its job is done.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ REPORT_SCHEMA = (
     " numGroupsWaiting: long, numDroppedRows: long, numBytesRead: long, numBytesCopied: long,"
     " numBytesAdded: long, conflicts: array<string>, seconds: double, epoch: long>"
 )
-"""What `execute…` returns: one row, by the names that Delta's OPTIMIZE has where it has one."""
+"""The one row that `execute…` returns; metrics that Delta's OPTIMIZE has bear its names."""
 
 
 class OptimizeBuilder:
-    """A compaction that is being described; nothing is written before `execute…`."""
+    """Describes a compaction; nothing is written before `execute…`. Methods can be chained."""
 
     def __init__(self, spark: SparkSession, path: str, optimize: Optimize) -> None:
         self._spark = spark
@@ -32,32 +32,33 @@ class OptimizeBuilder:
 
     @classmethod
     def begin(cls, spark: SparkSession, table: ArrowTable) -> OptimizeBuilder:
-        """Describe a compaction of a table, as its properties ask for it."""
+        """Describe a compaction of a table by the policy in its properties."""
         return cls(spark, table.path, table.optimize().elsewhere(compact_on_executors(spark)))
 
     def where(self, partitionFilter: Where) -> OptimizeBuilder:
-        """Only RowSets that may hold rows for which a condition is true; several add up.
+        """Compact only RowSets that may hold rows for which the condition is true.
 
-        The condition may be about any column; RowSets are chosen by their statistics.
+        Several conditions must all hold. A condition may use any column; RowSets are chosen by
+        their statistics.
         """
         return OptimizeBuilder(self._spark, self._path, self._optimize.where(partitionFilter))
 
     def option(self, name: str, value: str | float) -> OptimizeBuilder:
-        """Set a property of the policy, such as `deleted-share`, for this run alone."""
+        """Set a property of the policy, such as `deleted-share`, for this run only."""
         return OptimizeBuilder(self._spark, self._path, self._optimize.option(name, value))
 
     def executeCompaction(self) -> DataFrame:
-        """Merge small RowSets and those that overlap, and leave out deleted rows, by the policy.
+        """Merge small and overlapping RowSets and drop deleted rows, by the table's policy.
 
-        Never makes another writer fail. Raises what `tableformat`'s `Optimize` does, and Spark's
-        error for what went wrong in a task.
+        Returns one row of metrics. Never makes a concurrent writer fail. Raises the errors of
+        `ArrowTable.optimize`, and Spark's error if a task fails.
         """
         return self._frame(self._optimize.executeCompaction())
 
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Rewrite all RowSets so that rows that are near in several columns are near.
+        """Rewrite all RowSets in z-order, so that rows with similar values are stored together.
 
-        Raises as `executeCompaction`; InvalidInputError for a table with a sort key.
+        Raises the errors of `executeCompaction`, and InvalidInputError for a table with a sort key.
         """
         return self._frame(self._optimize.executeZOrderBy(*cols))
 

@@ -1,7 +1,7 @@
-"""The options of the data source: read once on the driver, typed, and closed to unknown ones.
+"""Parse the options of the data source, once on the driver, and refuse unknown ones.
 
-Spark hands options over with lower-case keys and text values. Every option but `path` is ours, so
-a misspelt one is refused instead of ignored.
+Spark passes options with lower-case keys and text values. All options except `path` are
+Colonnade's, so a misspelt option is refused instead of ignored.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ _WRITING = (
     "leaseHours",
 )
 _OF_CATALOG = "owner"
-"""What Spark's own catalog adds to the options of a source; the jar takes it away."""
+"""An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a read may choose.
+    """The options of a read.
 
-    `epoch` (Delta's name, `versionAsOf`, means the same), `tag` (`versionAsOf` with a text that is
-    no whole number) or `timestamp` (`timestampAsOf`) name the state to read, the newest without. A
-    timestamp is ISO 8601, as Spark prints it; without
-    an offset it is UTC, because a Python data source does not learn the session's time zone.
-    `where` is a predicate in SQL text; only rows for which it is true are returned.
+    At most one of `epoch`, `tag` and `timestamp` selects the state to read; the default is the
+    newest. The option `versionAsOf`, Delta's name, gives an epoch if it is a whole number, and
+    otherwise a tag. The option `timestampAsOf` is ISO 8601, as Spark prints it. Without an offset
+    it is UTC, because a Python data source does not learn the session's time zone. `where` is a
+    predicate in SQL text; only rows for which it is true are returned.
     """
 
     path: str
@@ -61,16 +61,20 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class SparkWriteOptions:
-    """What a write may choose.
+    """The options of a write.
 
-    `maxRecordsPerFile` limits the rows of a RowSet, `targetFileSize` (bytes, or text such as
+    `maxRecordsPerFile` limits the rows of a RowSet, and `targetFileSize` (bytes, or text such as
     `64m`) its stored size. `userMetadata` is a note that `history()` shows with the epoch.
-    `sortKey` (`a, b desc`) says how a table that the write creates is sorted, `partitionBy`
-    (`days(ts), bucket(16, id)`) how it is partitioned. `replaceWhere`, a predicate in SQL text, has
-    an overwrite replace its rows alone, `partitionOverwriteMode` `dynamic` the partitions that the
-    new rows are of; with `overwriteSchema` its rows bring the columns, too. `txnAppId` and
-    `txnVersion` name a batch that lands once; with `expectEpoch` nothing lands unless the database
-    is at that epoch. With `leaseHours` vacuum keeps so long what the write needs.
+    `sortKey` (`a, b desc`) and `partitionBy` (`days(ts), bucket(16, id)`) are for a table that the
+    write creates.
+
+    `replaceWhere` is a predicate in SQL text: an overwrite then replaces only the rows that it
+    selects. With `partitionOverwriteMode` `dynamic` an overwrite replaces only the partitions that
+    get new rows. With `overwriteSchema` it also replaces the columns of the table.
+
+    `txnAppId` and `txnVersion` name a batch, which is committed at most once. With `expectEpoch`
+    the write fails unless the database is at that epoch. `leaseHours` is how long vacuum keeps the
+    files that the write needs.
     """
 
     path: str
@@ -84,7 +88,7 @@ class SparkWriteOptions:
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
-    """Check the options of a read. Raises InvalidInputError that names the option at fault."""
+    """Parse the options of a read. Raises InvalidInputError that names the wrong option."""
     path, given = _path_and_options(options, _READING, "reading")
     if "versionasof" in given and "epoch" in given:
         raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
@@ -104,7 +108,7 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
 
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
-    """Check the options of a write. Raises InvalidInputError that names the option at fault."""
+    """Parse the options of a write. Raises InvalidInputError that names the wrong option."""
     path, given = _path_and_options(options, _WRITING, "writing")
     settings = WriteSettings()
     if (size := given.get("targetfilesize")) is not None:
@@ -123,7 +127,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
 
 
 def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
-    """Which of the two a version is, as for `versionAsOf`; the other is None."""
+    """Return a version as (epoch, None) or (None, tag), by the rule of `versionAsOf`."""
     if isinstance(version, str) and is_tag(version):
         return None, version
     return int(version) if isinstance(version, str) else version, None
@@ -131,7 +135,7 @@ def epoch_or_tag(version: int | str) -> tuple[int | None, str | None]:
 
 def _truth(name: str, text: str) -> bool:
     if text.strip().lower() not in ("true", "false"):
-        raise InvalidInputError(f"Option {name} is true or false, not {text!r}.")
+        raise InvalidInputError(f"Option {name} must be true or false, not {text!r}.")
     return text.strip().lower() == "true"
 
 
@@ -139,7 +143,7 @@ def _overwrite_mode(text: str | None) -> str | None:
     mode = None if text is None else text.strip().lower()
     if mode not in (None, "static", "dynamic"):
         raise InvalidInputError(
-            f"Option partitionOverwriteMode is static or dynamic, not {text!r}."
+            f"Option partitionOverwriteMode must be static or dynamic, not {text!r}."
         )
     return mode
 
@@ -151,14 +155,14 @@ def _lease(given: Mapping[str, str]) -> float | None:
         return WriteSettings(lease_hours=hours).lease_hours
     except ValueError as error:
         raise InvalidInputError(
-            f"Option leaseHours is a number of hours above 0 and up to 8760, not {text!r}."
+            f"Option leaseHours must be a number of hours above 0 and up to 8760, not {text!r}."
         ) from error
 
 
 def _commit_settings(given: Mapping[str, str]) -> CommitSettings:
     app, version = given.get("txnappid"), _integer("txnVersion", given.get("txnversion"), 0)
     if (app is None) != (version is None):
-        raise InvalidInputError("Options txnAppId and txnVersion name a batch; give both.")
+        raise InvalidInputError("Options txnAppId and txnVersion name a batch together; give both.")
     return CommitSettings(
         batch=None if app is None or version is None else (app, version),
         expect_epoch=_integer("expectEpoch", given.get("expectepoch"), 0),
@@ -167,7 +171,7 @@ def _commit_settings(given: Mapping[str, str]) -> CommitSettings:
 
 
 def split_sort_key(text: str) -> tuple[str, ...]:
-    """The columns of a sort key that is given as one text, such as `day, amount desc`."""
+    """Split the text of a sort key, such as `day, amount desc`, into its columns."""
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
@@ -178,11 +182,11 @@ def _path_and_options(
     if "paths" in given:
         raise InvalidInputError("Colonnade reads one table at a time; load each path by itself.")
     if _OF_CATALOG in given:
-        raise InvalidInputError(f"A Colonnade table of a catalog {_NEEDS_JAR}")
+        raise InvalidInputError(f"A Colonnade table in a catalog {_NEEDS_JAR}")
     path = given.pop("path", "")
     if not path:
         raise InvalidInputError(
-            "No path was given: name the table, as in .load(path). A table that a catalog names"
+            "No path was given: name the table, as in .load(path). A table in a catalog"
             f" {_NEEDS_JAR}"
         )
     _refuse_lost_folder(path)
@@ -195,15 +199,15 @@ def _path_and_options(
 def _refuse_lost_folder(path: str) -> None:
     """Refuse a relative path on Spark Connect.
 
-    Its server runs Python in a temporary folder of the session, named by the session's id: what
-    is written there is gone with the session.
+    Its server runs Python in a temporary folder of the session, named by the session's id. Files
+    written there are deleted with the session.
     """
     session = os.environ.get("SPARK_JOB_ARTIFACT_UUID")
     relative = not path.startswith(("/", "~")) and not is_url(path)
     if relative and session is not None and session in os.getcwd():
         raise InvalidInputError(
-            f"{path!r} is a relative path, which means nothing to a Spark Connect server; give the"
-            " whole path."
+            f"{path!r} is a relative path, which a Spark Connect server cannot resolve; give an"
+            " absolute path."
         )
 
 
@@ -212,10 +216,11 @@ def _refusal(key: str, allowed: tuple[str, ...], purpose: str) -> str:
     if key == "mergeschema" and purpose == "writing":
         return (
             "Option mergeSchema is unknown, because no write adds columns: add them before, as in"
-            " ALTER TABLE t ADD COLUMN c INT, or replace all with the option overwriteSchema."
+            " ALTER TABLE t ADD COLUMN c INT, or replace all columns with the option"
+            " overwriteSchema."
         )
     if key in _SPELLING:
-        return f"Option {_SPELLING[key]} is not for {purpose}; the options for that are {known}."
+        return f"Option {_SPELLING[key]} is not for {purpose}; its options are {known}."
     near = get_close_matches(key, [name.lower() for name in allowed], n=1)
     hint = f"did you mean {_SPELLING[near[0]]}? The" if near else "the"
     return f"Option {key!r} is unknown; {hint} options for {purpose} are {known}."

@@ -1,4 +1,4 @@
-"""The schemas of pyspark, as objects, to those of tables and back; `types` has the rules."""
+"""Convert schemas between pyspark's objects and tables; the rules are in `types`."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from colonnade.spark_ext import types
 from colonnade.spark_ext.types import refuse_type, user_defined
 
 MAX_TIME_DIGITS = types.max_time_digits(pyspark.__version__)
-"""Digits of a second in the finest `time` of this pyspark; only its JVM part would refuse more."""
+"""Most fractional digits of a `time` in this pyspark; pyspark's Python half checks no limit."""
 
 
 def from_spark(schema: spark.StructType) -> TableSchema:
-    """Read a Spark schema as that of a table. Ids are left unassigned.
+    """Convert a Spark schema to a table schema, without column ids.
 
-    Raises InvalidInputError naming column and type for what cannot be stored.
+    Raises InvalidInputError that names the column and type that cannot be stored.
     """
     _refuse_user_defined(schema, "")
     return types.from_json(schema.jsonValue())
 
 
 def to_spark(schema: TableSchema) -> spark.StructType:
-    """The Spark schema of a table's rows; comments and declared lengths join the metadata."""
+    """Convert a table schema to a Spark schema; the metadata hold comments and declared lengths."""
     return spark.StructType.fromJson(types.to_json(schema))
 
 
 def refuse_uncarried(schema: TableSchema, advice: str) -> None:
-    """Refuse what tables hold but the Python data sources of this pyspark cannot carry.
+    """Refuse types that tables hold but the Python data sources of this pyspark cannot carry.
 
-    Raises InvalidInputError naming column and type; `advice` says what to do.
+    Raises InvalidInputError that names column and type; `advice` says what to do.
     """
     types.refuse_uncarried(schema, pyspark.__version__, advice)
 
 
 def _refuse_user_defined(data_type: spark.DataType, path: str) -> None:
-    """Refuse types of users, of which many have no JSON, before any is asked for its JSON."""
+    """Refuse user-defined types before the schema becomes JSON: many of them have no JSON."""
     match data_type:
         case spark.UserDefinedType():
             refuse_type(path, user_defined(type(data_type).__name__))

@@ -1,7 +1,7 @@
-"""Reading: the driver plans one epoch into few tasks, each task yields record batches.
+"""Read a table: the driver plans one epoch as a few tasks, and each task yields record batches.
 
-A task costs Spark's Python source tens of milliseconds however little it reads, so tasks are cut
-by stored bytes: a thousand tiny RowSets become one task, a large RowSet several.
+Each task of Spark's Python source costs tens of milliseconds, however little it reads. Tasks are
+therefore divided by stored bytes: a thousand tiny RowSets become one task, a large RowSet several.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.types.arrow_types import arrow_schema, relabel
 
 MAX_TASK_BYTES = 32 * 2**20
-"""Stored bytes that a task reads of a large table: about a second of work."""
+"""Most stored bytes that a task reads: about a second of work."""
 
 MIN_TASK_BYTES = 2 * 2**20
 """Stored bytes below which starting another task costs more than it saves."""
 
 SMALL_TABLE_TASKS = 8
-"""Tasks that a table of middling size is divided into; the source cannot ask for the cores."""
+"""Number of tasks for a table of medium size; the source cannot learn the number of cores."""
 
 
 ADVICE = "leave it out with .schema(...), or read it through Arrow with colonnade.open(path)"
-"""What to do about a column that Spark's Python sources cannot read."""
+"""Advice in errors about columns that Spark's Python sources cannot read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedRead:
-    """One read, resolved once: which rows of which epoch, wherever it is carried."""
+    """One read, resolved once on the driver: the table, the epoch and the predicate."""
 
     url: str
     table: str
@@ -55,15 +55,15 @@ class PinnedRead:
 
 
 def pin_read(options: ReadOptions) -> PinnedRead:
-    """Resolve the epoch that a read will see from now on.
+    """Resolve the epoch that all tasks of a read will see.
 
-    Raises NotFoundError for a path that is no table, an epoch or tag that does not exist, or a
+    Raises NotFoundError for a path that is not a table, an epoch or tag that does not exist, or a
     time before the first epoch.
     """
     location = locate_existing(options.path)
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
-    # Without a head, an epoch before the damage can still be read.
+    # An epoch before damage in the log can still be read, though the head cannot.
     head = log.try_read_head()
     epoch = options.epoch
     if options.tag is not None:
@@ -74,7 +74,7 @@ def pin_read(options: ReadOptions) -> PinnedRead:
 
 
 def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
-    """Plan a read of these columns as one share a task; reads the log, no data."""
+    """Plan a read of these columns, with one share for each task; reads only the log."""
     store = open_store(read.url)
     log = Log(store)
     snapshot = log.read_at(epoch=read.epoch)
@@ -86,9 +86,9 @@ def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
 
 
 def task_bytes(plan: ScanPlan) -> int:
-    """The stored bytes, over all columns, that one task should be given.
+    """Return the stored bytes, over all columns, that one task should get.
 
-    Columns that are not read cost nothing, so a task of few columns is given more rows.
+    Columns that are not read cost nothing, so a task that reads few columns gets more rows.
     """
     read = max(len(plan.projection), 1) / len(plan.table_schema.fields)
     wanted = plan.byte_count * read / SMALL_TABLE_TASKS
@@ -96,10 +96,10 @@ def task_bytes(plan: ScanPlan) -> int:
 
 
 def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...]:
-    """The table's names of the columns that Spark asks for.
+    """Return the table's names of the columns that Spark asks for.
 
-    Raises NotFoundError for a column that does not exist, InvalidInputError for one of another
-    type, for one called NOT NULL that is nullable, and for a type that Spark cannot carry.
+    Raises NotFoundError for a column that does not exist. Raises InvalidInputError for a column of
+    another type, for a nullable column declared NOT NULL, and for a type that Spark cannot carry.
     """
     names: list[str] = []
     for asked in requested.fields:
@@ -112,7 +112,7 @@ def check_projection(requested: TableSchema, read: PinnedRead) -> tuple[str, ...
             )
         if not _wide_enough(asked, column):
             raise InvalidInputError(
-                f"{where} may hold NULL; do not call it or its fields NOT NULL in .schema(...)."
+                f"{where} may hold NULL; do not declare it or its fields NOT NULL in .schema(...)."
             )
         names.append(column.name)
     refuse_uncarried(read.table_schema.select(names), ADVICE)
@@ -126,7 +126,7 @@ def _wide_enough(asked: SchemaField, column: SchemaField) -> bool:
 
 
 class ColonnadeReader(DataSourceReader):
-    """Reads some columns of one epoch. Travels to every task, so it holds no plan."""
+    """Reads some columns of one epoch. Spark sends it to every task, so it holds no plan."""
 
     def __init__(self, read: PinnedRead, schema: spark.StructType) -> None:
         requested = from_spark(schema)
@@ -135,13 +135,13 @@ class ColonnadeReader(DataSourceReader):
         self._output = arrow_schema(requested)
 
     def partitions(self) -> list[InputPartition]:
-        """One partition a task: the share of the plan as JSON."""
+        """Return one partition for each task, which holds its share of the plan as JSON."""
         with one_sentence():
             shares = plan_shares(self._read, self._columns)
             return [InputPartition(share.model_dump_json().encode()) for share in shares]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one share, in exactly the schema that Spark was promised."""
+        """Yield the rows of one share, in exactly the schema that Spark expects."""
         with one_sentence():
             plan = ScanPlan.model_validate_json(partition.value)
             for batch in read_plan(open_store(self._read.url), plan):

@@ -1,4 +1,4 @@
-"""Changing rows, as methods of a table: SQL that Spark runs, and again after a conflict."""
+"""The methods of a table that change rows; Spark runs them as SQL, again after a conflict."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _Table = TypeVar("_Table", bound="RowMethods")
 
 
 class RowMethods:
-    """The methods of a table that change its rows, by the names of Delta's."""
+    """The methods of a table that change its rows, with the names of Delta's methods."""
 
     _spark: SparkSession
     _table: StatementTarget
     _alias: str | None = None
 
     def alias(self: _Table, aliasName: str) -> _Table:
-        """The same table by a name for conditions, as in `t.id = s.id`."""
+        """Return the same table under an alias for conditions, as in `t.id = s.id`."""
         named = copy(self)
         named._alias = aliasName
         return named
 
     def delete(self, condition: Expression | None = None) -> RowCounts:
-        """Delete the rows for which a condition is true; all without one.
+        """Delete the rows for which the condition is true; without one, delete all rows.
 
-        Reads the columns of the condition alone. Runs again where another statement moved one of
-        the rows. Raises InvalidInputError for what is no condition, or without the jar,
-        ConflictError after ten tries, and what Spark raises.
+        Reads only the columns of the condition. Runs again, at most ten times, if a concurrent
+        writer changed one of the rows. Raises InvalidInputError for a condition of a wrong type or
+        in a session without the jar, ConflictError after the last try, and Spark's errors.
         """
         writer = SqlWriter(self._spark)
         text = f"DELETE FROM {self._named()}{_where(writer, condition)}"
@@ -55,18 +55,18 @@ class RowMethods:
         condition: Expression | None = None,
         set: Mapping[str, Expression] | None = None,
     ) -> RowCounts:
-        """Set columns of the rows for which a condition is true; of all without one.
+        """Set columns of the rows for which the condition is true; without one, of all rows.
 
-        `set` gives SQL text or Columns by column; all of them see the row as it was. Where most
-        rows of a RowSet change, only the columns that are set are written. Runs again and raises as
-        `delete`.
+        `set` maps names of columns to SQL text or Columns, which see the values before the update.
+        If most rows of a RowSet change, only the set columns are written. Runs again after
+        conflicts and raises errors as `delete` does.
         """
         writer = SqlWriter(self._spark)
         values = write_values(writer, set)
         where = None if condition is None else writer.write(condition, "A condition")
         alias = None if self._alias is None else quoted(self._alias)
         update = Update(table_name(self._table.path), alias, values, where, writer.arguments)
-        require_jar(self._spark, f"Rows of table {self._table.path} are changed")
+        require_jar(self._spark, f"Changing rows of table {self._table.path}")
         alone = self._spark.conf.get(TRANSACTION, None) is None
         if alone and isinstance(self._table, ArrowTable):
             done = update_columns(self._spark, self._table, update)
@@ -75,7 +75,7 @@ class RowMethods:
         return run_statement(self._spark, self._table, update.text, writer.arguments)
 
     def merge(self, source: DataFrame, condition: Expression) -> MergeBuilder:
-        """Begin to describe how rows of `source` change this table, matched by a condition.
+        """Begin to describe a MERGE of the rows of `source`, matched by a condition.
 
         Name both sides, as in `t.alias("t").merge(rows.alias("s"), "t.id = s.id")`.
         """

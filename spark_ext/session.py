@@ -1,8 +1,8 @@
-"""The one call that gives a Spark session Colonnade's jar, catalog and planner.
+"""Give a Spark session Colonnade's jar, catalog and planner in one call.
 
 spark = colonnade.configure(SparkSession.builder.master("local[*]")).getOrCreate()
-spark = colonnade.enable(spark)  # a session that runs already, classic or Spark Connect
-spark = colonnade.session()      # the running one, or else a new one
+spark = colonnade.enable(spark)  # for a session that already runs, classic or Spark Connect
+spark = colonnade.session()      # the running session, or else a new one
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ BUILD = PACKAGE / "java" / "build.py"
 
 
 class PlannerError(ColonnadeError):
-    """The planner could not be started beside the driver."""
+    """The planner process could not be started beside the driver."""
 
     kind = "PLANNER"
 
 
 def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
-    """Have the session that `builder` makes start with Colonnade; returns `builder`.
+    """Add Colonnade to the session that `builder` will create; return `builder`.
 
-    Jars and settings that it has already stay. `getOrCreate()` ignores jars where Spark runs
-    already: use `enable` there. Raises `InvalidInputError` for the address of a Spark Connect
-    server, whose settings are its own; `enable` its session, too.
+    Existing jars and settings of the builder stay. If Spark already runs, `getOrCreate()` ignores
+    jars; use `enable` then. Raises `InvalidInputError` for the address of a Spark Connect server,
+    which has its own settings; use `enable` for its session, too.
     """
     options: dict[str, str] = builder._options
     if _is_remote(options.get("spark.remote")):
         raise InvalidInputError(
-            "configure() cannot add a jar to a Spark Connect server that runs already: make the "
-            "session and call colonnade.enable(spark)."
+            "configure() cannot add a jar to a running Spark Connect server: create the session "
+            "and call colonnade.enable(spark)."
         )
     jars = [jar for jar in options.get("spark.jars", "").split(",") if jar]
     builder.config("spark.jars", ",".join([*jars, str(jar_path())]))
@@ -67,7 +67,7 @@ def configure(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 
 def session() -> SparkSession:
-    """The running session, or else a new one, with Colonnade in it; fails as `enable` does."""
+    """Return the running session, or start one, with Colonnade; raises the errors of `enable`."""
     running = SparkSession.getActiveSession()
     if running is None:
         builder = SparkSession.builder
@@ -76,24 +76,25 @@ def session() -> SparkSession:
 
 
 def enable(spark: SparkSession) -> SparkSession:
-    """Give the running session `spark` the jar, the catalog and the python; returns `spark`.
+    """Add the jar, the catalog and the planner's Python to a running session; return `spark`.
 
-    May be called again; a session made by `spark.newSession()` needs its own call. Starts the
-    planner, so that what is wrong is said here: `PlannerError` says which Python could not start
-    it and why; `InvalidInputError` names both versions where Spark already has another jar, and
-    Spark's where that is too old. The server of a remote Spark Connect session plans with its own
-    Python.
+    The call may be repeated. A session from `spark.newSession()` needs its own call. The call
+    starts the planner, so that problems show here and not in a later query. The server of a remote
+    Spark Connect session runs the planner with its own Python.
+
+    Raises `PlannerError` that says which Python could not start the planner and why. Raises
+    `InvalidInputError` if Spark already has a jar of another version, or if Spark is too old.
     """
     if not is_supported(spark.version):
         raise InvalidInputError(
             f"Colonnade needs {needed()}, but this session runs Spark {spark.version}: install"
-            " colonnade[spark], or name a newer server."
+            " colonnade[spark], or connect to a newer server."
         )
     before = doctor(spark)
     if before.jar_version not in (None, VERSION):
         raise InvalidInputError(
             f"This Spark session already has the jar of Colonnade {before.jar_version}, but the "
-            f"Python package is version {VERSION}: install one version and start Spark anew."
+            f"Python package is version {VERSION}: install one version and restart Spark."
         )
     local = not is_connect(spark) or "SPARK_LOCAL_REMOTE" in os.environ
     if before.jar_version is None:
@@ -104,12 +105,12 @@ def enable(spark: SparkSession) -> SparkSession:
     after = doctor(spark)
     if after.problem is not None:
         raise PlannerError(after.problem)
-    spark.catalog.currentDatabase()  # has Spark load the catalog, which some statements skip
+    spark.catalog.currentDatabase()  # makes Spark load the catalog, which some statements skip
     return spark
 
 
 def _is_remote(address: str | None) -> bool:
-    """Whether a builder with this `spark.remote` would call a server that runs already."""
+    """Whether a builder with this `spark.remote` would connect to a running server."""
     return (address or os.environ.get("SPARK_REMOTE", "")).startswith("sc://")
 
 
@@ -119,12 +120,12 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 def _add_jar(spark: SparkSession, jar: Path) -> None:
-    """Make the classes of `jar` known to the driver, in all of its threads, and to executors."""
+    """Add the classes of `jar` to all threads of the driver and to the executors."""
     if is_connect(spark):
         spark.addArtifacts(str(jar))
         return
-    # ADD JAR would serve the calling thread alone, and classic addArtifacts ignores jars without
-    # a word. So the jar goes where `spark.jars` would have put it: into the loader that all
+    # ADD JAR affects only the calling thread, and the classic addArtifacts silently ignores jars.
+    # The jar is therefore added where `spark.jars` would add it: to the class loader that all
     # threads of the driver inherit.
     jvm = spark.sparkContext._jvm
     assert jvm is not None
@@ -136,7 +137,7 @@ def _add_jar(spark: SparkSession, jar: Path) -> None:
 
 
 def _settings(local: bool) -> dict[str, str]:
-    """What a session needs beside the jar; `local`: its driver runs on this machine."""
+    """Return the settings that a session needs; `local` if its driver runs on this machine."""
     settings = {CATALOG: CATALOG_CLASS, SESSION_CATALOG: SESSION_CATALOG_CLASS}
     if local:
         settings |= {PYTHON: sys.executable, PYTHON_PATH: str(PACKAGE.parent)}
@@ -144,10 +145,10 @@ def _settings(local: bool) -> dict[str, str]:
 
 
 def jar_path() -> Path:
-    """The jar that belongs to this package.
+    """Return the path of the jar that belongs to this package.
 
-    Raises `NotFoundError` where it was not built, `InvalidInputError` where it is of another
-    version, or, in a checkout of the sources, of other sources.
+    Raises `NotFoundError` if the jar was not built. Raises `InvalidInputError` if it has another
+    version or, in a checkout of the sources, was built from other sources.
     """
     build = f"build it with: {sys.executable} {BUILD}"
     if not JAR.exists():
@@ -171,5 +172,5 @@ def _version_of(jar: Path) -> str:
 
 
 def _build_script() -> ModuleType:
-    """`java/build.py`, which is in a checkout of the sources only."""
+    """Import `java/build.py`, which only a checkout of the sources has."""
     return importlib.import_module("colonnade.spark_ext.java.build")

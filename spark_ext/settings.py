@@ -1,4 +1,4 @@
-"""The names of the Spark settings that are Colonnade's, and what they hold; imports nothing."""
+"""The names and values of Colonnade's Spark settings; this module imports nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ SESSION_CATALOG_CLASS = "colonnade.catalog.ColonnadeSessionCatalog"
 EXTENSIONS = "spark.sql.extensions"
 EXTENSION_CLASS = "colonnade.catalog.SessionExtension"
 TRANSACTION = "spark.colonnade.transaction"
-"""Names the transaction that a session is in; set and unset by the jar."""
+"""The id of the session's open transaction; the jar sets and unsets it."""
 PYTHON = "spark.colonnade.python"
 PYTHON_PATH = "spark.colonnade.pythonPath"

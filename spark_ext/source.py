@@ -1,16 +1,15 @@
 """The data source `colonnade` for Spark's Python API: `spark.read` and `df.write`.
 
-A read is fixed to one epoch in `__init__`, which Spark calls once for each DataFrame, while it
-calls `reader()` for each part of a query that uses the DataFrame. So all parts of a query, and all
-later queries of the DataFrame, read the same epoch; `load()` again to see newer rows. Spark makes
-the source at `load()`, or at the first action if it was told the columns by `.schema(...)`.
+`__init__` fixes a read to one epoch. Spark calls it once for each DataFrame, but calls `reader()`
+for each part of a query that uses the DataFrame. All queries of a DataFrame therefore read the same
+epoch; `load()` again to see newer rows. Spark creates the source at `load()`, or at the first
+action if `.schema(...)` declared the columns.
 
-On Spark Connect a DataFrame is but a description, which the server resolves anew for each action.
-There the option `epoch` keeps a DataFrame at its epoch; `Table.toDF()` gives it, everywhere.
+On Spark Connect a DataFrame is only a description, which the server resolves again for each action.
+There the option `epoch` keeps a DataFrame at its epoch; `Table.toDF()` always sets it.
 
-There is no `pushFilters`: Spark would hand the filter of one use of a DataFrame to its other uses
-as well. The option `where` is this source's way to skip data, `.schema(...)` the way to read few
-columns.
+The source has no `pushFilters`, because Spark would apply the filter of one use of a DataFrame to
+its other uses as well. Users skip data with the option `where`, and columns with `.schema(...)`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class ColonnadeDataSource(DataSource):
         try:
             self._outcome = pin_read(parse_read_options(options))
         except ColonnadeError as error:
-            # Spark does not say yet whether this is a read; for a write it is no error.
+            # Spark does not say yet whether this is a read; a write may create the table.
             self._outcome = error
 
     @classmethod
@@ -47,29 +46,29 @@ class ColonnadeDataSource(DataSource):
         return "colonnade"
 
     def schema(self) -> spark.StructType:
-        """All columns of the table at the epoch that is read."""
+        """Return all columns of the table at the epoch that is read."""
         with one_sentence():
             read = self._pinned()
             refuse_uncarried(read.table_schema, ADVICE)
             return to_spark(read.table_schema)
 
     def reader(self, schema: spark.StructType) -> ColonnadeReader:
-        """A reader of the columns in `schema`, checked against the table."""
+        """Return a reader of the columns in `schema`, which are checked against the table."""
         with one_sentence():
             return ColonnadeReader(self._pinned(), schema)
 
     def writer(self, schema: spark.StructType, overwrite: bool) -> ColonnadeWriter:
-        """A writer of rows with these columns, checked against the table before any is written."""
+        """Return a writer of rows with the columns `schema`, which are checked before any write."""
         with one_sentence():
             options = parse_write_options(self.options)
             return ColonnadeWriter(plan_python_write(options, schema, overwrite))
 
     def streamReader(self, schema: spark.StructType) -> RefusedStreamReader:
-        """A reader that refuses: only Spark knows by now that this is a stream."""
+        """Return a reader that refuses; an error raised here would not reach the user."""
         return RefusedStreamReader()
 
     def streamWriter(self, schema: spark.StructType, overwrite: bool) -> DataSourceStreamWriter:
-        """Refuse. Raises what Spark shows as one sentence."""
+        """Refuse to write a stream. Raises an error that Spark shows as one sentence."""
         with one_sentence():
             refuse_stream_writer()
 

@@ -1,4 +1,4 @@
-"""Statements that change rows, carried out by Spark as SQL, and again after a conflict."""
+"""Run statements that change rows as Spark SQL, and run them again after a conflict."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ from colonnade.tableformat.statements.statement import RowCounts
 
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
 _TAG = "colonnade-transaction-"
-"""Spark's source commits under the id behind this, where a tag of the statement begins with it."""
+"""The prefix of a job tag; the Java source commits the statement under the id that follows it."""
 
 Expression = str | Column
 """SQL text, or a Column."""
 
 
 class StatementTarget(Protocol):
-    """The table that a statement changes, where it finds what it did."""
+    """The table that a statement changes; it also finds the counts of the committed statement."""
 
     @property
     def path(self) -> str:
-        """Where it is."""
+        """The path of the table."""
 
     def refresh(self) -> Snapshot:
-        """The newest state of its database."""
+        """Return the newest state of the table's database."""
 
     def find_counts(self, transaction: str, after: int) -> RowCounts:
-        """What the statement that was committed as `transaction` did."""
+        """Return the counts of the statement committed as `transaction` after epoch `after`."""
 
 
 def table_name(path: str) -> str:
-    """How SQL names a table by its path."""
+    """Return the name of a table in SQL, made from its path."""
     return f"colonnade.{quoted(path)}"
 
 
 def run_statement(
     spark: SparkSession, table: StatementTarget, text: str, arguments: Mapping[str, Column]
 ) -> RowCounts:
-    """Run a statement that changes rows of a table, and tell what it did.
+    """Run a statement that changes rows of a table, and return what it changed.
 
-    Where another one took the same rows meanwhile it is run again, ten times at most with growing
-    pauses; in a transaction of the session it runs once. Raises ConflictError then,
-    InvalidInputError in a session without the jar, and what Spark raises.
+    If a concurrent writer changed the same rows, the statement runs again, at most ten times with
+    growing pauses; within a transaction of the session it runs once. Raises ConflictError after the
+    last try, InvalidInputError in a session without the jar, and Spark's errors.
     """
-    require_jar(spark, f"Rows of table {table.path} are changed")
+    require_jar(spark, f"Changing rows of table {table.path}")
 
     def run() -> None:
         spark.sql(text, args=dict(arguments) or None)
@@ -76,14 +76,14 @@ def run_statement(
 
 
 def run_within(spark: SparkSession, run: Callable[[], None]) -> RowCounts:
-    """Carry out a statement as part of the session's transaction, and tell what it did there."""
+    """Run a statement as part of the session's transaction, and return what it changed."""
     statement = _run_tagged(spark, run)
     counts = call(spark, "statement_counts", statement=statement)
     return RowCounts(**counts.asDict())
 
 
 def call(spark: SparkSession, procedure: str, **arguments: str | int | None) -> Row:
-    """The first row of what a procedure of Colonnade's returns."""
+    """Call one of Colonnade's procedures and return the first row of its result."""
     given = {name: value for name, value in arguments.items() if value is not None}
     names = ", ".join(f"{name} => :{name}" for name in given)
     found: Row = spark.sql(f"CALL colonnade.system.{procedure}({names})", args=given).collect()[0]
@@ -91,37 +91,37 @@ def call(spark: SparkSession, procedure: str, **arguments: str | int | None) -> 
 
 
 def refresh_cached(spark: SparkSession) -> None:
-    """Let Spark read anew what it has cached of tables, after a write that it did not do itself."""
+    """Have Spark drop its cached data of tables, after a write that bypassed Spark."""
     if spark.conf.get(CATALOG, None) is not None:
         call(spark, "refresh")
 
 
 def refuse_within(spark: SparkSession, what: str) -> None:
-    """Refuse in a transaction what would be an epoch of its own. Raises InvalidInputError."""
+    """Raise InvalidInputError in a transaction for an operation that needs its own epoch."""
     if spark.conf.get(TRANSACTION, None) is not None:
         raise InvalidInputError(
-            f"{what} is no part of the session's transaction; do it before or after, or by SQL or"
-            " a method of the transaction."
+            f"{what} cannot be part of the session's transaction; do it before or after, or use SQL"
+            " or a method of the transaction."
         )
 
 
 def require_jar(spark: SparkSession, what: str) -> None:
-    """Raises InvalidInputError in a session without the jar."""
+    """Raise InvalidInputError in a session without the jar; `what` names what needs the jar."""
     if spark.conf.get(CATALOG, None) is None:
         raise InvalidInputError(
-            f"{what} by Spark's source with the jar, which this session lacks; call"
+            f"{what} needs Colonnade's jar, which this session does not have; call"
             " colonnade.enable(spark)."
         )
 
 
 def conflict_of(error: PySparkException) -> ConflictError | None:
-    """The conflict that Spark's error tells of, if it does."""
+    """Return the ConflictError that an error of Spark contains as text, or None."""
     found = _CONFLICT.search(str(error))
     return None if found is None else ConflictError(found[1])
 
 
 def _run_tagged(spark: SparkSession, run: Callable[[], None]) -> str:
-    """Run a statement under a transaction id, which is returned."""
+    """Run a statement under a new transaction id, and return the id."""
     transaction = new_transaction_id()
     tag = _TAG + transaction
     spark.addTag(tag)
@@ -133,20 +133,23 @@ def _run_tagged(spark: SparkSession, run: Callable[[], None]) -> str:
 
 
 def assignments(writer: SqlWriter, values: Mapping[str, Expression] | None) -> str:
-    """Columns and their values as in `SET a = 1, b = 2`. Raises InvalidInputError for none."""
+    """Write columns and values as in `SET a = 1, b = 2`. Raises InvalidInputError if empty."""
     pairs = write_values(writer, values)
     return ", ".join(f"{column} = {value}" for column, value in pairs.items())
 
 
 def write_values(writer: SqlWriter, values: Mapping[str, Expression] | None) -> dict[str, str]:
-    """The values given for columns, as SQL. Raises InvalidInputError for none, or other types."""
+    """Write the values of columns as SQL.
+
+    Raises InvalidInputError if there are none, and for a column or value of a wrong type.
+    """
     if not isinstance(values, Mapping) or not values:
         raise InvalidInputError(
             f"Give the values by column, as in {{'a': 'a + 1'}}, not {values!r}."
         )
     for column in values:
         if not isinstance(column, str):
-            raise InvalidInputError(f"A column to set is named by text, not {column!r}.")
+            raise InvalidInputError(f"The name of a column to set must be text, not {column!r}.")
     return {
         column: writer.write(value, f"The value of column {column!r}")
         for column, value in values.items()

@@ -1,4 +1,4 @@
-"""Streams, which the source in pure Python refuses in one sentence."""
+"""Refuse streams, which the source in pure Python does not support, in one sentence."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from colonnade.spark_ext.errors import one_sentence
 
 
 class RefusedStreamReader(DataSourceStreamReader):
-    """Refuses at its first call: an error before that Spark would hide behind one of its own."""
+    """Refuses at its first call: Spark would replace any earlier error by one of its own."""
 
     def initialOffset(self) -> NoReturn:
         """Refuse. Raises InvalidInputError."""
         with one_sentence():
             raise InvalidInputError(
-                "Colonnade tables are not read as streams: read the table by spark.read, and newer"
-                " rows by an epoch or a condition."
+                "Colonnade tables are not read as streams: read the table with spark.read, and"
+                " select newer rows by an epoch or a condition."
             )
 
     def latestOffset(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse, as `initialOffset` does; the first call of pyspark 4.1."""
+        """Refuse, as `initialOffset` does; pyspark 4.1 calls this method first."""
         self.initialOffset()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> NoReturn:

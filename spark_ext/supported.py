@@ -1,4 +1,4 @@
-"""Which Spark the Spark half runs with; imports nothing of Spark's."""
+"""The versions of Spark that the Spark half supports; this module does not import Spark."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ OLDEST = (4, 1)
 
 
 def is_supported(version: str) -> bool:
-    """Whether a version of pyspark or of Spark, such as `4.1.4` or `3.5.2-amzn-1`, is one of them.
+    """Whether a version of pyspark or Spark, such as `4.1.4` or `3.5.2-amzn-1`, is supported.
 
-    Versions newer than those that the package was tested with are: they usually work.
+    Versions newer than the tested ones are supported too, since they usually work.
     """
     found = re.match(r"(\d+)\.(\d+)", version)
     return found is not None and (int(found[1]), int(found[2])) >= OLDEST
 
 
 def needed() -> str:
-    """What to install, as part of a sentence."""
+    """Return what to install, as part of a sentence."""
     return f"Spark {'.'.join(map(str, OLDEST))} or newer"

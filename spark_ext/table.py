@@ -1,7 +1,7 @@
-"""`colonnade.Table`: a table for users of a Spark session, by the names they know from Delta.
+"""`colonnade.Table`: a table in a Spark session, with the method names of Delta.
 
-The log is read where this code runs, and data frames are made through the session alone, so that
-classic Spark and Spark Connect are served alike; the path must mean the same to both sides.
+This process reads the log, and the session alone makes DataFrames. Classic Spark and Spark Connect
+therefore work alike, as long as the path means the same to this process and to the server.
 """
 
 from __future__ import annotations
@@ -44,27 +44,28 @@ class Table(RowMethods):
 
     @classmethod
     def forPath(cls, sparkSession: SparkSession, path: str) -> Table:
-        """Open the table at `path`, or `<database>/<table>`.
+        """Open the table at `path`: a lone table, or `<database>/<table>`.
 
-        Raises NotFoundError when there is none.
+        Raises NotFoundError if it does not exist.
         """
         return cls(sparkSession, ArrowTable.open(path))
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, name: str) -> Table:
-        """Open a table by the name that the session knows it by, such as `colonnade.db.t`.
+        """Open a table by its name in the session, such as `colonnade.db.t`.
 
-        Raises InvalidInputError for a table of another format; Spark's error for no table.
+        Raises InvalidInputError for a table of another format, and Spark's error if the table does
+        not exist.
         """
         rows = sparkSession.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()
         details = {row["col_name"]: row["data_type"] for row in rows}
         if details.get("Provider") != "colonnade":
-            raise InvalidInputError(f"{name} is no Colonnade table.")
+            raise InvalidInputError(f"{name} is not a Colonnade table.")
         return cls(sparkSession, ArrowTable.open(details["Location"]))
 
     @staticmethod
     def isColonnadeTable(sparkSession: SparkSession, path: str) -> bool:
-        """Whether there is a table at `path`; errors other than that there is none are raised."""
+        """Whether a table exists at `path`. Raises any error other than NotFoundError."""
         try:
             ArrowTable.open(path)
         except NotFoundError:
@@ -78,18 +79,18 @@ class Table(RowMethods):
 
     @staticmethod
     def createIfNotExists(sparkSession: SparkSession) -> TableBuilder:
-        """Begin to describe a table that may be there already; then it is opened as it is."""
+        """Begin to describe a table; if it exists already, `execute()` opens it unchanged."""
         return TableBuilder(sparkSession, open_existing=True)
 
     @property
     def path(self) -> str:
-        """Where the table is."""
+        """The path of the table."""
         return self._table.path
 
     def toDF(self) -> DataFrame:
-        """The rows of the newest epoch. The DataFrame stays at that epoch, on Spark Connect too.
+        """Return the rows of the newest epoch; the DataFrame stays at it, on Spark Connect too.
 
-        In a transaction of the session they are those that it sees now.
+        Within a transaction of the session, return the rows that the transaction sees now.
         """
         if self._spark.conf.get(TRANSACTION, None) is not None:
             return self._spark.table(table_name(self.path))
@@ -98,7 +99,7 @@ class Table(RowMethods):
         return reader.option("epoch", snapshot.epoch).load(self._table.path)
 
     def optimize(self) -> OptimizeBuilder:
-        """Begin to describe a compaction, which runs on the session's executors."""
+        """Begin to describe a compaction that runs on the session's executors."""
         return OptimizeBuilder.begin(self._spark, self._table)
 
     def vacuum(
@@ -108,47 +109,48 @@ class Table(RowMethods):
         retainEpochs: int | None = None,
         dryRun: bool = False,
     ) -> DataFrame:
-        """Remove what no kept epoch of the table's database needs; one row says what that was.
+        """Remove the files that no kept epoch of the database needs; return one row about them.
 
-        Epochs are kept for the hours, and in the number, that the tables' properties
-        `retention.hours` (168) and `retention.epochs` (1) ask for, the most of all; arguments
-        replace those of this table. Safe at any retention beside writers and readers of kept
-        epochs. With `dryRun` it only says what would go. Raises as `ArrowDatabase.vacuum`.
+        The properties `retention.hours` (168) and `retention.epochs` (1) say how long, and how
+        many, epochs are kept; the largest values of all tables of the database hold. Arguments
+        replace the values of this table. Any retention is safe beside writers, and beside readers
+        of kept epochs. With `dryRun` nothing is removed. Raises the errors of
+        `ArrowDatabase.vacuum`.
         """
         result = self._table.vacuum(retentionHours, retain_epochs=retainEpochs, dry_run=dryRun)
         return self._spark.createDataFrame([vacuum_row(result)], VACUUM_SCHEMA)
 
     def verify(self, depth: int = 3) -> VerifyReport:
-        """Look for damage in the table, on the session's executors, and in its log.
+        """Look for damage in the log, and in the table on the session's executors.
 
-        Changes nothing. Depths and errors are those of `ArrowDatabase.verify`. Damage is no error:
-        the report tells it by file, column, block and rows.
+        Changes nothing. Depths and errors are those of `ArrowDatabase.verify`. Damage raises no
+        error; the report lists it by file, column, block and rows.
         """
         return self._table.verify(depth, elsewhere=verify_on_executors(self._spark))
 
     def history(self, limit: int | None = None) -> DataFrame:
-        """The epochs that changed the table, newest first."""
+        """Return the epochs that changed the table, newest first, at most `limit`."""
         rows = [history_row(entry) for entry in self._table.history(limit)]
         return self._spark.createDataFrame(rows, HISTORY_SCHEMA)
 
     def detail(self) -> DataFrame:
-        """One row about the table as it is now."""
+        """Return one row that describes the newest state of the table."""
         snapshot, state = self._newest()
         row = detail_row(self._table, snapshot, state)
         return self._spark.createDataFrame([row], DETAIL_SCHEMA)
 
     def restoreToVersion(self, version: int | str) -> int:
-        """Make the table again what it was at an epoch, or at a tag; returns the new epoch.
+        """Restore the table to an epoch or tag; return the new epoch.
 
-        Raises NotFoundError for what was never or is gone, ConflictError when another writer
-        changed the table meanwhile.
+        Raises NotFoundError if the epoch or tag does not exist or has been removed, ConflictError
+        if a concurrent writer changed the table.
         """
         refuse_within(self._spark, f"Restoring {self.path}")
         epoch, tag = epoch_or_tag(version)
         return self._restored(self._table.restore(epoch=epoch, tag=tag))
 
     def restoreToTimestamp(self, timestamp: datetime | str) -> int:
-        """The same for the last epoch not after a time; one without a zone is UTC."""
+        """Restore as `restoreToVersion`, to the last epoch up to a time; without a zone in UTC."""
         refuse_within(self._spark, f"Restoring {self.path}")
         return self._restored(self._table.restore(timestamp=timestamp))
 
@@ -157,9 +159,9 @@ class Table(RowMethods):
         return epoch
 
     def _newest(self) -> tuple[Snapshot, TableState]:
-        """The database and the table as they are now.
+        """Return the newest states of the database and of the table.
 
-        Raises NotFoundError for a table that was dropped: another one may have its path.
+        Raises NotFoundError if the table was dropped, even if a new table has its path.
         """
         return self._table.refresh(), self._table.state
 
@@ -186,12 +188,12 @@ class TableBuilder:
         self._comment: str | None = None
 
     def location(self, location: str) -> TableBuilder:
-        """Where the table shall be: a path of its own, or `<database>/<name>`."""
+        """Set the path of the table: a new path, or `<database>/<name>`."""
         self._path = location
         return self
 
     def comment(self, comment: str) -> TableBuilder:
-        """Say what the table is for."""
+        """Set the comment of the table."""
         self._comment = comment
         return self
 
@@ -209,33 +211,33 @@ class TableBuilder:
         return self
 
     def addColumns(self, cols: spark.StructType | list[spark.StructField]) -> TableBuilder:
-        """Add columns as a Spark schema describes them, comments and NOT NULL included."""
+        """Add the columns of a Spark schema, with their comments and NOT NULL."""
         self._fields += list(cols)
         return self
 
     def clusterBy(self, *colNames: str) -> TableBuilder:
-        """Set the sort key: each task's rows are stored in this order, `"a desc"` downwards."""
+        """Set the sort key: the rows of each task are stored in this order; `"a desc"` descends."""
         self._sort_key = colNames
         return self
 
     def partitionedBy(self, *cols: str) -> TableBuilder:
-        """Keep rows apart by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
+        """Partition rows by columns, or by transforms such as `days(ts)` or `bucket(16, id)`."""
         self._partition_by = cols
         return self
 
     def property(self, key: str, value: str) -> TableBuilder:
-        """Set a property."""
+        """Set a property of the table."""
         self._properties[key] = value
         return self
 
     def execute(self) -> Table:
         """Create the table in one epoch and open it.
 
-        Raises AlreadyExistsError when there is one (unless `createIfNotExists` began this),
-        InvalidInputError naming the column for a schema that cannot be stored.
+        Raises AlreadyExistsError if it exists, unless `createIfNotExists` began the description.
+        Raises InvalidInputError that names the column for a schema that cannot be stored.
         """
         if self._path is None:
-            raise InvalidInputError("The new table has no place yet; call location(path) first.")
+            raise InvalidInputError("The new table has no path yet; call location(path) first.")
         refuse_within(self._spark, f"Creating {self._path}")
         schema: TableSchema = from_spark(spark.StructType(self._fields))
         try:

@@ -1,12 +1,13 @@
-"""`with database.transaction() as tx:` in Spark: many statements, many tables, one epoch.
+"""Transactions in Spark: many statements on many tables become one epoch.
 
     with colonnade.Database.forPath(spark, "shop").transaction() as tx:
         tx.table("stock").update("item = 7", {"left": "left - 1"})
         tx.table("orders").append(new_orders)
 
-The transaction is one of the session: until its end, SQL and DataFrames of the same session see
-and add to it, too. Nothing is visible to others before. Do not cache a table within it: sessions of
-one Spark share what is cached. What was cached of a table that it writes is forgotten.
+The transaction belongs to the session: until its end, SQL and DataFrames of the session see its
+changes and take part in it. Other sessions see nothing of it before the commit. Do not cache a
+table within a transaction, because all sessions of one Spark share the cache. A write drops the
+cached data of its table.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from colonnade.tableformat.write.settings import CommitSettings
 
 
 class Transaction:
-    """Made by `Database.transaction`, and over when its `with` block ends.
+    """A transaction that `Database.transaction` begins and the end of its `with` block commits.
 
-    An exception in the block, or a conflict at its end, leaves every table as it was. One session
-    has one transaction at a time; its threads share it. Used after its end it raises
-    InvalidInputError.
+    An exception in the block, or a conflict at its end, leaves every table unchanged. A session
+    has one transaction at a time, which its threads share. Every method raises InvalidInputError
+    after the end of the transaction.
     """
 
     def __init__(self, spark: SparkSession, path: str, commit: CommitSettings) -> None:
-        require_jar(spark, f"Transactions on database {path} are carried out")
+        require_jar(spark, f"A transaction on database {path}")
         self._spark = spark
         self._path = path
         self._end: str | None = None
@@ -52,13 +53,13 @@ class Transaction:
         )[0]
 
     def tables(self) -> list[str]:
-        """The names of the tables as it sees them, sorted."""
+        """Return the names of the tables that the transaction sees, sorted."""
         self.check_open()
         rows = self._spark.sql(f"SHOW TABLES IN {table_name(self._path)}").collect()
         return sorted(row["tableName"] for row in rows)
 
     def table(self, name: str) -> TransactionTable:
-        """A table by its name. Raises NotFoundError that lists what there is."""
+        """Return a table by its name. Raises NotFoundError that lists the tables."""
         known = self.tables()
         if name not in known:
             raise NotFoundError(
@@ -76,9 +77,9 @@ class Transaction:
         properties: Mapping[str, str] | None = None,
         comment: str | None = None,
     ) -> TransactionTable:
-        """Create a table with the columns of `schema`, a StructType or as in "id bigint, day date".
+        """Create a table with the columns of `schema`: a StructType, or as in "id bigint".
 
-        Raises Spark's error where the name is taken.
+        Raises Spark's error if a table of this name exists.
         """
         self.check_open()
         table = TransactionTable(self._spark, self, f"{self._path}/{name}")
@@ -96,15 +97,16 @@ class Transaction:
         return table
 
     def drop(self, name: str) -> None:
-        """Drop a table. Raises Spark's error where there is none."""
+        """Drop a table. Raises Spark's error if it does not exist."""
         self.check_open()
         self._spark.sql(f"DROP TABLE {table_name(f'{self._path}/{name}')}")
 
     def commit(self) -> int:
-        """End it, and make what it did one epoch; returns that, or its base where it did nothing.
+        """End the transaction and commit its changes as one epoch; return the epoch.
 
-        The `with` block does this at its end. Raises ConflictError naming table, rows and epoch
-        where another writer got at what it changed, replaced or inserted, and what Spark raises.
+        Returns the base epoch if there are no changes. The `with` block calls this at its end.
+        Raises ConflictError that names table, rows and epoch if a concurrent writer committed a
+        conflicting change, and Spark's errors.
         """
         self.check_open()
         self._end = "failed at its commit"
@@ -119,13 +121,13 @@ class Transaction:
         return epoch
 
     def rollback(self) -> None:
-        """End it and change nothing. Files that it wrote belong to vacuum."""
+        """End the transaction and discard its changes. Vacuum removes the files that it wrote."""
         self.check_open()
         self._end = "was rolled back"
         self._spark.sql("CALL colonnade.system.rollback()").collect()
 
     def check_open(self) -> None:
-        """Raises InvalidInputError where it is over, or the session is in another one."""
+        """Raise InvalidInputError if the transaction has ended, or the session is in another."""
         end = self._end
         if end is None and self._spark.conf.get(TRANSACTION, None) != self._id:
             end = "was ended by a statement of its session"
@@ -140,13 +142,13 @@ class Transaction:
         if self._end is None and kind is None:
             self.commit()
         elif self._end is None:
-            # What went wrong in the block matters more than a transaction that is over already.
+            # The error of the block must not be hidden if the transaction has already ended.
             with suppress(InvalidInputError, PySparkException):
                 self.rollback()
 
 
 class TransactionTable(RowMethods):
-    """One table as a transaction sees it; what changes it is committed with the transaction."""
+    """One table as a transaction sees it; its changes are committed with the transaction."""
 
     def __init__(self, spark: SparkSession, transaction: Transaction, path: str) -> None:
         self._spark = spark
@@ -155,7 +157,7 @@ class TransactionTable(RowMethods):
 
     @property
     def path(self) -> str:
-        """Where the table is."""
+        """The path of the table."""
         return self._table.path
 
     def _named(self) -> str:
@@ -163,32 +165,32 @@ class TransactionTable(RowMethods):
         return super()._named()
 
     def toDF(self) -> DataFrame:
-        """The rows, those that the transaction wrote included; for use before its end."""
+        """Return the rows, including those that the transaction wrote; use it before its end."""
         self._transaction.check_open()
         return self._spark.table(table_name(self.path))
 
     def append(self, rows: DataFrame) -> RowCounts:
-        """Add the rows of a DataFrame, by the names of its columns."""
+        """Append the rows of a DataFrame; columns are matched by name."""
         return self._write(rows, "append")
 
     def overwrite(self, rows: DataFrame, where: str | None = None) -> RowCounts:
-        """Replace all rows by those of a DataFrame, or those that meet a predicate in SQL text.
+        """Replace all rows by those of a DataFrame; with `where`, only the rows that it selects.
 
-        Raises what Spark does where a new row does not meet it.
+        `where` is a predicate in SQL text. Raises Spark's error if a new row does not meet it.
         """
         return self._write(rows, "overwrite", {} if where is None else {"replaceWhere": where})
 
     def _write(
         self, rows: DataFrame, mode: str, options: Mapping[str, str] | None = None
     ) -> RowCounts:
-        # A table that was dropped must not be made again by the way, as by any DataFrame's append.
+        # This fails for a dropped table, which the append of a DataFrame would create again.
         self.toDF()
         writer = rows.write.format("colonnade").mode(mode).options(**(options or {}))
         return run_within(self._spark, lambda: writer.save(self.path))
 
 
 class _Place:
-    """A table of a transaction to `run_statement`, which looks nothing up in the log for it."""
+    """The `Target` of a transaction's table; within a transaction nothing is found in the log."""
 
     def __init__(self, transaction: Transaction, path: str) -> None:
         self._transaction = transaction
@@ -203,6 +205,6 @@ class _Place:
 
 
 def _literal(text: str) -> str:
-    """A text as a literal of SQL."""
+    """Write a text as an SQL string literal."""
     escaped = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"'{escaped}'"

@@ -1,12 +1,12 @@
-"""Spark's schemas, in Spark's own JSON, to those of tables and back; pure.
+"""Convert schemas between Spark's JSON and tables; pure.
 
-The planner needs them when it starts, so nothing here imports pyspark, which takes as long as all
-the rest of that start. `pyspark_types` does the same for pyspark's objects.
+The planner needs this module when it starts. It does not import pyspark, because that import takes
+as long as the rest of the start. `pyspark_types` converts pyspark's objects.
 
-Spark has two forms of `char(n)` and `varchar(n)`: types of their own in a declared schema, and
-`string` with a mark in the field's metadata wherever rows flow. Both are read; the second is what
-`to_json` gives, because Spark refuses the first from a data source. The collation of a string
-stands in the metadata too, of the innermost field around it.
+Spark has two forms of `char(n)` and `varchar(n)`: a separate type in a declared schema, and
+`string` with a mark in the field's metadata in the schema of rows. Both forms are read. `to_json`
+returns the second, because Spark refuses the first from a data source. The collation of a string
+is in the metadata of the innermost field around it.
 Spec: docs/spec/types.md
 """
 
@@ -31,10 +31,10 @@ from colonnade.manifests.model.schema import (
 from colonnade.tableformat.types.arrow_types import base_type
 
 CHAR_KEY = "__CHAR_VARCHAR_TYPE_STRING"
-"""Where Spark keeps the declared type of a string column of limited length."""
+"""The metadata key of the declared type of a string column of limited length."""
 
 _COLLATIONS_KEY = "__COLLATIONS"
-"""Where Spark keeps the collations below a field: provider and name, by the path to the string."""
+"""The metadata key of the collations below a field: provider and name, by path to the string."""
 
 _COMMENT_KEY = "comment"
 _SPARKS_OWN_KEYS = frozenset(
@@ -44,13 +44,13 @@ _SPARKS_OWN_KEYS = frozenset(
         *("spark.watermarkDelayMs", "spark.timeWindow", "spark.sessionWindow"),
     )
 )
-"""Keys that mean something to Spark itself, as do all that begin with two underscores."""
+"""Metadata keys of Spark itself, besides all keys that begin with two underscores."""
 
 _CHAR = re.compile(r"(?:var)?char\([1-9]\d{0,9}\)", re.ASCII)
 _TIME = re.compile(r"time\((\d)\)", re.ASCII)
 _COLLATED = "string collate "
 _PLAIN_COLLATION = " collate UTF8_BINARY"
-"""What Spark says of strings that are compared byte by byte, as all are by default."""
+"""Spark's text for the default collation, which compares strings byte by byte."""
 
 _YEAR_MONTH = ("interval year", "interval month")
 _UNIT = "(?:year|month|day|hour|minute|second)"
@@ -59,7 +59,7 @@ _WITH_PARAMETERS = re.compile(
     rf"|interval {_UNIT}(?: to {_UNIT})?",
     re.ASCII,
 )
-"""Types that Spark's JSON and a table's schema call by the same text."""
+"""Types whose text is the same in Spark's JSON and in a table's schema."""
 
 _PLAIN = ("boolean", "byte", "short", "long", "float", "double", "string", "binary", "date",
           "timestamp", "timestamp_ntz", "variant")  # fmt: skip
@@ -67,32 +67,32 @@ _FROM_JSON = {**{name: name for name in _PLAIN}, "integer": "int"}
 
 
 def max_time_digits(spark_version: str) -> int:
-    """Digits of a second in the finest `time` of a Spark version such as `4.3.0`."""
+    """Return the most fractional digits of a `time` in a Spark version such as `4.3.0`."""
     return 9 if tuple(map(int, re.findall(r"\d+", spark_version)[:2])) >= (4, 3) else 6
 
 
 def from_json(schema: Mapping[str, Any]) -> TableSchema:
-    """Read Spark's JSON of a schema as that of a table. Ids are left unassigned.
+    """Convert Spark's JSON of a schema to a table schema, without column ids.
 
-    Raises InvalidInputError naming column and type for what cannot be stored.
+    Raises InvalidInputError that names the column and type that cannot be stored.
     """
     return TableSchema(fields=_fields_from_json(schema["fields"], ""))
 
 
 def to_json(schema: TableSchema) -> dict[str, Any]:
-    """Spark's JSON of a table's rows; comments and declared lengths join the metadata."""
+    """Convert a table schema to Spark's JSON; the metadata hold comments and declared lengths."""
     return _struct_to_json(schema.fields, declared=False)
 
 
 def declared_json(schema: TableSchema) -> str:
-    """Spark's JSON as text, with char and varchar as the types that columns were declared with."""
+    """Convert a table schema to Spark's JSON as text, with char and varchar as declared types."""
     return json.dumps(_struct_to_json(schema.fields, declared=True))
 
 
 def same_type(left: DataType, right: DataType) -> bool:
-    """Whether two types are the same to Spark: in names but for case, not in nullability.
+    """Whether two types are the same to Spark, ignoring the case of names and nullability.
 
-    Spark's rows have no char and varchar, only strings.
+    Types char and varchar count as strings, since Spark's rows have only strings.
     """
     match left, right:
         case str(), str():
@@ -120,10 +120,10 @@ def _without_length(text: str) -> str:
 
 
 def same_values(left: DataType, right: DataType) -> bool:
-    """Whether two types hold the same kind of values, so that rows of one can be stored as other.
+    """Whether values of the type `left` can be stored as values of the type `right`.
 
-    Lengths and collations of strings, fields of intervals and digits of times are left to the
-    values themselves; nested fields are matched by name in any order.
+    Lengths and collations of strings, fields of intervals and digits of times are ignored here:
+    each value is checked when it is written. Nested fields are matched by name in any order.
     """
     match left, right:
         case ArrayType(), ArrayType():
@@ -146,9 +146,9 @@ def same_values(left: DataType, right: DataType) -> bool:
 
 
 def refuse_uncarried(schema: TableSchema, spark_version: str, advice: str) -> None:
-    """Refuse what tables hold but the Python data sources of a Spark version cannot carry.
+    """Refuse types that tables hold but the Python data sources of a Spark version cannot carry.
 
-    Raises InvalidInputError naming column and type; `advice` says what to do.
+    Raises InvalidInputError that names column and type; `advice` says what to do.
     """
     for column, text in _primitives(schema):
         if text.startswith(_YEAR_MONTH):
@@ -162,16 +162,16 @@ def refuse_fine_times(
     spark_version: str,
     advice: str = "read it through Arrow with colonnade.open(path)",
 ) -> None:
-    """Refuse times of more digits than a Spark version has. Raises InvalidInputError."""
+    """Raise InvalidInputError for times with more digits than a Spark version supports."""
     most = max_time_digits(spark_version)
     for column, text in _primitives(schema):
         if (match := _TIME.fullmatch(text)) and int(match[1]) > most:
-            reason = f"Spark {spark_version} knows times of at most {most} digits"
+            reason = f"Spark {spark_version} supports times of at most {most} digits"
             _refuse_column(column, reason, advice)
 
 
 def _primitives(schema: TableSchema) -> Iterator[tuple[SchemaField, str]]:
-    """Each primitive type of a schema, with the column that it is in."""
+    """Yield each primitive type of a schema, with its column."""
     for column in schema.fields:
         for field in walk([column]):
             if isinstance(field.type, str):
@@ -185,7 +185,7 @@ def _refuse_column(column: SchemaField, reason: str, advice: str) -> NoReturn:
 
 
 def refuse_type(path: str, shown: str) -> NoReturn:
-    """Refuse a column for its Spark type. Raises InvalidInputError."""
+    """Raise InvalidInputError for a column whose Spark type cannot be stored."""
     raise InvalidInputError(
         f"Column {path!r} has the Spark type {shown}, which Colonnade cannot store;"
         " leave it out or cast it to another type."
@@ -193,7 +193,7 @@ def refuse_type(path: str, shown: str) -> NoReturn:
 
 
 def user_defined(name: str) -> str:
-    """The name that users know a type of their own by."""
+    """Return the name of a user-defined type for error messages."""
     return f"{name.rpartition('.')[2]} (user-defined)"
 
 
@@ -223,7 +223,7 @@ def _field_from_json(field: Mapping[str, Any], path: str) -> SchemaField:
 
 
 def _of_user(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata without what Spark keeps there for itself, which is wrong of a stored column."""
+    """Return the metadata without Spark's own keys, which do not apply to a stored column."""
     return {
         key: value
         for key, value in metadata.items()
@@ -232,9 +232,9 @@ def _of_user(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_held_by_spark(value: Any) -> bool:
-    """Whether Spark's metadata can have a value: a list there is of one type, not of lists or NULL.
+    """Whether Spark's metadata can hold a value; its lists have one type, without lists or NULL.
 
-    Others than Spark may have stored any JSON, and Spark fails to load a table that shows it.
+    Other writers may have stored any JSON, and Spark could not load a table with such a value.
     """
     match value:
         case dict():
@@ -248,7 +248,7 @@ def _is_held_by_spark(value: Any) -> bool:
 
 
 def _metadata_text(metadata: Mapping[str, Any], path: str) -> str | None:
-    """The user's metadata of a field, as the log stores it; None where there is none."""
+    """Return the user's metadata of a field as the log stores it; None if there is none."""
     if not (kept := _of_user(metadata)):
         return None
     try:
@@ -326,7 +326,7 @@ def _field_to_json(field: SchemaField, declared: bool) -> dict[str, Any]:
 
 
 def _collations(data_type: DataType, place: str) -> Iterator[tuple[str, str]]:
-    """Each string with a collation, but not those in structs, whose own fields say it."""
+    """Yield each string with a collation, except strings in structs, whose fields hold it."""
     match data_type:
         case ArrayType(element=element):
             yield from _collations(element.type, f"{place}.element")

@@ -1,8 +1,8 @@
-"""`Table.update` that replaces columns: Spark computes the new values, its tasks write them.
+"""Run `Table.update` by replacing columns: Spark computes the new values, its tasks write them.
 
-Spark's own UPDATE hands a source whole new rows. So this asks for the new values alone, with the
-place of their rows, and gives each RowSet's to one task. What cannot be said so, and what would not
-pay, stays with Spark's UPDATE: then there is nothing to do here.
+Spark's own UPDATE gives a source whole new rows. This module instead queries only the new values
+with the positions of their rows, and gives the values of each RowSet to one task. An update that
+cannot be written so, or that would not become cheaper, is left to Spark's UPDATE.
 """
 
 from __future__ import annotations
@@ -53,22 +53,22 @@ _CARRIED = (
     *(spark.BooleanType, spark.BinaryType, spark.DateType),
     *(spark.TimestampType, spark.TimestampNTZType),
 )
-"""Types whose values a Python task gets as they are; and texts without a collation of their own."""
+"""Types whose values reach a Python task unchanged; so do strings without a collation."""
 
 _ROWSET = f"shiftrightunsigned({ROW_HANDLER}, 32)"
 _ROW = f"{ROW_HANDLER} & {2**32 - 1}"
-"""Where a row is. The table may have columns of its own named `_rowset` and `_row`."""
+"""The RowSet and position of a row; a user's table may have columns named `_rowset` and `_row`."""
 
 _COUNTS = 3
-"""How often the rows to change are counted, where what the condition reads elsewhere changes."""
+"""Most times that the rows to change are counted, if other tables in the condition change."""
 
 _SETTINGS = {"spark.sql.ansi.enabled": "TRUE", "spark.sql.storeAssignmentPolicy": "ANSI"}
-"""Only with these, Spark's defaults, is CAST what UPDATE does to a value."""
+"""Spark's defaults; CAST converts a value as UPDATE does only with these settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """One statement: the table as SQL names it, values by column and the condition, in SQL."""
+    """One UPDATE in SQL: the name of the table, the values by column, and the condition."""
 
     table: str
     alias: str | None
@@ -78,13 +78,13 @@ class Update:
 
     @property
     def text(self) -> str:
-        """The statement as Spark's UPDATE."""
+        """The statement as text for Spark's UPDATE."""
         name = self.table if self.alias is None else f"{self.table} AS {self.alias}"
         values = ", ".join(f"{column} = {value}" for column, value in self.values.items())
         return f"UPDATE {name} SET {values}{self._where}"
 
     def select(self, columns: str, epoch: int) -> str:
-        """A query of the rows that it changes, as of an epoch."""
+        """Return a query of the rows that the update changes, at an epoch."""
         name = self.alias or "colonnade_updated"
         return f"SELECT {columns} FROM {self.table} VERSION AS OF {epoch} AS {name}{self._where}"
 
@@ -94,10 +94,11 @@ class Update:
 
 
 def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> RowCounts | None:
-    """Carry an update out where it pays to replace columns; None: leave it to Spark's UPDATE.
+    """Run an update by replacing columns if that is cheaper; else return None and do nothing.
 
-    Runs again after a conflict, ten times at most. Raises ConflictError then, InvalidInputError
-    for a value that a column cannot hold, and what Spark raises.
+    After None the caller runs Spark's UPDATE. The update runs again after a conflict, at most ten
+    times. Raises ConflictError after the last try, InvalidInputError for a value that a column
+    cannot hold, and Spark's errors.
     """
     table.refresh()
     targets = _targets(table.state, update)
@@ -119,7 +120,7 @@ def update_columns(session: SparkSession, table: ArrowTable, update: Update) -> 
 
 
 def _targets(table: TableState, update: Update) -> TableSchema | None:
-    """The columns that it sets, where these can be replaced and all are plain ones."""
+    """Return the columns to set; None if one of them cannot be replaced or has another type."""
     try:
         fields = [table.schema.field(name.strip().strip("`")) for name in update.values]
     except NotFoundError:
@@ -145,15 +146,15 @@ def _could_pay(table: ArrowTable, session: SparkSession) -> bool:
 def _typed_values(
     session: SparkSession, update: Update, targets: TableSchema, epoch: int
 ) -> str | None:
-    """The new values in the types of their columns, as the end of a SELECT list.
+    """Write the new values, cast to the types of their columns, as the end of a SELECT list.
 
-    None for what CAST makes something else of than UPDATE.
+    Returns None if CAST would convert a value in another way than UPDATE.
     """
     plain = ", ".join(f"{value} AS v{at}" for at, value in enumerate(update.values.values()))
     try:
         given = session.sql(update.select(plain, epoch), args=_arguments(update)).schema.fields
     except PySparkException:
-        return None  # also what only UPDATE understands, such as DEFAULT
+        return None  # such as DEFAULT, which only UPDATE understands
     wanted = to_spark(targets).fields
     typed = []
     for at, (value, has, wants) in enumerate(
@@ -172,17 +173,17 @@ def _arguments(update: Update) -> dict[str, Any] | None:
 
 
 def _is_sound(session: SparkSession, update: Update) -> bool:
-    """Whether Spark would carry it out, which some queries are not that could be run here."""
+    """Whether Spark accepts the UPDATE; it refuses some whose queries could run here."""
     lines = session.sql(f"EXPLAIN {update.text}", args=_arguments(update)).collect()
     return not lines[0][0].startswith("Error occurred during query planning")
 
 
 class _NoPythonError(Exception):
-    """Executors that have the jar alone carry out SQL, and none of our Python."""
+    """The executors have only the jar, and not Colonnade's Python package."""
 
 
 class _Work:
-    """What is done for an update on one state of the table after another."""
+    """The work of an update, which runs again on a newer state after a conflict."""
 
     def __init__(
         self,
@@ -200,7 +201,7 @@ class _Work:
         self._planned: tuple[int, list[ChangedRowSet]] | None = None
 
     def plan(self, base: Snapshot) -> bool:
-        """Count the rows to change in a state; returns whether columns are to be replaced."""
+        """Count the rows to change in a state; return whether replacing columns is cheaper."""
         log, state = self._table.log, self._table.location.require(base)
         counted = list(self._count(log, state, base.epoch))
         chosen = in_place(log.store, state, counted, self._targets)
@@ -219,7 +220,7 @@ class _Work:
         return bool(chosen)
 
     def evaluate(self, log: Log, base: Snapshot, state: TableState, job: str) -> Statement:
-        """Have tasks write what the statement changes in a state."""
+        """Have tasks write the changes of the statement to a state."""
         write = plan_write(self._table.location, base, "append")
         for left in reversed(range(_COUNTS)):
             if self._planned is None or self._planned[0] != base.epoch:
@@ -234,7 +235,7 @@ class _Work:
                 reports = self._run(update, base.epoch)
                 break
             except ConflictError:
-                self._planned = None  # other rows meet the condition by now
+                self._planned = None  # the condition now selects other rows
                 if not left:
                     raise
         moved = {n: decode_rows(rows) for each in reports for n, rows in each.moved.items()}
@@ -251,7 +252,7 @@ class _Work:
         )
 
     def _count(self, log: Log, state: TableState, epoch: int) -> Iterator[tuple[LiveRowSet, int]]:
-        """The RowSets with rows to change, and how many these are."""
+        """Yield the RowSets with rows to change, and the number of these rows."""
         if self._update.condition is None:
             yield from ((each, each.row_count) for each in log.read_rowsets(state))
             return
@@ -287,7 +288,7 @@ class _Work:
 
 
 class _Task:
-    """Does a share in a Python worker. A task that Spark repeats writes objects of its own."""
+    """Writes a share in a Python worker; a task that Spark repeats writes its own objects."""
 
     def __init__(self, job: str) -> None:
         self._job = job

@@ -1,7 +1,6 @@
-"""Planning a write of Spark's, whichever source carries it out. Writes nothing.
+"""Plan a write for both Spark sources, in Java and in Python. Writes nothing.
 
-The driver checks columns by name and fixes the epoch that the write is based on, before any task
-runs.
+Before any task runs, the driver checks the columns by name and fixes the base epoch of the write.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from colonnade.tableformat.write.job import WriteJob, WriteMode, plan_write
 
 @dataclass(frozen=True, slots=True)
 class TableDesign:
-    """A table that a statement describes; with `replace` one that may be there is replaced."""
+    """A table that a statement describes; with `replace` it may replace an existing table."""
 
     schema: TableSchema
     sort_key: tuple[str, ...] = ()
@@ -46,17 +45,20 @@ def plan_spark_write(
     where: Predicate | None = None,
     dynamic: bool = False,
 ) -> WriteJob:
-    """Plan a write of rows with the columns `given` to `location`, as of `base`.
+    """Plan a write of rows with the columns `given` to `location`, based on the state `base`.
 
-    A table that does not exist will be created by the same epoch: as `design` says, else with the
-    columns of the rows, nullable like those of any file that Spark writes, since what a DataFrame
-    happens to guarantee today is no promise for later appends. An overwrite with `where`, or the
-    option replaceWhere, replaces the rows that it selects; a `dynamic` one, which the option
-    partitionOverwriteMode asks for too, the partitions that its rows are of. With the option
-    overwriteSchema an overwrite of all rows makes the table anew, with the columns of its rows.
+    The same epoch creates the table if it does not exist: as `design` describes it, or else with
+    the columns of the rows. These columns are nullable, since a DataFrame without NULLs says
+    nothing about later appends.
 
-    Raises InvalidInputError naming the column that does not fit the table, or the option that does
-    not fit the statement, AlreadyExistsError where `design` is for a new table.
+    An overwrite replaces all rows. With `where`, or the option replaceWhere, it replaces the rows
+    that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it replaces
+    the partitions that get new rows. With the option overwriteSchema, an overwrite of all rows also
+    replaces the columns of the table by those of its rows.
+
+    Raises InvalidInputError that names a column that does not fit the table, or an option that does
+    not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
+    exists.
     """
     where = _replaced(options, overwrite and design is None, where)
     mode = _mode(options, overwrite, dynamic, where)
@@ -89,7 +91,7 @@ def _check_overwrites_all(
 ) -> None:
     if mode != "overwrite" or design is not None or where is not None:
         raise InvalidInputError(
-            "Option overwriteSchema is for writes of mode overwrite that replace all rows of a"
+            "Option overwriteSchema needs a write of mode overwrite that replaces all rows of a"
             " table; leave it out."
         )
 
@@ -97,7 +99,7 @@ def _check_overwrites_all(
 def _with_columns(
     table: TableState, columns: TableSchema, options: SparkWriteOptions
 ) -> TableDesign:
-    """The table as it is but for its columns; `options` may arrange its rows otherwise."""
+    """Describe the table with new columns; `options` may change its sort key and partitions."""
     key, layout = table.sort_key, table.partition_fields
     kept = [] if options.sort_key else [(field.column, "sortKey") for field in key]
     kept += [] if options.partition_by else [(field.column, "partitionBy") for field in layout]
@@ -106,8 +108,8 @@ def _with_columns(
         name = table.schema.by_id(column).name
         if name.casefold() not in names:
             raise InvalidInputError(
-                f"Table {table.name!r} is arranged by {name!r}, which the new columns lack; say"
-                f" by what instead with the option {option}, or use"
+                f"Table {table.name!r} is arranged by {name!r}, which the new columns lack; choose"
+                f" other columns with the option {option}, or use"
                 " df.writeTo(name).createOrReplace()."
             )
     directions = {True: "desc", False: "asc"}
@@ -128,13 +130,13 @@ def _with_columns(
 def _replaced(
     options: SparkWriteOptions, overwrites: bool, where: Predicate | None
 ) -> Predicate | None:
-    """The condition whose rows are replaced, as the statement or the option says."""
+    """Return the condition whose rows are replaced, from the statement or the option."""
     if options.replace_where is None:
         return where
     if not overwrites or where is not None:
         raise InvalidInputError(
-            "Option replaceWhere is for writes of mode overwrite to a table that stays, without"
-            " another condition."
+            "Option replaceWhere is for writes of mode overwrite that keep the table and have no"
+            " other condition."
         )
     return parse_predicate(options.replace_where)
 
@@ -142,7 +144,7 @@ def _replaced(
 def _mode(
     options: SparkWriteOptions, overwrites: bool, dynamic: bool, where: Predicate | None
 ) -> WriteMode:
-    """What is replaced, as the statement or the option says; the option of a write comes first."""
+    """Return what the write replaces; the option partitionOverwriteMode overrides `dynamic`."""
     chosen = options.partition_overwrite_mode
     if chosen is not None and not overwrites:
         raise InvalidInputError("Option partitionOverwriteMode is for writes of mode overwrite.")
@@ -161,7 +163,7 @@ def _creation(
     location: Location,
     table: TableState | None,
 ) -> CreateTable | None:
-    """The table to create, or None where rows go to the one that is there."""
+    """Return the table to create, or None to write to the existing table."""
     name = location.new_table_name
     if design is None:
         if table:
@@ -169,7 +171,7 @@ def _creation(
         by = options.partition_by
         return new_table(name, nullable(given), options.sort_key, partition_by=by)
     if table is not None and not design.replace:
-        raise AlreadyExistsError(f"{location.url} is a Colonnade table already.")
+        raise AlreadyExistsError(f"Colonnade table {location.url} already exists.")
     check_columns(given, design.schema, location.url)
     sort_key = design.sort_key or options.sort_key
     by = design.partition_by or options.partition_by
@@ -177,19 +179,19 @@ def _creation(
 
 
 def _check_sort_key(options: SparkWriteOptions, table: TableState, location: Location) -> None:
-    """Refuse an option that would silently do nothing."""
+    """Raise InvalidInputError for a sortKey option that the existing table would ignore."""
     if options.sort_key and parse_sort_key(table.schema, options.sort_key) != table.sort_key:
         raise InvalidInputError(
-            f"Table {location.url} exists and is sorted otherwise; leave out the option sortKey."
+            f"Table {location.url} exists and is sorted differently; leave out the option sortKey."
         )
 
 
 def _check_layout(options: SparkWriteOptions, table: TableState, location: Location) -> None:
-    """Refuse an option that would silently do nothing."""
+    """Raise InvalidInputError for a partitionBy option that the existing table would ignore."""
     asked = options.partition_by
     if asked and parse_layout(asked, table.schema) != table.partition_fields:
         raise InvalidInputError(
-            f"Table {location.url} exists and is partitioned otherwise; leave out the option"
+            f"Table {location.url} exists and is partitioned differently; leave out the option"
             " partitionBy."
         )
 
@@ -206,11 +208,10 @@ def _parameters(options: SparkWriteOptions, mode: WriteMode) -> dict[str, str]:
 
 
 def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
-    """Refuse rows whose columns are not those of the table, in whatever order.
+    """Check that rows have the columns of the table, in any order.
 
-    Columns that may be NULL may be missing. NULL is not looked at otherwise: that a DataFrame's
-    column may be NULL does not mean that it is.
-    Raises InvalidInputError that names the columns at fault.
+    Nullable columns may be missing. Otherwise nullability is not checked: a nullable column of a
+    DataFrame may still hold no NULL. Raises InvalidInputError that names the wrong columns.
     """
     wanted = given_fields(given.names, table.fields)
     names = [field.name for field in wanted]
@@ -224,7 +225,7 @@ def check_columns(given: TableSchema, table: TableSchema, path: str) -> None:
 
 
 def nullable(schema: TableSchema) -> TableSchema:
-    """The same columns, every one of them and of their fields nullable, but for map keys."""
+    """Make all columns and their nested fields nullable, except map keys."""
     return TableSchema(fields=tuple(_nullable(field) for field in schema.fields))
 
 

@@ -1,7 +1,7 @@
-"""What a task in the JVM must know of a planned write.
+"""Describe a planned write to the tasks in the JVM.
 
-It is a part of the `WriteJob`, and everything that the job's settings and the table decide about
-RowSets. So the JVM has no constants of its own for what Python decides.
+The JSON of a task has a part of the `WriteJob`, and all options of RowSets that follow from the
+job's settings and the table. The JVM therefore has no constants for decisions of Python.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from colonnade.tableformat.rowset.write_options import MIB, WriteOptions
 from colonnade.tableformat.write.job import WriteJob, write_options
 
 HELD_BYTES = 128 * MIB
-"""The open writers of several partitions in one task may hold about this much."""
+"""The writers of several partitions in one task together hold about this much memory."""
 
 ROWSET_ROWS = 2**32 - 1
-"""No RowSet has more rows: row numbers have 32 bits."""
+"""A RowSet has at most this many rows, since row numbers have 32 bits."""
 
 
 def options_of(job: WriteJob) -> WriteOptions:
-    """The options that a job implies."""
+    """Return the options of RowSets that follow from a job."""
     target = job.target
     return write_options(
         target.table_schema,
@@ -34,7 +34,7 @@ def options_of(job: WriteJob) -> WriteOptions:
 def task_json(
     job: WriteJob, options: WriteOptions | None = None, held_bytes: int = HELD_BYTES
 ) -> str:
-    """The JSON that each task of `job` gets; `options` stand in for those that the job implies."""
+    """Return the JSON that each task of `job` gets; `options` replace the options of the job."""
     target = job.target
     chosen = options or options_of(job)
     task = {

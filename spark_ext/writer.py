@@ -1,11 +1,11 @@
-"""Writing: the driver checks and plans, tasks write RowSets, the driver commits one epoch.
+"""Write to a table: the driver plans, tasks write RowSets, and the driver commits one epoch.
 
-    writer()        driver      names and types are checked, the base epoch is fixed
-    write(rows)     each task   RowSets under ids of the attempt's own; reports its entries
-    commit(...)     driver, another process: the entries of the successful attempts, one epoch
+    writer()        driver      checks names and types, and fixes the base epoch
+    write(rows)     each task   writes RowSets under ids of this attempt; returns their entries
+    commit(...)     driver      commits the entries of successful attempts, in another process
 
-What failed, repeated and speculative attempts leave behind is named by no epoch: it is invisible,
-and vacuum removes it.
+No epoch names the RowSets of failed, repeated and speculative attempts. They are invisible, and
+vacuum removes them.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from colonnade.tableformat.write.job import (
 def plan_python_write(
     options: SparkWriteOptions, schema: spark.StructType, overwrite: bool
 ) -> WriteJob:
-    """Plan a write of rows with this schema; nothing is written but a lease, if it has one.
+    """Plan a write of rows with this schema; writes nothing except a lease, if one is asked for.
 
-    Raises what `plan_spark_write` raises, and InvalidInputError for a type that Spark's Python
+    Raises the errors of `plan_spark_write`, and InvalidInputError for a type that Spark's Python
     sources cannot carry.
     """
     given = from_spark(schema)
@@ -55,13 +55,13 @@ def plan_python_write(
 
 @dataclass(frozen=True)
 class TaskMessage(WriterCommitMessage):
-    """What one task wrote: its RowSet entries as JSON."""
+    """The result of one task: the entries of its RowSets as JSON."""
 
     entries: bytes
 
 
 class ColonnadeWriter(DataSourceArrowWriter):
-    """One write. Travels to every task and to the committing process as the job's JSON."""
+    """One write. Spark sends it, as the job's JSON, to every task and to the commit's process."""
 
     def __init__(self, job: WriteJob) -> None:
         self._job = job.model_dump_json()
@@ -73,7 +73,7 @@ class ColonnadeWriter(DataSourceArrowWriter):
             return TaskMessage(encode_entries(entries))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Make all rows visible in one epoch; an append of no rows to a table makes none."""
+        """Commit all rows in one epoch; an append of no rows to an existing table has no epoch."""
         with one_sentence():
             job = self._planned()
             reports = [message for message in messages if isinstance(message, TaskMessage)]
@@ -83,10 +83,10 @@ class ColonnadeWriter(DataSourceArrowWriter):
                 compact_after(log, commit_written(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Delete nothing.
+        """Delete nothing; vacuum removes the files that no epoch names.
 
-        Spark calls this after a commit that raised, too, and that commit may have happened. Nor
-        does it know of every task still running. Vacuum removes what no epoch names.
+        Spark also calls this after a commit that raised, although that commit may have happened.
+        Moreover, tasks that Spark does not know of may still be running.
         """
 
     def _planned(self) -> WriteJob:

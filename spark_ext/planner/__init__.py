@@ -1,5 +1,6 @@
-"""The process beside Spark's driver in which Python decides what its Java half carries out.
+"""The planner: a Python process beside Spark's driver that plans and commits for the Java half.
 
-`python -m colonnade.spark_ext.planner` answers requests until its input ends. `server` moves the
-lines. Each other module holds operations: functions from arguments to a result, in its `OPS`.
+`python -m colonnade.spark_ext.planner` answers requests until its input ends. `server` reads and
+writes the lines. Most other modules define operations: functions from arguments to a result, which
+they list in `OPS`.
 """

@@ -1,4 +1,4 @@
-"""`python -m colonnade.spark_ext.planner`: answers the requests on its input until that ends."""
+"""`python -m colonnade.spark_ext.planner`: answer the requests on standard input until it ends."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.server import Server, claim_standard_streams
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 
-# A Spark Connect server keeps a planner for each session that ever used one; the Java half
-# starts another where it finds its planner gone.
+# A Spark Connect server keeps a planner for each session that ever used one. The Java half starts
+# a new planner if its own has ended.
 IDLE_SECONDS_MAX = 600.0
 
 
 def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
-    """Serve, then end without waiting for an operation that hangs."""
-    # Ctrl-C in a shell of Spark's reaches every process in it, and means the query, not us.
+    """Serve requests, then end without waiting for an operation that hangs."""
+    # Ctrl-C in a Spark shell reaches this process too, but is meant to cancel the query.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     set_engine_name("colonnade-spark")
     requests, replies = claim_standard_streams()
@@ -31,14 +31,14 @@ def main(idle_seconds_max: float = IDLE_SECONDS_MAX) -> None:
 
 
 def end_when_idle(server: Server, idle_seconds_max: float) -> None:
-    """End this process once nobody has asked for `idle_seconds_max`, and none waits for its end."""
+    """End this process after `idle_seconds_max` without requests and without open transactions."""
     while (remaining := idle_seconds_max - server.idle_seconds()) > 0 or TRANSACTIONS.any_open():
         time.sleep(max(remaining, 1.0))
     end()
 
 
 def end() -> None:
-    """End this process now, whatever other threads do."""
+    """End this process now, without waiting for other threads."""
     sys.stderr.flush()
     os._exit(0)
 

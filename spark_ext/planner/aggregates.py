@@ -1,7 +1,7 @@
-"""count, min and max of a whole table from what the log knows, where that is exact; pure.
+"""Compute count, min and max of a whole table from the log, if they are exact; pure.
 
-Spark takes the answer as it is, so whatever is not certain has no answer here: Spark then reads
-the rows.
+Spark uses the answer without a check. A value that is not certain therefore has no answer, and
+Spark reads the rows instead.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.tableformat.predicate.storage import domain_of
 
 NAN = "f:nan"
-"""The answer NaN, which no bound is."""
+"""The answer NaN; bounds are never NaN."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The value of one aggregate: a count, or a tagged bound, `f:nan` or None for NULL."""
+    """The value of one aggregate: a count, a tagged bound, `f:nan`, or None for NULL."""
 
     value: int | str | None
 
@@ -30,9 +30,9 @@ class Answer:
 def aggregate(
     function: Mapping[str, Any], schema: TableSchema, rowsets: Sequence[LiveRowSet]
 ) -> Answer | None:
-    """What `{"function": "min", "column": ["a"]}` is over all rows; None where that is not known.
+    """Evaluate `{"function": "min", "column": ["a"]}` over all rows; None if it is not certain.
 
-    Functions are `count`, without a column for count(*), `min` and `max`.
+    The functions are `count`, `min` and `max`; a `count` without a column is count(*).
     """
     path = function["column"]
     if path is None:
@@ -53,7 +53,7 @@ def _count(field: SchemaField, rowsets: Sequence[LiveRowSet]) -> Answer | None:
             return None
         if nulls < rowset.entry.rows:
             if nulls and rowset.vector:
-                return None  # whether the deleted rows were the NULLs is not in the log
+                return None  # the log does not say whether the deleted rows were NULL
             total += rowset.row_count - nulls
     return Answer(total)
 
@@ -64,10 +64,10 @@ def _nulls(field: SchemaField, rowset: LiveRowSet) -> int | None:
 
 
 def _extreme(field: SchemaField, rowsets: Sequence[LiveRowSet], *, largest: bool) -> Answer | None:
-    """The least or greatest value, NaN being the greatest: exact, or no answer.
+    """Return the least or greatest value, with NaN as the greatest; None if it is not certain.
 
-    A RowSet whose own extreme is not certain (an inexact bound, deleted rows) does no harm where
-    its bound shows that it cannot change the extreme of the others.
+    The extreme of a RowSet is uncertain if its bound is inexact or it has deleted rows. Such a
+    RowSet still allows an answer if its bound cannot exceed the extreme of the other RowSets.
     """
     if not isinstance(field.type, str) or domain_of(field.type) is None:
         return None
@@ -112,5 +112,5 @@ def _combined(
     if uncertain and best(found, *uncertain) != found:
         return None
     if isinstance(found, float) and found == 0.0:
-        return None  # bounds do not tell 0.0 from -0.0, rows do
+        return None  # bounds do not tell 0.0 from -0.0, but rows do
     return Answer(encode_bound(found))

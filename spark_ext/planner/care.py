@@ -1,4 +1,4 @@
-"""`CALL colonnade.system.vacuum`, `verify` and `repair`, which run where the planner runs."""
+"""`CALL colonnade.system.vacuum`, `verify` and `repair`, which run in the planner's process."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPAIR_SCHEMA = (
 
 
 def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Vacuum the database of a table; one row about what was, or would be, removed."""
+    """Vacuum the database of a table; return one row about what was, or would be, removed."""
     result = ArrowTable.open(arguments["table"]).vacuum(
         arguments["retention_hours"],
         retain_epochs=arguments["retain_epochs"],
@@ -33,7 +33,7 @@ def vacuum(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Look for damage; one row for each finding, none where all is sound."""
+    """Look for damage; return one row for each finding."""
     depth = 3 if arguments["depth"] is None else arguments["depth"]
     for each in ArrowTable.open(arguments["table"]).verify(depth).findings:
         first, last = each.rows or (None, None)
@@ -51,9 +51,9 @@ def verify(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Take RowSets out, one row for each stretch that is lost; or make checkpoints anew.
+    """Drop the unreadable rows of RowSets, or rebuild checkpoints if no RowSets are named.
 
-    Where nothing is lost there is a row that names the epoch.
+    Returns one row for each stretch of lost rows. If no rows are lost, one row has the epoch.
     """
     TRANSACTIONS.refuse(arguments["table"], "repaired")
     table = ArrowTable.open(arguments["table"])
@@ -62,8 +62,8 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
         return [(Database.open(table.store_path).repair(), *[None] * 6)]
     if text is None or rescue is None:
         raise InvalidInputError(
-            "Name both the RowSets to take out, as `rowsets`, and the file for what can be read of"
-            " their lost rows, as `rescue`; or neither, to make checkpoints anew."
+            "Give both `rowsets`, the damaged RowSets, and `rescue`, a new file for what can be"
+            " read of their lost rows; or give neither, to rebuild checkpoints."
         )
     done = table.repair(_numbers(text), rescue=rescue, dry_run=bool(arguments["dry_run"]))
     return [
@@ -84,4 +84,6 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(each) for each in text.split(",")]
     except ValueError as error:
-        raise InvalidInputError(f"rowsets are numbers like '3, 7', not {text!r}.") from error
+        raise InvalidInputError(
+            f"Argument rowsets must be numbers like '3, 7', not {text!r}."
+        ) from error

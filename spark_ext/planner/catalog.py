@@ -1,7 +1,7 @@
-"""What the catalog asks: the databases in a warehouse folder, their tables, and changes to both.
+"""Answer the catalog's requests: list and change the databases of a warehouse and their tables.
 
-A database of the catalog is a Colonnade database `<warehouse>/<name>`; tables are addressed by
-path, `<database>/<table>`, or that of a lone table.
+A database of the catalog is a Colonnade database `<warehouse>/<name>`. Tables are named by their
+path: `<database>/<table>`, or the path of a lone table.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ Args = Mapping[str, Any]
 
 
 def names_url(args: Args) -> dict[str, Any]:
-    """Whether the text `path` is a URL and no path on local disk.
+    """Say whether the text `path` is a URL and not a path on a local disk.
 
-    Raises InvalidInputError for a text that begins like a URL and is none.
+    Raises InvalidInputError for a text that begins like a URL but is not one.
     """
     return {"url": is_url(args["path"])}
 
 
 def list_databases(args: Args) -> dict[str, Any]:
-    """The names of the databases in the folder `warehouse`, sorted; none where it is missing."""
+    """List the databases in the folder `warehouse`, sorted; none if the folder is missing."""
     root = _local_folder(args["warehouse"])
     names = os.listdir(root) if os.path.isdir(root) else []
     folders = (name for name in names if os.path.isdir(f"{root}/{name}"))
@@ -62,7 +62,7 @@ def list_databases(args: Args) -> dict[str, Any]:
 
 
 def database_exists(args: Args) -> dict[str, Any]:
-    """Whether there is a database of several tables at `path`."""
+    """Say whether `path` is a database of several tables."""
     return {"exists": _is_database(args["path"])}
 
 
@@ -75,9 +75,9 @@ def create_database(args: Args) -> dict[str, Any]:
 
 
 def drop_database(args: Args) -> dict[str, Any]:
-    """Remove the database at `path` and everything in its folder; with tables only if `cascade`.
+    """Remove the database at `path` and everything in its folder; tables need `cascade`.
 
-    `dropped` is false where it has tables and stays.
+    The reply's `dropped` is false if the database stays because it has tables.
     """
     folder = _local_folder(args["path"])
     TRANSACTIONS.refuse(args["path"], "dropped")
@@ -85,15 +85,15 @@ def drop_database(args: Args) -> dict[str, Any]:
 
 
 def list_tables(args: Args) -> dict[str, Any]:
-    """The names of the tables of the database at `path`, sorted."""
+    """List the tables of the database at `path`, sorted."""
     location, snapshot = SNAPSHOTS.head(args["path"])
     if location.table is not None:
-        raise NotFoundError(f"{location.url} is no database.")
+        raise NotFoundError(f"{location.url} is a table, not a database.")
     return {"tables": sorted(snapshot.table_names().values())}
 
 
 def table_exists(args: Args) -> dict[str, Any]:
-    """Whether there is a table at `path`; not where none can be, as in a table's own folder."""
+    """Say whether a table exists at `path`; false for a path that cannot be one."""
     try:
         location = locate(args["path"])
         return {"exists": location.exists and location.find(_state(location)) is not None}
@@ -102,7 +102,7 @@ def table_exists(args: Args) -> dict[str, Any]:
 
 
 def drop_table(args: Args) -> dict[str, Any]:
-    """Drop the table at `path`; `dropped` is false where there is none."""
+    """Drop the table at `path`; the reply's `dropped` is false if it does not exist."""
     location = locate(args["path"])
     table = location.find(_state(location)) if location.exists else None
     if table is None:
@@ -115,7 +115,7 @@ def drop_table(args: Args) -> dict[str, Any]:
 
 
 def rename_table(args: Args) -> dict[str, Any]:
-    """Give the table at `path` the name `name`, in the same database."""
+    """Rename the table at `path` to `name`, in the same database."""
     location = locate_existing(args["path"])
     TRANSACTIONS.refuse(location.url, "renamed")
     table = location.require(_head(location))
@@ -124,9 +124,9 @@ def rename_table(args: Args) -> dict[str, Any]:
 
 
 def alter_table(args: Args) -> dict[str, Any]:
-    """Carry out `changes` of the table at `path`, one after another, all in one epoch.
+    """Apply `changes` to the table at `path`, in order and in one epoch.
 
-    Each has a `kind`, one of those in `_ALTERATIONS`, and what that needs.
+    Each change has a `kind`, a key of `_ALTERATIONS`, and the arguments of that kind.
     """
     TRANSACTIONS.refuse(args["path"], "altered")
     table = ArrowTable.open(args["path"])
@@ -177,7 +177,7 @@ _ALTERATIONS: dict[str, Callable[[Args], Alteration]] = {
 }
 
 _REFUSALS = {
-    "set_not_null": "Column {column!r} cannot be made NOT NULL: rows that are there may be NULL.",
+    "set_not_null": "Column {column!r} cannot be made NOT NULL: existing rows may be NULL.",
     "change_type": "The type of column {column!r} cannot be changed; add a column of the other"
     " type.",
     "set_default": "Column {column!r} cannot have a default value.",
@@ -196,15 +196,15 @@ def _head(location: Location) -> Snapshot:
 
 
 def _state(location: Location) -> Snapshot:
-    """The newest state, as the session's transaction left it."""
+    """Return the newest state, or that of the session's transaction."""
     transaction = TRANSACTIONS.of(location)
     return _head(location) if transaction is None else transaction.snapshot
 
 
 def _is_database(path: str) -> bool:
-    """Whether a database of several tables lies exactly at `path`, or one that is damaged.
+    """Whether `path` itself is a database of several tables, or a damaged database.
 
-    One that cannot be read hides no others; it can be seen, and dropped.
+    A damaged database is listed, so that users can see and drop it.
     """
     if os.path.basename(path).startswith("_"):
         return False
@@ -212,16 +212,16 @@ def _is_database(path: str) -> bool:
         location = locate(path)
         return location.exists and location.table is None and not _head(location).lone_table
     except NotFoundError:
-        return False  # Dropped, or being dropped: creating it again finishes that.
+        return False  # It is being dropped; creating it again finishes the drop.
     except (CorruptionError, UnsupportedFormatError):
         return True
 
 
 def _local_folder(path: str) -> str:
-    """The folder as the operating system knows it."""
+    """Return the path of a folder on local disk. Raises InvalidInputError for another store."""
     store = open_store(path)
     if not isinstance(store, LocalStore):
-        raise InvalidInputError(f"{path} is on no local disk, where a warehouse has to be so far.")
+        raise InvalidInputError(f"{path} is not on a local disk; a warehouse must be on one.")
     return store.url
 
 

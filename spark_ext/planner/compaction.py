@@ -1,7 +1,7 @@
 """`CALL colonnade.system.compact` and `plan_compaction`.
 
-They run where the planner runs, on threads beside the driver; `colonnade.Table.optimize()` runs
-on executors.
+They run on threads of the planner's process, beside the driver. `colonnade.Table.optimize()` runs
+on executors instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLAN_SCHEMA = (
 
 
 def compact(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Compact a table, or put it in z-order; one row about what was done."""
+    """Compact a table, or rewrite it in z-order; return one row of metrics."""
     begun = _begin(arguments)
     columns = [name.strip() for name in (arguments["zorder_by"] or "").split(",") if name.strip()]
     report = begun.executeZOrderBy(columns) if columns else begun.executeCompaction()
@@ -36,7 +36,7 @@ def compact(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def plan_compaction(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """One row for each group that `compact` would rewrite now."""
+    """Return one row for each group that `compact` would rewrite now or in a later run."""
     plan = _begin(arguments).plan()
     for waits, groups in ((False, plan.groups), (True, plan.waiting)):
         for group in groups:
@@ -60,6 +60,7 @@ def _begin(arguments: Mapping[str, Any]) -> Optimize:
             begun = begun.option(name.strip(), value.strip())
         elif name.strip():
             raise InvalidInputError(
-                f"options are like 'deleted-share=0, min-rowsets=2', not {arguments['options']!r}."
+                "Argument options must be like 'deleted-share=0, min-rowsets=2', not"
+                f" {arguments['options']!r}."
             )
     return begun

@@ -1,4 +1,4 @@
-"""`CALL colonnade.system.restore`, `tag`, `untag` and `tags`: earlier epochs, and their names."""
+"""`CALL colonnade.system.restore`, `tag`, `untag` and `tags`: return to epochs and name them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TAGS_SCHEMA = "tag string, epoch long"
 
 
 def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Make a table, or all tables of a database, again what they were; one row.
+    """Restore a table, or all tables of a database; return one row.
 
-    It has the new epoch and the one that was restored.
+    The row has the new epoch and the restored epoch.
     """
     location = _location(arguments)
     TRANSACTIONS.refuse(location.url, "restored")
@@ -37,7 +37,7 @@ def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Give an epoch of a database a name; one row with both."""
+    """Tag an epoch of a database; return one row with the tag and the epoch."""
     database, epoch, moment = _database(arguments), arguments["epoch"], _moment(arguments)
     if epoch is not None and moment is not None:
         raise InvalidInputError("A tag names one epoch: give epoch or timestamp, not both.")
@@ -48,7 +48,7 @@ def tag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Take a name away; one row with it and the epoch that had it."""
+    """Remove a tag; return one row with the tag and its epoch."""
     database, name = _database(arguments), arguments["name"]
     epoch = tagged_epoch(database.snapshot, name)
     database.untag(name)
@@ -56,7 +56,7 @@ def untag(arguments: Mapping[str, Any]) -> Iterable[Row]:
 
 
 def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """The tags of a database and their epochs."""
+    """Return the tags of a database and their epochs."""
     return _database(arguments).tags().items()
 
 
@@ -65,7 +65,7 @@ def _database(arguments: Mapping[str, Any]) -> Database:
 
 
 def _location(arguments: Mapping[str, Any]) -> Location:
-    """Where the table or the database is that the arguments name."""
+    """Return the location of the table or database in the arguments. Raises InvalidInputError."""
     table, database = arguments["table"], arguments["database"]
     if (table is None) == (database is None):
         raise InvalidInputError("Name either a table or a database, as in database => 'shop'.")
@@ -73,7 +73,7 @@ def _location(arguments: Mapping[str, Any]) -> Location:
     if table is not None:
         location.require(Log(location.store).read_head())
     elif location.table is not None:
-        raise InvalidInputError(f"{location.url} is no database but a table; name its database.")
+        raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
     return location
 
 

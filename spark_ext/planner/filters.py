@@ -1,12 +1,12 @@
-"""Spark's V2 expressions as predicates of Colonnade; pure.
+"""Convert Spark's V2 expressions to predicates of Colonnade; pure.
 
-Java hands an expression over as it stands:
+Java sends an expression as a tree:
 
     {"op": "<=", "args": [{"column": ["a", "b"]}, {"type": "int", "value": "3"}]}
 
-A value is Spark's internal one as text (days, microseconds, base64), null for NULL. Predicates
-made here only prune: Spark evaluates every filter on the rows again. So a part that has no
-counterpart is left out wherever that makes the rest weaker, and nowhere else.
+A value is the text of Spark's internal value (days, microseconds, base64), or null for NULL. Most
+predicates made here only skip data, since Spark evaluates every filter on the rows again. Such a
+predicate may omit a part that Colonnade cannot express if that makes the predicate weaker.
 """
 
 from __future__ import annotations
@@ -58,32 +58,33 @@ _COMPARISONS = {operator.value: operator for operator in Operator}
 
 
 class _NoCounterpart(Exception):
-    """An expression that Colonnade's predicates cannot say."""
+    """Colonnade's predicates cannot express this tree."""
 
 
 def predicate_of(filters: Sequence[Tree], schema: TableSchema) -> Predicate | None:
-    """What the filters, all of which must hold, say about the columns; None for nothing."""
+    """Return a predicate that is true wherever all filters are; None if none can be used."""
     found = [part for part in (usable(tree, schema) for tree in filters) if part is not None]
     return conjunction(found) if found else None
 
 
 def exact_predicate(filters: Sequence[Tree]) -> Predicate:
-    """The predicate that is true exactly where all filters are.
+    """Return the predicate that is true exactly where all filters are.
 
-    Raises InvalidInputError for a filter that has no counterpart.
+    Raises InvalidInputError for a filter that Colonnade cannot express.
     """
     try:
         return conjunction([_exact(tree) for tree in filters])
     except _NoCounterpart:
         raise InvalidInputError(
-            "This condition cannot be told by a table's statistics: compare columns with constants."
+            "Colonnade cannot evaluate this condition without Spark: compare columns with"
+            " constants."
         ) from None
 
 
 def replaced(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
-    """The predicate of an overwrite, and whether it is true exactly where all filters are.
+    """Return the predicate of an overwrite, and whether it is exactly that of the filters.
 
-    Where it is not, only the engine can tell, and it is FALSE, so that nothing goes by it.
+    If it is not exact, only Spark can find the rows. The predicate is then FALSE and selects none.
     """
     try:
         return exact_predicate(filters), True
@@ -92,7 +93,7 @@ def replaced(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
 
 
 def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
-    """A predicate that is true wherever the filter is, and fits the columns; None for none."""
+    """Return a predicate that fits the schema and is true wherever the filter is, or None."""
     predicate = _weaker(tree)
     if predicate is None:
         return None
@@ -104,7 +105,7 @@ def usable(tree: Tree, schema: TableSchema) -> Predicate | None:
 
 
 def _weaker(tree: Tree) -> Predicate | None:
-    """A predicate that is true at least where the expression is; None where only TRUE is."""
+    """Return a predicate that is true wherever the expression is; None if only TRUE is."""
     match tree.get("op"), tree.get("args"):
         case "AND", [left, right]:
             kept = [part for part in (_weaker(left), _weaker(right)) if part is not None]

@@ -1,4 +1,4 @@
-"""Reads that are divided by partition, so that Spark joins and groups without a shuffle. Pure."""
+"""Divide reads by partition, so that Spark can join and group without a shuffle. Pure."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from colonnade.manifests.state.snapshot import TableState
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, divide_plan
 
 MANY_TASKS = 200
-"""Tasks that a shuffle has by default in Spark, so that as many are never too many."""
+"""The default number of tasks of a shuffle in Spark; at most this many tasks are acceptable."""
 
 
 def divide_by_partition(
     table: TableState, plan: ScanPlan, count: int, *, apart: bool
 ) -> list[ScanPlan] | None:
-    """A plan divided into tasks of one partition each, `count` or one for each partition.
+    """Divide a plan into tasks that read one partition each, about `count` and at least one each.
 
-    None where RowSets have other layouts than the table. With `apart` a task reads one RowSet.
+    Returns None if some RowSets have another layout than the table. With `apart` each task reads
+    rows of one RowSet only.
     """
     layout = table.partition_layout_id
     if any(rowset.entry.partition_layout_id != layout for rowset in plan.rowsets):
@@ -34,10 +35,11 @@ def divide_by_partition(
 
 
 def is_fair(plan: ScanPlan, read_bytes: int, count: int, most_bytes: int) -> bool:
-    """Whether no partition has more than `most_bytes` of the `read_bytes`, nor there are too many.
+    """Whether each partition has at most `most_bytes` to read, and there are not too many.
 
-    Spark 4.1 reads a partition in one task even where a query has no use for that, which then
-    must not take longer than without. `count` is the number of tasks otherwise.
+    Spark 4.1 reads a partition in one task even if the query gains nothing from it; the query must
+    not become slower then. `read_bytes` is the size of the whole read, and `count` the number of
+    tasks without division by partition.
     """
     sizes: Counter[PartitionValues | None] = Counter()
     for rowset in plan.rowsets:

@@ -1,7 +1,7 @@
 """Tables about a table: `t.history`, `t.rowsets`, `t.partitions`, `t.columns`, `t.properties`.
 
-Each is a Spark schema in DDL and rows of Spark's internal values: a timestamp is microseconds
-since 1970 UTC. They show the state of the table when they are read.
+Each of them has a Spark schema in DDL, and rows of Spark's internal values: a timestamp is the
+microseconds since 1970 UTC. They show the newest state of the table when they are read.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _START = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 def metadata(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The table `name` about the table at `path`: schema and rows."""
+    """Return schema and rows of the metadata table `name` of the table at `path`."""
     schema, rows = TABLES[args["name"]]
     return {"schema": schema, "rows": plain_rows(rows(_table(args["path"])))}
 
 
 def _table(path: str) -> ArrowTable:
-    """The table at a path as it is now, for the session's transaction as that left it."""
+    """Open the newest state of the table at a path, or the state in the session's transaction."""
     location, state = SNAPSHOTS.head(path)
     if is_state(state.epoch):
         return ArrowTable(location, Log(location.store), state)
@@ -54,12 +54,12 @@ def _table(path: str) -> ArrowTable:
 
 
 def metadata_names(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The names of the tables about a table."""
+    """Return the names of all metadata tables."""
     return {"names": list(TABLES)}
 
 
 def plain_rows(rows: Iterable[Row]) -> list[list[Any]]:
-    """Rows as JSON values."""
+    """Convert rows to JSON values."""
     return [[_plain(value) for value in row] for row in rows]
 
 
@@ -70,12 +70,12 @@ def _plain(value: Any) -> Any:
 
 
 def _history(table: ArrowTable) -> Iterator[Row]:
-    # A transaction has none: that of the table shows what was committed.
+    # A transaction has no history of its own, so this is the history of the committed table.
     return map(history_row, ArrowTable.open(table.path).history())
 
 
 def live_rowsets(table: ArrowTable) -> list[LiveRowSet]:
-    """The live RowSets of the table as it was seen last."""
+    """Return the live RowSets of the table in the state that `table` has read."""
     return Log(locate_existing(table.path).store).read_rowsets(table.state)
 
 
@@ -141,7 +141,7 @@ def _walk(
 
 
 def _null_count(column: SchemaField, rowsets: Iterable[LiveRowSet]) -> int | None:
-    """NULLs of a column, or None where the log does not know their number."""
+    """Return the number of NULLs of a column, or None if the log does not know it."""
     total = 0
     for rowset in rowsets:
         statistics = rowset.entry.statistics.get(column.id)

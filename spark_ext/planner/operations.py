@@ -15,7 +15,7 @@ PROTOCOL = 1
 
 
 def describe(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Who answers; also what the planner says first, before it is asked."""
+    """Describe this planner; the planner also sends this before the first request."""
     return {
         "version": VERSION,
         "protocol": PROTOCOL,
@@ -25,7 +25,7 @@ def describe(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def echo(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments themselves: what a request costs."""
+    """Return the arguments, to measure what a request costs."""
     return dict(args)
 
 

@@ -1,6 +1,7 @@
-"""Requests about an epoch that retention removes while they are answered.
+"""Tell removed epochs from damage when retention removes the epoch of a request.
 
-What is missing then is no damage, and whoever hears of damage repairs what is whole.
+Files that retention removed are not damage. An error about damage would lead users to repair a
+sound table.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def unless_outdated(operation: Operation) -> Operation:
-    """The same operation, which says so where the epoch that it is about is gone.
+    """Wrap an operation so that it says when retention has removed its epoch.
 
-    It then raises NotFoundError for a read, ConflictError for a statement, or CommitUnknownError
-    where that may have been sent before. A commit that was sent before, and is found in the log,
-    is answered as it was then.
+    The wrapped operation then raises NotFoundError for a read, and ConflictError for a statement.
+    It raises CommitUnknownError for a statement whose commit may have been sent before. If that
+    commit is found in the log, it returns the committed epoch.
     """
 
     @wraps(operation)
@@ -51,7 +52,7 @@ def unless_outdated(operation: Operation) -> Operation:
 
 
 def _landed(job: WriteJob) -> int | None:
-    """The epoch that a job became whose base is gone; None where its base is there."""
+    """Return the epoch that committed a job; None if the job was not committed."""
     if job.create_database or is_state(job.base):
         return None
     log, fresh = Log(open_store(job.url)), UNSENT.take(job.transaction)
@@ -74,5 +75,5 @@ def _refuse_job(job: WriteJob) -> None:
 
 
 def _epoch(number: int) -> int:
-    """An epoch, or that on which the transaction of a state began."""
+    """Return the epoch, or for a transaction's state the epoch on which it began."""
     return TRANSACTIONS.holding(number).base if is_state(number) else number

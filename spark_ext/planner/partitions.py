@@ -1,4 +1,4 @@
-"""Partition layouts as Java and Python tell them to each other: columns by name.
+"""Partition layouts in the JSON between Java and Python; columns are given by name.
 
 A field is `{"transform": "bucket", "column": "id", "argument": 16}`; a list of them is a layout.
 """
@@ -14,7 +14,7 @@ from colonnade.manifests.model.schema import TableSchema
 
 
 def described_layout(fields: Sequence[PartitionField], schema: TableSchema) -> list[dict[str, Any]]:
-    """A layout of a table with these columns."""
+    """Convert a table's layout to JSON, with the names of its columns in `schema`."""
     return [
         {
             "transform": field.transform,
@@ -26,9 +26,9 @@ def described_layout(fields: Sequence[PartitionField], schema: TableSchema) -> l
 
 
 def layout_texts(fields: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """A layout as `create` takes it, by the transforms that a statement names.
+    """Convert the transforms of a statement to texts of fields, such as `days(ts)`.
 
-    Raises InvalidInputError for a transform of anything but one column.
+    Raises InvalidInputError for a transform of anything except one top-level column.
     """
     return tuple(map(_text, fields))
 

@@ -1,6 +1,6 @@
-"""What `CALL colonnade.system.<name>(...)` can call.
+"""The procedures that `CALL colonnade.system.<name>(...)` can call.
 
-Described here in full, parameters and result rows; the Java half only shows them to Spark.
+This module describes their parameters and result rows; the Java half passes them on to Spark.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ Args = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One argument, of a Spark type in DDL; an `optional` one that is left out is None.
+    """One parameter, with a Spark type in DDL; an `optional` argument that is left out is None.
 
-    The arguments `table` and `database` reach the procedure as paths.
+    The procedure gets the arguments `table` and `database` as paths.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A procedure whose result has the columns `schema`, in DDL."""
+    """A procedure; `schema` has the columns of its result, in DDL."""
 
     description: str
     parameters: tuple[Parameter, ...]
@@ -68,7 +68,7 @@ class Procedure:
 
 
 _TABLE = Parameter("table", "string", False, "database.table or a path")
-_DRY_RUN = Parameter("dry_run", "boolean", True, "only say what would be done")
+_DRY_RUN = Parameter("dry_run", "boolean", True, "only report what would be done")
 _TAG = Parameter("name", "string", False, "the tag")
 _OF_DATABASE = (
     Parameter("table", "string", True, "a table, as database.table or a path"),
@@ -76,7 +76,7 @@ _OF_DATABASE = (
 )
 _EPOCH = (
     Parameter("epoch", "bigint", True, "the number of the epoch"),
-    Parameter("timestamp", "timestamp", True, "the last epoch not after a time"),
+    Parameter("timestamp", "timestamp", True, "the last epoch up to a time"),
 )
 _COMPACTED = (
     _TABLE,
@@ -86,7 +86,7 @@ _COMPACTED = (
 
 
 def procedures(args: Args) -> dict[str, Any]:
-    """All procedures by name."""
+    """Describe all procedures, by name."""
     return {
         name: {
             "description": each.description,
@@ -106,14 +106,14 @@ def procedures(args: Args) -> dict[str, Any]:
 
 
 def call_procedure(args: Args) -> dict[str, Any]:
-    """The result rows of the procedure `name` called with `arguments`."""
+    """Call the procedure `name` with `arguments` and return its result rows."""
     return {"rows": plain_rows(PROCEDURES[args["name"]].run(args["arguments"]))}
 
 
 def _history(arguments: Args) -> Iterable[Row]:
     limit = arguments["limit"]
     if limit is not None and limit < 0:
-        raise InvalidInputError(f"The limit of a history is a number from 0, not {limit}.")
+        raise InvalidInputError(f"The limit of a history must be a number from 0, not {limit}.")
     return map(history_row, ArrowTable.open(arguments["table"]).history(limit))
 
 
@@ -126,7 +126,7 @@ def _checkpoint(arguments: Args) -> Iterable[Row]:
 
 
 def _set_partitioning(arguments: Args) -> Iterable[Row]:
-    TRANSACTIONS.refuse(arguments["table"], "partitioned otherwise")
+    TRANSACTIONS.refuse(arguments["table"], "repartitioned")
     table = ArrowTable.open(arguments["table"])
     epoch = table.partition_by(*split_fields(arguments["fields"]))
     return [(epoch, table.state.partition_layout_id)]
@@ -135,30 +135,30 @@ def _set_partitioning(arguments: Args) -> Iterable[Row]:
 PROCEDURES = {
     "history": Procedure(
         "The epochs that changed a table, newest first.",
-        (_TABLE, Parameter("limit", "int", True, "at most so many epochs")),
+        (_TABLE, Parameter("limit", "int", True, "return at most this many epochs")),
         HISTORY_SCHEMA,
         _history,
     ),
     "checkpoint": Procedure(
-        "Stores the state of a table's database, so that opening it reads no epochs before.",
+        "Stores the state of a table's database, so that opening it reads no earlier epochs.",
         (_TABLE,),
         "epoch long, rowsets long",
         _checkpoint,
     ),
     "set_partitioning": Procedure(
-        "Partitions new rows of a table by other fields; RowSets that are there stay as they are.",
+        "Partitions new rows of a table by other fields; existing RowSets stay unchanged.",
         (_TABLE, Parameter("fields", "string", False, "such as 'days(ts), bucket(16, id)', or ''")),
         "epoch long, layout int",
         _set_partitioning,
     ),
     "compact": Procedure(
-        "Puts few large RowSets in the place of small ones, and of those with deleted rows.",
+        "Replaces small RowSets, and RowSets with deleted rows, by fewer and larger ones.",
         (*_COMPACTED, Parameter("zorder_by", "string", True, "columns to order all rows by")),
         COMPACT_SCHEMA,
         compact,
     ),
     "vacuum": Procedure(
-        "Removes what no kept epoch of a table's database needs.",
+        "Removes the files that no kept epoch of a table's database needs.",
         (
             _TABLE,
             Parameter("retention_hours", "double", True, "instead of the table's retention.hours"),
@@ -169,24 +169,24 @@ PROCEDURES = {
         vacuum,
     ),
     "verify": Procedure(
-        "Looks for damage in a table and its log; a row for each finding, none where all is sound.",
+        "Looks for damage in a table and its log; returns a row for each finding.",
         (_TABLE, Parameter("depth", "int", True, "1 log, 2 indexes, 3 checksums, 4 values")),
         VERIFY_SCHEMA,
         verify,
     ),
     "repair": Procedure(
-        "Makes checkpoints anew from the log, or takes damaged RowSets out where they are named.",
+        "Rebuilds checkpoints from the log, or drops the unreadable rows of named RowSets.",
         (
             _TABLE,
-            Parameter("rowsets", "string", True, "ids of RowSets to take out, such as '3, 7'"),
-            Parameter("rescue", "string", True, "new Parquet file for what can be read of them"),
+            Parameter("rowsets", "string", True, "ids of damaged RowSets, such as '3, 7'"),
+            Parameter("rescue", "string", True, "new Parquet file for rescued values"),
             _DRY_RUN,
         ),
         REPAIR_SCHEMA,
         repair,
     ),
     "restore": Procedure(
-        "Makes a table, or all tables of a database, again what they were, by a new epoch.",
+        "Restores a table, or all tables of a database, to an earlier epoch by a new epoch.",
         (
             _OF_DATABASE[0],
             *_EPOCH,
@@ -197,21 +197,21 @@ PROCEDURES = {
         restore,
     ),
     "tag": Procedure(
-        "Names an epoch of a database, the newest where none is said; vacuum keeps it then.",
+        "Tags an epoch of a database, by default the newest; vacuum then keeps it.",
         (_TAG, *_OF_DATABASE, *_EPOCH),
         TAGS_SCHEMA,
         tag,
     ),
     "untag": Procedure(
-        "Takes a tag away, so that vacuum may remove its epoch.",
+        "Removes a tag, so that vacuum may remove its epoch.",
         (_TAG, *_OF_DATABASE),
         TAGS_SCHEMA,
         untag,
     ),
     "tags": Procedure("The tags of a database.", _OF_DATABASE, TAGS_SCHEMA, tags),
     "begin": Procedure(
-        "Begins a transaction: what the session writes from now on to tables of a database lands"
-        " in one epoch, or not at all.",
+        "Begins a transaction: all later writes of the session to tables of a database are"
+        " committed in one epoch, or not at all.",
         (
             Parameter("database", "string", False, "its name or path"),
             Parameter("user_metadata", "string", True, "a note that the history shows"),
@@ -223,25 +223,25 @@ PROCEDURES = {
         begin,
     ),
     "commit": Procedure(
-        "Makes what the session's transaction did one epoch.", (), "epoch long", commit
+        "Commits the session's transaction as one epoch.", (), "epoch long", commit
     ),
     "rollback": Procedure(
-        "Ends the session's transaction; nothing of it stays.", (), "epoch long", rollback
+        "Ends the session's transaction and discards its changes.", (), "epoch long", rollback
     ),
     "statement_counts": Procedure(
-        "What a statement of the session's transaction did.",
+        "Returns what a statement of the session's transaction changed.",
         (Parameter("statement", "string", False, "the id in its tag"),),
         COUNTS_SCHEMA,
         statement_counts,
     ),
     "refresh": Procedure(
-        "Lets Spark read anew what the session has cached of tables, after a write past Spark.",
+        "Has Spark drop the session's cached tables, after a write that bypassed Spark.",
         (),
         "refreshed boolean",
         lambda _: [(True,)],
     ),
     "plan_compaction": Procedure(
-        "What compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction
+        "Returns what compact would do now, and why.", _COMPACTED, PLAN_SCHEMA, plan_compaction
     ),
 }
 

@@ -1,7 +1,7 @@
-"""What the Spark source asks before it reads: what a table is, and what a query need read of it.
+"""Answer the Java source's requests before a read: describe a table, and plan a query's tasks.
 
-Every request names database, table and epoch, so the process that answers may be another one than
-before. Rows are read by the tasks; of data files only indexes are opened here, and only of few.
+Every request names database, table and epoch, so any planner process can answer it. The tasks read
+the rows; this module opens no data files except the indexes of a few RowSets.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ from colonnade.tableformat.scan.plan import ScanPlan, divide_plan, plan_scan, ro
 from colonnade.tableformat.table.time_travel import timestamp_ms
 
 MIN_TASK_BYTES = 2 * 2**20
-"""Stored bytes of the columns read below which another task costs more than it saves."""
+"""Fewest stored bytes, of the columns read, for which one more task pays."""
 
 MAX_TASK_BYTES = 64 * 2**20
-"""Stored bytes of the columns read that a task is given at most, so that a retry is cheap."""
+"""Most stored bytes, of the columns read, that a task gets, so that a retry is cheap."""
 
 MAX_OPENED = 4
-"""The planner opens the indexes of a scan with a filter if it has at most so many RowSets."""
+"""The planner opens the indexes of a scan with a filter if it has at most this many RowSets."""
 
 MAX_REMEMBERED = 2_000
-"""RowSets of a table up to which they are kept in memory: 32 MB where all are inline."""
+"""The RowSets of a table are kept in memory if there are at most this many: 32 MB if all inline."""
 
 MAX_SUMMARIZED = 10_000
-"""RowSets up to which a plan tells the bounds of all its rows; an estimate is worth no more."""
+"""A plan of at most this many RowSets includes the bounds of its rows, which only estimate."""
 
 SPARK_VERSION_VARIABLE = "COLONNADE_SPARK_VERSION"
-"""Where the Java half says which Spark it runs in."""
+"""The environment variable in which the Java half passes its version of Spark."""
 
 _declarations: Recent[int, tuple[TableSchema, str]] = Recent(64)
 _all_rowsets: Recent[tuple[str, str, str, int], list[LiveRowSet]] = Recent(4)
 
 
 def load(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The table at `path` as of the epoch, tag or time in `options`, the newest without.
+    """Describe the table at `path` at the epoch, tag or time in `options`, or its newest state.
 
-    `timestampMicros` beside the public options is a time that Spark has read already.
+    Besides the public options, `timestampMicros` is a time that Spark has already parsed.
     """
     options = dict(args["options"])
     micros = options.pop("timestampMicros", None)
@@ -86,12 +86,12 @@ def load(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _declared(schema: TableSchema) -> str:
-    """A schema as Spark is told of it: made once, for it takes long where columns are hundreds.
+    """Return a schema as JSON for Spark; it is cached, since hundreds of columns take long.
 
-    The JSON is text within the reply, because the reply's own numbers may turn from 1.0 into 1.
-    Raises InvalidInputError for times that this Spark does not know.
+    The JSON is text within the reply, because numbers in the reply itself may change from 1.0 to 1.
+    Raises InvalidInputError for times that this version of Spark does not support.
     """
-    known = _declarations.get(id(schema))  # of an object that the value keeps alive
+    known = _declarations.get(id(schema))  # the cached value keeps the object of this id alive
     if known is None:
         if (version := os.environ.get(SPARK_VERSION_VARIABLE)) is not None:
             refuse_fine_times(schema, version)
@@ -100,14 +100,14 @@ def _declared(schema: TableSchema) -> str:
 
 
 def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of a read, understood: refused here before any table is looked for.
+    """Parse the options of a read, and refuse wrong ones before any table is opened.
 
-    `epoch` is a number, or the tag that stands for one.
+    The returned `epoch` is a number or a tag.
     """
     read = parse_read_options(args["options"])
     if read.where is not None:
         raise InvalidInputError(
-            "Option where is for reading without the jar; filter the DataFrame itself, as in"
+            "Option where is for reading without the jar; filter the DataFrame itself with"
             " df.where(...), which skips the same data."
         )
     epoch = read.epoch if read.tag is None else read.tag
@@ -115,7 +115,7 @@ def check_options(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def filters(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Which of `filters` can keep data from being read, as `used`: one truth value for each."""
+    """Say which of `filters` can skip data: `used` has one boolean for each filter."""
     schema = _table(args).schema
     return {"used": [usable(tree, schema) is not None for tree in args["filters"]]}
 
@@ -123,11 +123,13 @@ def filters(args: Mapping[str, Any]) -> dict[str, Any]:
 def scan(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a read of `columns` for about `parallelism` tasks at once.
 
-    `filters` (see `filters.py`) leave RowSets out. Without any, `limit` and `top` ({"column",
-    "descending", "nulls_first", "count"}) may do so. With `apart` a task reads rows of one
-    RowSet only. With `grouped` it reads rows of one partition only, where all RowSets have the
-    table's layout, with `fair` only where that makes no task long (`grouping.py`); `partitioning`
-    is then the layout, and `partitions` has the values of each task.
+    `filters` (see `filters.py`) skip RowSets. Without filters, `limit` and `top` ({"column",
+    "descending", "nulls_first", "count"}) may skip RowSets. With `apart` a task reads rows of one
+    RowSet only.
+
+    With `grouped` a task reads rows of one partition only, if all RowSets have the table's layout;
+    with `fair`, only if no task becomes long (`grouping.py`). The reply's `partitioning` is then
+    the layout, and `partitions` has the partition values of each task.
     """
     table = _table(args)
     predicate = predicate_of(args["filters"], table.schema)
@@ -161,7 +163,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _narrowed(url: str, plan: ScanPlan) -> ScanPlan:
-    """The plan without what the indexes of its RowSets rule out, where they are few.
+    """Narrow the plan by the indexes of its RowSets, if there are few RowSets.
 
     Spark needs no shuffle after a single task, and that shuffle costs more than a small task. If an
     index cannot be read, the tasks report it.
@@ -173,7 +175,7 @@ def _narrowed(url: str, plan: ScanPlan) -> ScanPlan:
 
 
 def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The `partitions` of the table's layout that have rows, as `scan` gives them."""
+    """Return the `partitions` of the table's current layout that have rows, as in `scan`."""
     table = _table(args)
     current = (r.entry for r in _rowsets(args, table, None) if r.row_count)
     found = {e.partition for e in current if e.partition_layout_id == table.partition_layout_id}
@@ -181,7 +183,7 @@ def partitions(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of `functions` over the whole table, or None where one is not known exactly."""
+    """Return the values of `functions` over the whole table; None if one is not known exactly."""
     table, functions = _table(args), args["functions"]
     TRANSACTIONS.note_read(args["epoch"], TableRead(table.id))
     if table.rowsets.row_count is not None and all(f["column"] is None for f in functions):
@@ -197,14 +199,17 @@ def aggregate(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def task_count(size: int, parallelism: int) -> int:
-    """How many tasks to read stored bytes with: few for little, else as many as run at once."""
+    """Return the number of tasks that read `size` stored bytes.
+
+    Small reads get few tasks; large reads get a multiple of `parallelism`.
+    """
     if size < parallelism * MIN_TASK_BYTES:
         return max(1, size // MIN_TASK_BYTES)
     return parallelism * -(-size // (parallelism * MAX_TASK_BYTES))
 
 
 def read_bytes(plan: ScanPlan) -> int:
-    """Stored bytes of the columns that are read, taking all columns for equally large."""
+    """Estimate the stored bytes of the columns that are read; columns count as equally large."""
     return plan.byte_count * len(plan.projection) // len(plan.table_schema.fields)
 
 
@@ -214,7 +219,7 @@ def _table(args: Mapping[str, Any]) -> TableState:
 
 
 def _rowsets(args: Mapping[str, Any], table: TableState, keep: Keep | None) -> list[LiveRowSet]:
-    """The RowSets that `keep` leaves; all of them are remembered, for they are made slowly."""
+    """Return the RowSets that `keep` selects; the full list is cached, since reading it is slow."""
     key = (args["url"], args["database"], table.id, table.changed_epoch)
     whole = keep is None and not is_state(args["epoch"])
     if whole and (known := _all_rowsets.get(key)) is not None:
@@ -243,7 +248,7 @@ def _task(url: str, plan: ScanPlan) -> str:
 
 
 def _has_order(schema: TableSchema, name: str) -> bool:
-    """Whether bounds of a column, and rows sorted by it, are in the order that Spark has."""
+    """Whether Spark orders the column as its bounds and the sort key do."""
     data_type = schema.field(name).type
     return isinstance(data_type, str) and domain_of(data_type) is not None
 
@@ -253,7 +258,7 @@ def _sort_field(field: SortField, schema: TableSchema) -> dict[str, Any]:
 
 
 def _ordering(table: TableState) -> list[dict[str, Any]]:
-    """The sort key up to the first column that Spark orders in another way."""
+    """Return the sort key up to the first column that Spark orders in another way."""
     ordering = [_sort_field(field, table.schema) for field in table.sort_key]
     for index, field in enumerate(ordering):
         if not _has_order(table.schema, field["column"]):
@@ -262,7 +267,7 @@ def _ordering(table: TableState) -> list[dict[str, Any]]:
 
 
 def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
-    """Bounds and NULLs of the columns that are read, where every RowSet has statistics."""
+    """Return bounds and NULL counts of the columns that have statistics in every RowSet."""
     if len(rowsets) > MAX_SUMMARIZED:
         return {}
     found = {}
@@ -279,7 +284,7 @@ def _summaries(plan: ScanPlan, rowsets: Sequence[LiveRowSet]) -> dict[str, Any]:
 
 
 def _extreme(bounds: Sequence[str | None], best: Callable[..., Any]) -> str | None:
-    """The outermost of some bounds; None where one is not known."""
+    """Return the least or greatest bound, by `best`; None if one is not known."""
     if None in bounds:
         return None
     return encode_bound(best(decode_bound(bound) for bound in bounds if bound is not None))

@@ -1,7 +1,7 @@
-"""Removing a table of Spark's own catalog: the files of a table that Spark calls managed go, too.
+"""Remove a managed table of Spark's own catalog, together with its files.
 
-A database of several tables keeps what it dropped until vacuum. The log of a lone table is stored
-beside its rows, so neither vacuum nor a restore would find them after the name is gone.
+A database of several tables keeps the files of a dropped table until vacuum. The log of a lone
+table is stored beside its rows, so nothing would find them after Spark has forgotten the name.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ _OURS = re.compile(r"_manifest|[0-9a-f]{32}(\..+)?|\.tmp-.+")
 
 
 def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the table at `path`, and remove the files of a lone one on a local disk.
+    """Drop the table at `path`, and remove the files of a lone table on a local disk.
 
-    `dropped` is false where the path has no table. Files that are not Colonnade's stay. A table
-    whose log is damaged is removed, too. On an object store the files of a lone table stay.
+    The reply's `dropped` is false if the path has no table. Files that are not Colonnade's stay. A
+    lone table is removed even if its log is damaged. On an object store its files stay.
     """
     location = locate(args["path"])
     if not location.exists:
         return {"dropped": False}
     lone = location.table is None
     try:
-        done = drop_table(args)  # first, so that a writer which is under way learns of it
+        done = drop_table(args)  # first, so that a concurrent writer learns of it
     except (CorruptionError, UnsupportedFormatError):
         if not lone:
             raise
@@ -45,7 +45,7 @@ def remove_table(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _remove_files(folder: str) -> None:
-    # Moved away first, so that a crash in between leaves no half of a table.
+    # The files are moved away first, so that a crash leaves no half of a table.
     parent, number = os.path.dirname(folder), secrets.token_hex(8)
     moved, dropped = f"{parent}/_moved-{number}", f"{parent}/_dropped-{number}"
     os.mkdir(moved)
@@ -53,9 +53,9 @@ def _remove_files(folder: str) -> None:
     for name in filter(_OURS.fullmatch, names):
         os.rename(f"{folder}/{name}", f"{moved}/{name}")
     os.rename(moved, dropped)
-    # Another drop beside it may be removing the same files.
+    # A concurrent drop may be removing the same files.
     shutil.rmtree(dropped, ignore_errors=True)
-    with suppress(OSError):  # which says that it has other files, too
+    with suppress(OSError):  # raised if the folder has other files, too
         os.rmdir(folder)
 
 

@@ -1,7 +1,8 @@
-"""What the Spark source asks when a statement changes rows: DELETE, UPDATE, MERGE.
+"""Answer the Java source's requests about statements that change rows: DELETE, UPDATE, MERGE.
 
-Its job is that of a write (`plan_write` in writes.py); tasks report which rows went and what they
-wrote, and one commit makes both visible. Sent again, it lands once.
+The job of such a statement is that of a write (`plan_write` in writes.py). Tasks report the deleted
+rows and the RowSets that they wrote, and one commit makes both visible. A commit that is sent again
+happens only once.
 """
 
 from __future__ import annotations
@@ -37,11 +38,11 @@ from colonnade.tableformat.write.job import WriteJob, decode_entries
 
 
 def commit_rows(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Commit what the tasks of a `job` report in `messages` as one statement of a `kind`.
+    """Commit the reports of a `job`'s tasks, in `messages`, as one statement of a `kind`.
 
-    `filters` is what the statement's scan was asked for, None where that is not known. `keys` are
-    the columns by which rows to insert were found missing; without any it was decided by something
-    else than columns that are equal, None: nothing was inserted because it was missing.
+    `filters` are the filters of the statement's scan, or None if they are not known. `keys` are
+    the columns whose equal values decided that a row to insert was missing. `keys` is empty if
+    another condition decided that, and None if no row was inserted because it was missing.
     """
     job, base = _planned(args)
     reports = [decode_report(message) for message in args["messages"]]
@@ -58,21 +59,22 @@ def commit_reports(
     filters: Sequence[Tree] | None,
     keys: Sequence[str] | None,
 ) -> dict[str, Any]:
-    """Commit what tasks report; the arguments are those of `commit_rows`."""
+    """Commit the reports of tasks; the arguments are those of `commit_rows`."""
     table = base.tables[TableId(job.target.table)]
     where = None if filters is None else predicate_of(filters, table.schema)
     read = TableRead(table.id, rowset_filter(table, where))
     if keys is not None:
-        # Fewer columns guard more rows.
+        # Leaving out a column is safe: fewer key columns only make more rows conflict.
         keys = [name for name in keys if can_be_key(table.schema.field(name))]
     return _commit(log, base, job, reported_statement(log, table, kind, reports, read, keys))
 
 
 def commit_replacement(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Commit what the tasks of a `job` wrote in place of rows that the caller found at its base.
+    """Commit RowSets that the tasks of a `job` wrote in place of rows that the caller found.
 
-    `messages` are the entries of what was written, `replaced` reports of the rows that go, and
-    `filters` the condition that these meet, as far as it is a filter.
+    The caller found the rows at the job's base. `messages` are the entries of the new RowSets,
+    `replaced` the reports of the replaced rows, and `filters` the parts of their condition that
+    are filters.
     """
     job, base = _planned(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
@@ -85,14 +87,14 @@ def commit_replacement(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def can_delete(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Whether the statistics of the log decide for each whole RowSet that `filters` select it."""
+    """Say whether statistics show that `filters` select each RowSet as a whole or not at all."""
     snapshot = SNAPSHOTS.at(args["url"], args["database"], args["epoch"])
     table = snapshot.tables[args["id"]]
     return {"whole": _is_whole(Log(open_store(args["url"])), table, args["filters"])}
 
 
 def delete_where(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Delete, by a `job` without tasks, the rows that `filters` select."""
+    """Delete the rows that `filters` select, by a `job` without tasks."""
     job, base = _planned(args)
     log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
     where = exact_predicate(args["filters"])

@@ -1,7 +1,7 @@
-"""Moves requests to operations and replies back: one JSON value a line, several at once.
+"""Answer requests concurrently; each request and each reply is one JSON value on one line.
 
     <- {"hello": {"version": "0.1.0", "protocol": 1, "pid": 12, "python": "/usr/bin/python3"}}
-    -> {"id": 7, "op": "load", "args": {...}}                 and `within`, in a transaction
+    -> {"id": 7, "op": "load", "args": {...}}      with `within`, the id of a transaction, if any
     <- {"id": 7, "result": {...}}
     <- {"id": 7, "error": {"code": "COLONNADE_NOT_FOUND", "kind": "NOT_FOUND", "message": "..."}}
 
@@ -32,9 +32,9 @@ _SECONDS_TO_FINISH = 5.0
 
 
 def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Take input and output for the protocol alone, whatever else runs in this process.
+    """Reserve standard input and output for the protocol, and return them.
 
-    What prints to the standard output from now on goes to the standard error, also from C.
+    From now on, code that prints to standard output, in C too, writes to standard error instead.
     """
     requests = os.fdopen(os.dup(0), "rb")
     replies = os.fdopen(os.dup(1), "wb")
@@ -46,7 +46,7 @@ def claim_standard_streams() -> tuple[BinaryIO, BinaryIO]:
 
 
 class Server:
-    """Answers requests with `operations`; writes to `replies`, whole lines only."""
+    """Answers requests with `operations`; writes only whole lines to `replies`."""
 
     def __init__(self, operations: Mapping[str, Operation], replies: BinaryIO) -> None:
         self._operations = operations
@@ -56,7 +56,7 @@ class Server:
         self._last_request = time.monotonic()
 
     def serve(self, requests: BinaryIO) -> None:
-        """Answer until `requests` ends; what runs then may take a few seconds more."""
+        """Answer until `requests` ends; operations that run then get a few more seconds."""
         self._send(orjson.dumps({"hello": describe({})}))
         pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="operation")
         for line in requests:
@@ -67,7 +67,7 @@ class Server:
         wait(self._running, timeout=_SECONDS_TO_FINISH)
 
     def idle_seconds(self) -> float:
-        """For how long nothing was asked; 0 while something is being answered."""
+        """Return the seconds since the last request; 0 while a request is being answered."""
         if any(not future.done() for future in self._running):
             return 0.0
         return time.monotonic() - self._last_request
@@ -82,17 +82,17 @@ class Server:
 
 
 def answer(operations: Mapping[str, Operation], request: Mapping[str, Any]) -> bytes:
-    """The reply to one request; never raises what an operation raised."""
+    """Return the reply to one request; an error of the operation becomes part of the reply."""
     name = request["op"]
     try:
         if name not in operations:
-            raise InvalidInputError(f"The planner {VERSION} knows no operation {name!r}.")
+            raise InvalidInputError(f"The planner {VERSION} does not have the operation {name!r}.")
         with TRANSACTIONS.within(request.get("within")):
             result = operations[name](request["args"])
         return orjson.dumps({"id": request["id"], "result": result})
     except ColonnadeError as error:
         return _error(request, error.kind, str(error))
-    except Exception as error:  # a bug: its traceback belongs into the log, not before the user
+    except Exception as error:  # a bug: its traceback belongs in the log, not in the user's error
         traceback.print_exc()
         log = os.environ.get(LOG_VARIABLE, "its standard error")
         reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(".")

@@ -1,7 +1,7 @@
-"""Snapshots that the planner has seen, so that asking again costs one look for newer epochs.
+"""Cache the snapshots that the planner has read; a repeated request only looks for newer epochs.
 
-Spark loads a table several times for one query and plans each of its uses. States are values and
-an epoch never changes, so keeping them is safe; whether there is a newer one is always asked.
+Spark loads a table several times for one query, and plans each of its uses. The state of an epoch
+never changes, so caching it is safe. The planner always checks whether a newer epoch exists.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Value = TypeVar("_Value")
 
 
 class Recent(Generic[_Key, _Value]):
-    """The values used last, by key, at most `limit` of them. Thread safe."""
+    """A cache of the `limit` values used last, by key. Thread-safe."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -32,14 +32,14 @@ class Recent(Generic[_Key, _Value]):
         self._values: OrderedDict[_Key, _Value] = OrderedDict()
 
     def get(self, key: _Key) -> _Value | None:
-        """The value of a key, which counts as used."""
+        """Return the value of a key, and mark it as used; None if the key is unknown."""
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
             return self._values.get(key)
 
     def put(self, key: _Key, value: _Value) -> _Value:
-        """Keep a value, and drop the one unused for longest."""
+        """Keep a value, drop the least recently used one above the limit, and return the value."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
@@ -48,22 +48,22 @@ class Recent(Generic[_Key, _Value]):
         return value
 
     def drop(self, key: _Key) -> None:
-        """Forget a key, whether it is known or not."""
+        """Drop a key, if it is known."""
         with self._lock:
             self._values.pop(key, None)
 
 
 class Snapshots:
-    """Finds tables by path and states by epoch. Thread safe."""
+    """Finds tables by path and states by epoch. Thread-safe."""
 
     def __init__(self) -> None:
         self._heads: Recent[str, tuple[Location, Snapshot]] = Recent(64)
         self._states: Recent[tuple[str, str, int], Snapshot] = Recent(32)
 
     def head(self, path: str) -> tuple[Location, Snapshot]:
-        """Where a path leads, and the newest state there, as the session's transaction left it.
+        """Return the location of a path and its newest state, or that of the transaction.
 
-        Raises NotFoundError for a path that is no database or table.
+        Raises NotFoundError for a path that is not a database or table.
         """
         if TRANSACTIONS.current() is None:
             return self._committed(path)
@@ -79,7 +79,7 @@ class Snapshots:
                 head = Log(location.store).refresh(head)
                 return self._heads.put(path, (location, head))
             except NotFoundError:
-                # Removed or replaced: whatever is there now is found as if for the first time.
+                # It was removed or replaced, so the path is read again from the start.
                 self._heads.drop(path)
         location = locate_existing(path)
         return self._heads.put(path, (location, Log(location.store).read_head()))
@@ -91,10 +91,10 @@ class Snapshots:
         timestamp_ms: int | None = None,
         tag: str | None = None,
     ) -> tuple[Location, Snapshot, TableState]:
-        """The table at a path and its state at an epoch, time or tag; the newest without.
+        """Return the table at a path at an epoch, time or tag, or else at the newest epoch.
 
-        A table that was renamed is found by the name that it has now. Raises NotFoundError for
-        what does not exist, or is removed by retention.
+        A renamed table is found by its newest name. Raises NotFoundError if the table or the epoch
+        does not exist, or if retention has removed the epoch.
         """
         if (epoch, timestamp_ms, tag) == (None, None, None):
             location, state = self.head(path)
@@ -109,9 +109,9 @@ class Snapshots:
         return location, state, location.require_at(state, head)
 
     def at(self, url: str, database: str, epoch: int) -> Snapshot:
-        """The state of a database at an epoch that was seen before, or one of a transaction.
+        """Return the state of a database at an epoch read before, or a state of a transaction.
 
-        Raises NotFoundError where it was removed or replaced since.
+        Raises NotFoundError if the epoch was removed, or the database replaced, since then.
         """
         if is_state(epoch):
             return TRANSACTIONS.state(epoch)
@@ -120,12 +120,10 @@ class Snapshots:
         if state is None:
             state = Log(open_store(url)).read_at(epoch)
             if state.database != database:
-                raise NotFoundError(
-                    f"{url} was replaced by another table since it was loaded; load it again."
-                )
+                raise NotFoundError(f"{url} was replaced after it had been loaded; load it again.")
             self._states.put(key, state)
         return state
 
 
 SNAPSHOTS = Snapshots()
-"""Those of this process."""
+"""The cached snapshots of this process."""

@@ -1,7 +1,7 @@
-"""Which RowSets may hold the first rows of a table, in some order or in none; pure.
+"""Choose the RowSets that may hold the first rows of a table, with or without an order; pure.
 
-Spark sorts and cuts again, so RowSets are left out only where their rows cannot be among the
-first. Deleted rows are never counted as rows that there are.
+Spark sorts and limits the rows again. A RowSet is left out only if none of its rows can be among
+the first rows. Deleted rows are not counted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """How rows are sorted by one column: ties are decided by others, NaN is the greatest."""
+    """An order by one column, with NaN as the greatest value; other columns may break ties."""
 
     field: SchemaField
     descending: bool
@@ -27,13 +27,13 @@ class Order:
 
 
 def first_rows(rowsets: Sequence[LiveRowSet], count: int) -> list[LiveRowSet]:
-    """As many RowSets from the first on as it takes to have `count` rows."""
+    """Return the first RowSets that together have at least `count` rows."""
     totals = accumulate((rowset.row_count for rowset in rowsets), initial=0)
     return [rowset for rowset, before in zip(rowsets, totals, strict=False) if before < count]
 
 
 def top_rows(rowsets: Sequence[LiveRowSet], order: Order, count: int) -> list[LiveRowSet]:
-    """The RowSets that may hold one of the first `count` rows in `order`."""
+    """Return the RowSets that may hold one of the first `count` rows in `order`."""
     ranges = [_Range.of(rowset, order) for rowset in rowsets]
     limit = _limit(ranges, order, count)
     if limit is None:
@@ -47,9 +47,9 @@ def top_rows(rowsets: Sequence[LiveRowSet], order: Order, count: int) -> list[Li
 
 @dataclass(frozen=True, slots=True)
 class _Range:
-    """What is known of the values of one RowSet; `first` and `last` in the order, None for none.
+    """The known range of the values of one RowSet; `first` and `last` are None without values.
 
-    `certain` is a number of values between both that are there, deletions considered.
+    `certain` is a lower bound on the live values between `first` and `last`.
     """
 
     first: Any
@@ -72,7 +72,7 @@ class _Range:
         return cls(first, last, certain, statistics.nulls, statistics.nans)
 
     def may_precede(self, limit: Any, order: Order) -> bool:
-        """Whether a row of it may stand before or beside a value that is `limit`."""
+        """Whether the RowSet may hold a row that sorts before, or equal to, the value `limit`."""
         if (self.nulls and order.nulls_first) or (self.nans and order.descending):
             return True
         if self.first is None:
@@ -87,7 +87,7 @@ def _bounded(statistics: ColumnStatistics, rows: int) -> bool:
 
 
 def _limit(ranges: Sequence[_Range | None], order: Order, count: int) -> Any:
-    """A value such that at least `count` rows are certain to stand before or beside it."""
+    """Return a value that at least `count` rows certainly sort before or equal; None if none."""
     known = [each for each in ranges if each is not None and each.first is not None]
     known.sort(key=lambda each: each.last, reverse=order.descending)
     totals = accumulate(each.certain for each in known)

@@ -1,6 +1,7 @@
 """`CALL colonnade.system.begin`, `commit`, `rollback` and `statement_counts`.
 
-The Java half keeps the id that `begin` returns in the session's settings until the end.
+The Java half keeps the id that `begin` returns in the session's settings until the transaction
+ends.
 """
 
 from __future__ import annotations
@@ -19,29 +20,29 @@ COUNTS_SCHEMA = ", ".join(f"{name} long" for name in COUNTED)
 
 
 def begin(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """Begin a transaction over the tables of a database; one row with its id."""
+    """Begin a transaction over the tables of a database; return one row with its id."""
     location = locate_existing(arguments["database"])
     if location.table is not None:
-        raise InvalidInputError(f"{location.url} is no database but a table; name its database.")
+        raise InvalidInputError(f"{location.url} is a table, not a database; name its database.")
     return [(TRANSACTIONS.begin(location, _settings(arguments)),)]
 
 
 def commit(_: Mapping[str, Any]) -> Iterable[Row]:
-    """Make what the session's transaction did one epoch; one row with that."""
+    """Commit the session's transaction; return one row with the epoch."""
     return [(TRANSACTIONS.end(lambda transaction: transaction.commit()),)]
 
 
 def rollback(_: Mapping[str, Any]) -> Iterable[Row]:
-    """End the session's transaction; nothing of it stays."""
+    """End the session's transaction and discard its changes; return no rows."""
     TRANSACTIONS.end(lambda transaction: transaction.rollback())
     return []
 
 
 def statement_counts(arguments: Mapping[str, Any]) -> Iterable[Row]:
-    """What a statement of the session's transaction did, by the id that it was given."""
+    """Return one row with what a statement of the session's transaction changed, by its id."""
     transaction = TRANSACTIONS.current()
     if transaction is None:
-        raise InvalidInputError("This session is in no transaction.")
+        raise InvalidInputError("This session is not in a transaction.")
     counts = transaction.counts(arguments["statement"])
     return [tuple(getattr(counts, name) for name in COUNTED)]
 

@@ -1,8 +1,8 @@
 """Transactions of Spark sessions: statements on tables of a database that become one epoch.
 
-A session that began one sends its id with every request. What the transaction has done so far are
-states that stand in no log: each is named by a number above those of all epochs, and found by it
-in this process alone. When the process ends, its transactions are over and nothing was committed.
+A session in a transaction sends the transaction's id with every request. Each statement makes a new
+state of the database, which is only in this process and not in the log. A state has a number above
+all numbers of epochs. If the process ends, its open transactions end without a commit.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import CommitSettings
 
 IDLE_HOURS_MAX = 24
-"""A transaction of which nothing was heard for so long is over."""
+"""A transaction without requests for this long is dropped."""
 
 _FIRST_STATE = 1 << 52
-# What a DataFrame remembers of a planner that ended must be no state of the one that followed it.
+# Numbers begin at random: a DataFrame may still name a state of a planner that has ended, and a
+# new planner must not have a state of the same number.
 _STATES = itertools.count(_FIRST_STATE + secrets.randbelow(_FIRST_STATE - 2**32))
 
 
 def is_state(epoch: int) -> bool:
-    """Whether a number is that of a transaction's state and not of an epoch."""
+    """Whether a number names a transaction's state and not an epoch."""
     return epoch >= _FIRST_STATE
 
 
 class OpenTransaction:
-    """A transaction of a session, whose statements come from several requests. Thread safe."""
+    """The transaction of a session, which several requests add statements to. Thread-safe."""
 
     def __init__(self, location: Location, transaction: Transaction) -> None:
         self.location = location
@@ -57,35 +58,35 @@ class OpenTransaction:
 
     @property
     def base(self) -> int:
-        """The epoch that it reads."""
+        """The epoch that the transaction is based on."""
         return self._transaction.base
 
     @property
     def snapshot(self) -> Snapshot:
-        """The database as the transaction left it; its epoch is the number of this state."""
+        """The newest state of the transaction; its `epoch` is the number of the state."""
         self.heard = time.monotonic()
         with self._lock:
             return self._states[self._number]
 
     def state(self, number: int) -> Snapshot | None:
-        """One of its states, by number."""
+        """Return a state of this transaction by its number; None for any other number."""
         self.heard = time.monotonic()
         return self._states.get(number)
 
     def counts(self, statement: str) -> RowCounts:
-        """What the statement of a transaction id did; nothing where it changed nothing."""
+        """Return what a statement changed, by its id; zeros for an unknown id."""
         return self._counts.get(statement, RowCounts())
 
     def note_read(self, read: TableRead) -> None:
-        """Remember what a query has read, in case that its table is serializable."""
+        """Remember what a query has read, in case its table is serializable."""
         with self._lock:
             self._transaction.note_read(read)
 
     def write(self, job: WriteJob, entries: Sequence[RowSetEntry]) -> int:
-        """Add what tasks wrote, to the table that `job` may create or replace.
+        """Add the RowSets that tasks wrote to a table, which `job` may create or replace.
 
-        Returns the number of the state after it. Raises as the methods of `Transaction`,
-        ConflictError where another statement came between.
+        Returns the number of the new state. Raises the errors of `Transaction`'s methods, and
+        ConflictError if another statement changed the state since the job was planned.
         """
         table = TableId(job.target.table)
 
@@ -104,7 +105,7 @@ class OpenTransaction:
         return self._once(job, run)
 
     def run(self, job: WriteJob, statement: Statement) -> int:
-        """Add a statement that was evaluated on the job's base; returns and raises as `write`."""
+        """Add a statement evaluated on the job's base state; returns and raises as `write`."""
         table = TableId(job.target.table)
         return self._once(job, lambda: self._transaction.run(table, lambda *_: statement))
 
@@ -115,17 +116,17 @@ class OpenTransaction:
             self._advance()
 
     def commit(self) -> int:
-        """Make all of it one epoch, and return that. Raises as `Transaction.commit`."""
+        """Commit all changes as one epoch and return it. Raises as `Transaction.commit`."""
         with self._lock:
             return self._transaction.commit()
 
     def rollback(self) -> None:
-        """End it and change nothing."""
+        """End the transaction and discard its changes."""
         with self._lock:
             self._transaction.rollback()
 
     def _once(self, job: WriteJob, run: Callable[[], RowCounts]) -> int:
-        """Carry a statement out, which was planned on the present state, and not twice."""
+        """Run a statement planned on the newest state; a repeated request does not run it again."""
         with self._lock:
             if job.transaction in self._counts:
                 return self._number
@@ -146,7 +147,7 @@ class OpenTransaction:
 
 
 class Transactions:
-    """The open transactions of this process, by id. Thread safe."""
+    """The open transactions of this process, by id. Thread-safe."""
 
     def __init__(self) -> None:
         self._open: dict[str, OpenTransaction] = {}
@@ -154,7 +155,7 @@ class Transactions:
 
     @contextmanager
     def within(self, transaction: str | None) -> Iterator[None]:
-        """A block that belongs to the transaction of a session, if it has one."""
+        """Run a block within the transaction of this id; within none if the id is None."""
         token = self._within.set(transaction)
         try:
             yield
@@ -162,19 +163,19 @@ class Transactions:
             self._within.reset(token)
 
     def begin(self, location: Location, commit: CommitSettings) -> str:
-        """Open a transaction on the newest state of a database; returns its id.
+        """Begin a transaction on the newest state of a database; return its id.
 
-        Raises InvalidInputError within another one, StoreError.
+        Raises InvalidInputError within another transaction, and StoreError.
         """
         if self._within.get() is not None:
-            raise InvalidInputError("This session is in a transaction already; end that first.")
+            raise InvalidInputError("This session is already in a transaction; end it first.")
         log = Log(location.store)
         id_ = secrets.token_hex(16)
         self._open[id_] = OpenTransaction(location, Transaction(log, log.read_head(), commit))
         return id_
 
     def current(self) -> OpenTransaction | None:
-        """That of this request. Raises InvalidInputError where it is over."""
+        """Return the transaction of this request, or None. Raises InvalidInputError if it ended."""
         id_ = self._within.get()
         if id_ is None:
             return None
@@ -184,30 +185,37 @@ class Transactions:
         return found
 
     def of(self, location: Location) -> OpenTransaction | None:
-        """That of this request, if it is one of the database at `location`."""
+        """Return the transaction of this request if it is on the database at `location`."""
         found = self.current()
         here = found is not None and found.location.store.url == location.store.url
         return found if here else None
 
     def is_own(self, location: Location, number: int) -> bool:
-        """Whether this request may base a write on a state: its transaction's, or an epoch."""
+        """Whether this request may base a write on `number`.
+
+        Within a transaction on this database `number` must be one of its states, and otherwise an
+        epoch.
+        """
         found = self.of(location)
         return not is_state(number) if found is None else found.state(number) is not None
 
     def to_write(self, location: Location) -> OpenTransaction | None:
-        """That of this request. Raises InvalidInputError for another database than its own."""
+        """Return the transaction of this request, or None.
+
+        Raises InvalidInputError if the transaction is on another database than `location`.
+        """
         found = self.current()
         if found is not None and found.location.store.url != location.store.url:
             raise InvalidInputError(
-                f"The transaction of this session is one of database {found.location.store.url};"
-                f" {location.url} lies outside it and is written before or after."
+                f"The transaction of this session is on database {found.location.store.url};"
+                f" {location.url} is outside it, so write to it before or after."
             )
         return found
 
     def refuse(self, url: str, what: str) -> None:
-        """Refuse in a transaction what would be an epoch of its own, also of other databases.
+        """Raise InvalidInputError within a transaction, on any database.
 
-        Raises InvalidInputError.
+        Operations that need their own epoch call this; `what` completes "{url} cannot be".
         """
         if self.current() is not None:
             raise InvalidInputError(
@@ -215,37 +223,37 @@ class Transactions:
             )
 
     def holding(self, number: int) -> OpenTransaction:
-        """The one of a state. Raises NotFoundError where that is over."""
+        """Return the transaction that has a state. Raises NotFoundError if it has ended."""
         for each in list(self._open.values()):
             if each.state(number) is not None:
                 return each
         raise NotFoundError(
-            "The rows belong to a transaction that is over; load the table again to see what was"
+            "The rows belong to a transaction that has ended; load the table again to see what was"
             " committed."
         )
 
     def state(self, number: int) -> Snapshot:
-        """A state by its number. Raises NotFoundError where its transaction is over."""
+        """Return a state by its number. Raises NotFoundError if its transaction has ended."""
         found = self.holding(number).state(number)
         assert found is not None
         return found
 
     def note_read(self, epoch: int, read: TableRead) -> None:
-        """Remember a read of a transaction's state; one of an epoch is of no interest."""
+        """Remember a read of a transaction's state; ignore a read of an epoch."""
         if is_state(epoch):
             self.holding(epoch).note_read(read)
 
     def end(self, finish: Callable[[OpenTransaction], int | None]) -> int | None:
-        """End the transaction of this request, also where `finish` raises."""
+        """End the transaction of this request by `finish`; it ends even if `finish` raises."""
         found = self.current()
         if found is None:
-            raise InvalidInputError("This session is in no transaction; begin one first.")
+            raise InvalidInputError("This session is not in a transaction; begin one first.")
         if self._open.pop(self._within.get() or "", None) is None:
-            raise _over_error()  # by another thread of the session, just now
+            raise _over_error()  # another thread of the session has just ended it
         return finish(found)
 
     def any_open(self) -> bool:
-        """Whether one is open; those of which nothing was heard for a day are not any more."""
+        """Whether a transaction is open; first drops those without requests for a day."""
         oldest = time.monotonic() - IDLE_HOURS_MAX * 3600
         for id_, each in list(self._open.items()):
             if each.heard < oldest:
@@ -255,10 +263,10 @@ class Transactions:
 
 def _over_error() -> InvalidInputError:
     return InvalidInputError(
-        "The transaction of this session is over: it was ended, or its planner was; what was not"
-        f" committed before is lost. RESET {TRANSACTION} to go on."
+        "The transaction of this session is over: it was ended, or its planner has ended. Changes"
+        f" that were not committed are lost; RESET {TRANSACTION} to continue."
     )
 
 
 TRANSACTIONS = Transactions()
-"""Those of this process."""
+"""The open transactions of this process."""

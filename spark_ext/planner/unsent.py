@@ -1,7 +1,8 @@
-"""Which changes have never been sent: what becomes of these is never unknown.
+"""Remember which transaction ids no process has tried to commit yet.
 
-A transaction id that this process has made, and was not asked to commit yet, nobody has sent: a
-process that takes its place does not know the id. Spec: docs/spec/epoch-log.md
+If this process made a transaction id, and was never asked to commit it, no process has sent it: a
+planner that replaces this one does not know the id. The outcome of such a commit is never unknown.
+Spec: docs/spec/epoch-log.md
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from threading import Lock
 
 _MOST = 10_000
-"""So many ids are remembered; what is forgotten counts as sent, which is always safe."""
+"""At most this many ids are remembered; a forgotten id counts as sent, which is always safe."""
 
 
 class Unsent:
@@ -20,17 +21,17 @@ class Unsent:
         self._ids: dict[str, None] = {}
 
     def add(self, transaction: str) -> None:
-        """Remember an id that was just made."""
+        """Remember a new id."""
         with self._lock:
             self._ids[transaction] = None
             if len(self._ids) > _MOST:
                 del self._ids[next(iter(self._ids))]
 
     def take(self, transaction: str) -> bool:
-        """Whether nobody can have sent this id before; it counts as sent from now on."""
+        """Whether no process can have sent this id before; from now on it counts as sent."""
         with self._lock:
             return self._ids.pop(transaction, self) is not self
 
 
 UNSENT = Unsent()
-"""Those of this process."""
+"""The unsent ids of this process."""

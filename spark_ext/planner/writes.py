@@ -1,7 +1,7 @@
-"""What the Spark source asks when it writes: a plan before any row, a commit after all of them.
+"""Answer the Java source's requests about writes: a plan before the rows, a commit after them.
 
-A job travels as the JSON of its `WriteJob`. It carries its transaction id and base epoch, so a
-commit that is sent again, because the process that answers was replaced, lands once.
+A job is sent as the JSON of its `WriteJob`, with its transaction id and base epoch. A commit that
+is sent again to a new planner process therefore still happens only once.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from colonnade.tableformat.write.settings import CommitSettings
 
 
 def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Refuse options of a write before anything else of it is looked at."""
+    """Check the options of a write, before anything else. Raises InvalidInputError."""
     parse_write_options(args["options"])
     return {}
 
@@ -42,13 +42,14 @@ def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
 def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
-    `overwrite` replaces all rows, or those that `where`, filters as in `filters.py`, selects; with
-    `dynamic` those of the partitions that the new rows are of. Where `exact` is false in the reply,
-    only the caller can find the rows that `where` selects, for `commit_replacement`.
-    `seen` is the state that the statement has read, None for whatever is there. `design` describes
-    a table to create (`table_design`), `transaction` is an id to commit under, if there is one.
+    `overwrite` replaces all rows. With `where`, filters as in `filters.py`, it replaces the rows
+    that they select; with `dynamic`, the partitions that get new rows. If the reply's `exact` is
+    false, only Spark can find the rows that `where` selects; the caller then uses
+    `commit_replacement`.
 
-    Raises ConflictError where the path leads to another table than the one seen.
+    `seen` is the state that the statement has read, or None to use the newest state. `design`
+    describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
+    Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
     where, exact = (None, True) if filters is None else replaced(filters)
@@ -87,10 +88,10 @@ def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def commit(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Make what the tasks of a `job` wrote visible in one epoch; `messages` are their entries.
+    """Commit the RowSets that the tasks of a `job` wrote in one epoch; `messages` list them.
 
-    `database` is that of the plan. An append of no rows to a table that is there makes none.
-    `merged`: it is a MERGE that inserts rows; its columns are the `keys` of `commit_rows`.
+    `database` is the one in the reply of the plan. An append of no rows to an existing table makes
+    no epoch. For a MERGE that only inserts rows, `merged` has the `keys` of `commit_rows`.
     """
     job = WriteJob.model_validate_json(args["job"])
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
@@ -110,20 +111,20 @@ def commit(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_within(options: SparkWriteOptions) -> None:
-    """Refuse what a whole transaction is asked for, for a write that is part of one."""
+    """Refuse, for a write within a transaction, options that only a whole commit can have."""
     if options.commit != CommitSettings() or options.settings.lease_hours is not None:
         raise InvalidInputError(
             "Options txnAppId, txnVersion, expectEpoch, userMetadata and leaseHours are for writes"
-            " of their own; within a transaction leave them out."
+            " outside of transactions; leave them out."
         )
 
 
 def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot | None]:
-    """Where a path leads, and the state that a write is based on; None where no database is."""
+    """Return the location of a path, and the base state of a write; None without a database."""
     if seen is not None:
         location, head = require_seen(path, seen)
         if not TRANSACTIONS.is_own(location, seen["epoch"]):
-            # A DataFrame's writer loads its table while another session may be the active one.
+            # The writer of a DataFrame may have loaded its table while another session was active.
             return location, head
         return location, SNAPSHOTS.at(location.store.url, seen["database"], seen["epoch"])
     try:
@@ -133,10 +134,10 @@ def _base(path: str, seen: Mapping[str, Any] | None) -> tuple[Location, Snapshot
 
 
 def require_seen(path: str, seen: Mapping[str, Any]) -> tuple[Location, Snapshot]:
-    """Where `path` leads and the newest state there: with the very table that a statement saw.
+    """Return the location of `path` and its newest state, if it still has the table in `seen`.
 
-    `seen` names it by `database` and `id`. Raises ConflictError where that is gone by now, or
-    where another one has its name.
+    `seen` names the table that the statement read by `database` and `id`. Raises ConflictError if
+    the table has been dropped, or if another table now has its name.
     """
     try:
         location, head = SNAPSHOTS.head(path)
@@ -151,17 +152,17 @@ def require_seen(path: str, seen: Mapping[str, Any]) -> tuple[Location, Snapshot
 
 
 def table_design(args: Mapping[str, Any]) -> TableDesign:
-    """The table that a statement describes.
+    """Convert the JSON of a table that a statement describes.
 
-    `schema` is its Spark schema, `cluster_by` the columns of CLUSTER BY, `properties` include
-    `sortKey`, which says the same and can say `desc`. `partitioning` is its layout
-    (`partitions.py`), none where it is absent.
+    `schema` is its Spark schema. The sort key is either `cluster_by`, the columns of CLUSTER BY, or
+    the property `sortKey`, which can say `desc`. `partitioning`, if given, is its layout
+    (`partitions.py`).
     """
     properties = dict(args["properties"])
     sort_key = split_sort_key(properties.pop(SORT_KEY, ""))
     clustered = tuple(args["cluster_by"])
     if sort_key and clustered:
-        raise InvalidInputError(f"Say CLUSTER BY or the property {SORT_KEY}, not both.")
+        raise InvalidInputError(f"Give either CLUSTER BY or the property {SORT_KEY}, not both.")
     return TableDesign(
         from_json(json.loads(args["schema"])),
         sort_key or clustered,

@@ -44,7 +44,7 @@ def test_a_column_means_the_same_as_text(new_york: SparkSession) -> None:
 
 def test_columns_that_have_no_text_are_refused(new_york: SparkSession) -> None:
     def refuse(column: Column) -> None:
-        with pytest.raises(InvalidInputError, match="cannot be said"):
+        with pytest.raises(InvalidInputError, match="cannot be written"):
             SqlWriter(new_york).write(column, "A value")
 
     refuse(F.transform(F.array(F.col("id")), lambda each: each + 1))

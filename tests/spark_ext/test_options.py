@@ -94,7 +94,7 @@ def test_the_other_options_of_a_write() -> None:
         ({"maxRecordsPerFile": "5"}, "maxRecordsPerFile is not for reading"),
         ({"paths": '["/a","/b"]'}, "one table at a time"),
         ({"path": ""}, "No path was given"),
-        ({"owner": "me"}, "table of a catalog needs the jar, which colonnade.enable"),
+        ({"owner": "me"}, "table in a catalog needs the jar, which colonnade.enable"),
     ],
 )
 def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sentence: str) -> None:
@@ -111,7 +111,7 @@ def test_a_wrong_read_is_refused_naming_the_option(options: dict[str, str], sent
         ({"targetFileSize": "10 parsecs"}, "Option targetFileSize must be a number of bytes"),
         ({"maxRecordsPerFile": "0"}, "maxRecordsPerFile must be a whole number from 1"),
         ({"mergeSchema": "true"}, "Option mergeSchema is unknown, because no write adds columns"),
-        ({"overwriteSchema": "yes"}, "Option overwriteSchema is true or false, not 'yes'"),
+        ({"overwriteSchema": "yes"}, "Option overwriteSchema must be true or false, not 'yes'"),
         ({"txnAppId": "job"}, "give both"),
         ({"txnVersion": "1"}, "give both"),
         ({"txnAppId": "job", "txnVersion": "-1"}, "txnVersion must be a whole number from 0"),

@@ -178,7 +178,7 @@ def test_tables_that_are_bucketed_alike_are_joined_without_an_exchange(spark: Sp
     group = f"SELECT id, count(*) FROM {TABLE} GROUP BY id"
     assert "Exchange" not in plan(spark, group)
     assert len(spark.sql(group)) == 24
-    # A table that was partitioned otherwise before still has RowSets of that layout.
+    # A table that had another layout before still has RowSets of that layout.
     spark.sql("CALL colonnade.system.set_partitioning('db.u', 'bucket(5, id)')")
     spark.sql(f"INSERT INTO colonnade.db.u {ROWS}")
     query = f"SELECT a.id, b.at FROM {TABLE} a JOIN colonnade.db.u b ON a.id = b.id"

@@ -146,7 +146,7 @@ def test_a_conflict_that_does_not_end_is_told_as_one(rows: Rows) -> None:
         ("delete(F.udf(lambda i: True, 'boolean')('id'))", "in SQL"),
         ("update('id = 1')", "Give the values by column"),
         ("update('id = 1', {'v': 1})", "The value of column 'v' must be text or a Column"),
-        ("update('id = 1', {1: 'v'})", "named by text, not 1"),
+        ("update('id = 1', {1: 'v'})", "must be text, not 1"),
         ("update('id = 1', {'v': '1', 'V': '2'})", "INVALID_ROW_LEVEL_OPERATION_ASSIGNMENTS"),
         ("merge(3, 'true')", "The source of a merge must be a DataFrame, not 3."),
         ("merge({s}, 't.id = s.id').execute()", "This merge has no clause"),

@@ -76,7 +76,7 @@ def test_options_are_understood_or_refused(spark_shell: SparkShell) -> None:
     for given, sentence in {
         ".option('maxRecordPerFile', 5)": "did you mean maxRecordsPerFile?",
         ".option('where', 'id > 5')": "Option where is not for writing",
-        ".option('sortKey', 'name')": "exists and is sorted otherwise",
+        ".option('sortKey', 'name')": "exists and is sorted differently",
     }.items():
         text = spark_shell.refused_run(save("options", "append", options=given))
         assert text.startswith("[COLONNADE_INVALID_INPUT] ")
@@ -171,7 +171,7 @@ def test_overwriting_may_replace_the_columns_along_with_the_rows(
         assert part in created
     assert colonnade.open(path).state.sort_key[0].column == 1
     append = overwrite(OTHER).replace("overwrite')", "append')", 1)
-    assert "overwriteSchema is for writes of mode overwrite" in spark.refused_run(append)
+    assert "overwriteSchema needs a write of mode overwrite" in spark.refused_run(append)
     spark.run(f"colonnade.Table.forPath(spark, '{path}').restoreToVersion({before})")
     assert spark.sql(f"SELECT * FROM {table} ORDER BY id") == [[1, "a"], [2, "b"]]
     spark.sql(f"DROP TABLE {table}")

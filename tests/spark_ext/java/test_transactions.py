@@ -116,7 +116,7 @@ def test_a_conflict_in_one_table_leaves_all_of_them(spark: SparkShell) -> None:
     text = spark.refusal(COMMIT)
     assert text.startswith("[COLONNADE_CONFLICT] Row 3 of RowSet 0 of table 'a' changed in epoch")
     assert committed(spark) == {"a": [*range(10)], "b": [*range(10)]}
-    assert ids(spark, "b") == [*range(10)]  # the session is in no transaction any more
+    assert ids(spark, "b") == [*range(10)]  # the session is no longer in a transaction
 
 
 def test_appends_of_others_are_no_conflict_and_not_seen(spark: SparkShell) -> None:
@@ -145,17 +145,17 @@ def test_a_transaction_sees_what_it_took_from_large_rowsets(spark: SparkShell) -
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (BEGIN, "in a transaction already"),
+        (BEGIN, "already in a transaction"),
         ("ALTER TABLE colonnade.db.a ADD COLUMN w INT", "cannot be altered within a transaction"),
         ("ALTER TABLE colonnade.db.a RENAME TO c", "cannot be renamed within a transaction"),
         (
             "CALL colonnade.system.set_partitioning('colonnade.db.a', 'v')",
-            "cannot be partitioned otherwise within a transaction",
+            "cannot be repartitioned within a transaction",
         ),
         ("DROP DATABASE colonnade.db CASCADE", "cannot be dropped within a transaction"),
         (
             "CREATE TABLE colonnade.`{folder}/elsewhere` AS SELECT 1 AS id",
-            "lies outside it and is written before or after",
+            "is outside it, so write to it before or after",
         ),
     ],
 )
@@ -214,7 +214,7 @@ def test_options_of_a_commit_belong_to_the_whole_transaction(spark: SparkShell) 
     write = "spark.range(1).selectExpr('id', 'id v').write.format('colonnade').mode('append')"
     save = f".option('userMetadata', 'n').save({str(folder(spark) / 'a')!r})"
     text = spark.refused_run(write + save)
-    assert "within a transaction leave them out" in text
+    assert "of transactions; leave them out" in text
     spark.sql(ROLLBACK)
     begin = "CALL colonnade.system.begin(database => 'db', txn_app_id => 'job', txn_version => 1)"
     for _ in range(2):
@@ -225,7 +225,7 @@ def test_options_of_a_commit_belong_to_the_whole_transaction(spark: SparkShell) 
 
 
 def test_a_transaction_that_is_over_is_named_as_such(spark: SparkShell) -> None:
-    assert "in no transaction" in spark.refusal(COMMIT)
+    assert "not in a transaction" in spark.refusal(COMMIT)
     spark.run(f"spark.conf.set('spark.colonnade.transaction', '{'0' * 32}')")
     text = spark.refusal("SELECT * FROM colonnade.db.a")
     assert "The transaction of this session is over" in text
@@ -301,7 +301,7 @@ def test_methods_that_would_be_epochs_of_their_own_are_refused(spark: SparkShell
         "table('a').restoreToVersion(1)",
         "table('a').restoreToTimestamp('2100-01-01')",
     ):
-        assert "is no part of the session's transaction" in spark.refused_run(f"{db}.{call}")
+        assert "cannot be part of the session's transaction" in spark.refused_run(f"{db}.{call}")
     spark.sql(ROLLBACK)
     assert epoch(spark) == base
 

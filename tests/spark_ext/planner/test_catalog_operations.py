@@ -296,7 +296,7 @@ def test_a_table_is_vacuumed_verified_and_repaired_by_call(tmp_path: Path) -> No
     assert call("repair") == [[3, *[None] * 6]]
     with pytest.raises(InvalidInputError, match="nothing to repair"):
         call("repair", rowsets="1", rescue=str(tmp_path / "lost.parquet"))
-    with pytest.raises(InvalidInputError, match="Name both"):
+    with pytest.raises(InvalidInputError, match="Give both"):
         call("repair", rowsets="1")
     with pytest.raises(InvalidInputError, match="numbers like"):
         call("repair", rowsets="all", rescue=str(tmp_path / "lost.parquet"))

@@ -87,7 +87,7 @@ def test_a_tag_names_an_epoch_until_it_is_taken_away(shop: colonnade.ArrowDataba
     [
         ("restore", {"epoch": 2}, "Name either a table or a database"),
         ("tags", {"table": "/orders", "database": ""}, "Name either a table or a database"),
-        ("restore", {"database": "/orders", "epoch": 2}, "is no database but a table"),
+        ("restore", {"database": "/orders", "epoch": 2}, "is a table, not a database"),
         ("restore", {"database": ""}, "Give exactly one of epoch, timestamp and tag"),
         ("restore", {"table": "/orders", "epoch": 2, "tag": "x"}, "exactly one of"),
         ("restore", {"table": "", "epoch": 2}, "is a database, not a table"),

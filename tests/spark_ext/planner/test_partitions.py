@@ -110,7 +110,7 @@ def test_partitions_are_replaced_by_the_statement_or_by_the_option(tmp_path: Pat
             {"overwrite": True, "options": {"partitionOverwriteMode": "often"}},
             "static or dynamic, not 'often'",
         ),
-        ({"options": {"partitionBy": "id"}}, "partitioned otherwise"),
+        ({"options": {"partitionBy": "id"}}, "partitioned differently"),
         (
             {
                 "overwrite": True,
