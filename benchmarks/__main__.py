@@ -33,7 +33,7 @@ OF_PEERS = ("changes", "first_merge", "peers")
 
 
 def main() -> None:
-    """Run one benchmark or all, print a table each, and leave JSON beside the data."""
+    """Run one benchmark or all; print a table for each, and write JSON beside the data."""
     names = "\n".join(f"  {name:16} {text}" for name, text in BENCHMARKS.items())
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
@@ -41,16 +41,16 @@ def main() -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("benchmark", choices=[*BENCHMARKS, "all"],
-                        help="`all` leaves out those for pyspark 4.1 only")  # fmt: skip
+                        help="`all` leaves out the benchmarks for pyspark 4.1 only")  # fmt: skip
     parser.add_argument("--folder", type=Path, default=Path("colonnade-benchmarks"),
-                        help="where data and results go (default: %(default)s)")  # fmt: skip
+                        help="folder of data and results (default: %(default)s)")  # fmt: skip
     parser.add_argument("--scale", type=float, default=1.0,
                         help="TPC-H scale factor (default: %(default)s)")  # fmt: skip
     parser.add_argument("--runs", type=int, default=5,
                         help="timed runs of each side (default: %(default)s)")  # fmt: skip
     parser.add_argument("--profile", metavar="ROW", nargs="+",
-                        help="only say where Colonnade's time goes in the rows of `peers` whose "
-                        "names hold one of these")  # fmt: skip
+                        help="only profile Colonnade in the rows of `peers` whose names contain "
+                        "one of these")  # fmt: skip
     arguments = parser.parse_args()
     if arguments.profile and arguments.benchmark != "peers":
         parser.error("--profile is for the rows of `peers`")
@@ -61,7 +61,7 @@ def main() -> None:
         for text in peers.profile(folder, arguments.scale, arguments.profile, arguments.runs):
             print(text, flush=True)
         return
-    # The peers are released for an older Spark than the other benchmarks run on.
+    # The peers need an older Spark than the one that the other benchmarks run on.
     every = [name for name in BENCHMARKS if name not in OF_PEERS]
     chosen = every if arguments.benchmark == "all" else [arguments.benchmark]
     for name in chosen:

@@ -21,12 +21,12 @@ SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("amount", pa.flo
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Median of a thousand appends, and the last hundred (a checkpoint included) against the first.
+    """Measure a thousand appends: their median, and the last hundred against the first hundred.
 
-    In each pass a table grows to 900 appends; its next hundred and the first hundred of a new
-    table are then made in turn, since a disk's speed drifts within seconds. Beside each append
-    the same number of bytes is made durable by the bare system calls, which is what the disk
-    takes of the time. Figures are medians over the passes.
+    In each pass a table grows to 900 appends. Its next hundred appends, which include a checkpoint,
+    and the first hundred of a new table then alternate, since a disk's speed drifts within seconds.
+    Beside each append, bare system calls make the same number of bytes durable, which shows the
+    disk's part of the time. Figures are medians over the passes.
     """
     del scale
     passes = [_Pass(folder) for _ in range(runs)]
@@ -63,7 +63,7 @@ class _Pass:
         beginning = _appender(new)
         first, last = [], []
         for turn in range(LAST):
-            # Which of the two meets what the other left to the disk changes with every turn.
+            # The order alternates, since each append may wait for writes that the other one left.
             if turn % 2:
                 first.append(beginning(turn))
             last.append(growing(APPENDS - LAST + turn))
@@ -79,7 +79,7 @@ class _Pass:
 
 
 def _appender(path: Path) -> Callable[[int], float]:
-    """Make a table; what is returned appends ten rows to it and tells how long that took."""
+    """Make a table, and return a function that appends ten rows to it and returns its time."""
     table = colonnade.create(path, SCHEMA)
 
     def append(turn: int) -> float:
@@ -97,7 +97,7 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def put_durably(path: Path, data: bytes) -> None:
-    """Temporary file, fsync, link, unlink, fsync of the directory: what a commit cannot avoid."""
+    """Write a file by the system calls of a commit: fsync, link, unlink, fsync of the directory."""
     temporary = path.with_suffix(".tmp")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     os.write(handle, data)

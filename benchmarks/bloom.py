@@ -1,4 +1,4 @@
-"""All columns of a key that nothing is sorted by, with Bloom filters on it and without."""
+"""Look up rows by a key that is not the sort key, with and without Bloom filters."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BATCH_ROWS = 65_536
 
 
 class CountedStore(MemoryStore):
-    """Counts the bytes that are read of it."""
+    """A store that counts the bytes that are read from it."""
 
     count = 0
 
     def get_ranges(self, name: str, ranges: Sequence[tuple[int, int]]) -> Sequence[bytes]:
-        """As any store does."""
+        """Read ranges as any store does, and count their bytes."""
         self.count += sum(length for _, length in ranges)
         return super().get_ranges(name, ranges)
 
@@ -49,7 +49,7 @@ class Shelf:
         self.entries: tuple[RowSetEntry, ...] = ()
 
     def write(self, batches: Sequence[pa.RecordBatch]) -> None:
-        """Write all rows anew."""
+        """Write all rows into new RowSets."""
         self.store = CountedStore()
         options = write_options(self.schema, (), WriteSettings(sync=False), self.filtered)
         with RowSetWriter(self.store, "", "0" * 16, self.schema, (), options) as writer:
@@ -58,7 +58,7 @@ class Shelf:
             self.entries = writer.close()
 
     def stretches(self, key: int) -> Iterator[pa.RecordBatch]:
-        """The stretches between two cuts that are read for a key."""
+        """Return the stretches between two cuts that are read for a key."""
         keep = partial(prune, bind(col(KEY) == key, self.schema))
         wanted = [self.schema.field(KEY).id]
         for entry in self.entries:
@@ -67,7 +67,7 @@ class Shelf:
                 yield batch
 
     def look_up(self, keys: Sequence[int]) -> int:
-        """How many rows some keys have."""
+        """Count the rows of some keys."""
         found = 0
         for key in keys:
             bound = bind(col(KEY) == key, self.schema)
@@ -75,14 +75,14 @@ class Shelf:
         return found
 
     def bytes_read(self, keys: Sequence[int]) -> float:
-        """Megabytes that are read for one of the keys, on average."""
+        """Return the megabytes that are read for one of the keys, on average."""
         self.store.count = 0
         self.look_up(keys)
         return self.store.count / len(keys) / 1e6
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Write lineitem in random order and look up keys that are there and keys that are not."""
+    """Write lineitem in random order, and look up keys that exist and keys that do not."""
     source = pq.read_table(lineitem(folder, scale))
     schema = new_table("lineitem", schema_from_arrow(source.schema)).table_schema
     rows = pa.Table.from_batches([conform(batch, schema) for batch in source.to_batches()])
@@ -91,7 +91,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     batches = shuffled.combine_chunks().to_batches(max_chunksize=BATCH_ROWS)
     keys = order.choice(rows[KEY].to_numpy(), KEYS).tolist()
     del source, rows, shuffled
-    # TPC-H gives eight keys of every 32.
+    # TPC-H uses eight keys of every 32.
     absent = [key // 32 * 32 + 20 for key in keys]
     ours, theirs = Shelf(schema, [schema.field(KEY).id]), Shelf(schema, [])
     written = interleave(lambda: ours.write(batches), lambda: theirs.write(batches), runs)

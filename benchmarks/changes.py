@@ -1,4 +1,4 @@
-"""Rows that change: Colonnade beside Delta Lake and Iceberg, in one Spark session and in turn."""
+"""Statements that change rows: Colonnade beside Delta Lake and Iceberg, in one Spark session."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Statement = Callable[[Engine, int], object]
 
 
 class Changes:
-    """The engines, and what is measured of them."""
+    """The engines, and the measures of their statements."""
 
     def __init__(self, spark: SparkSession, folder: Path, scale: float) -> None:
         self.spark, self.scale = spark, scale
@@ -38,7 +38,7 @@ class Changes:
         self.source = spark.read.parquet(str(lineitem(folder.parent, scale)))
 
     def figures(self, runs: int) -> Iterator[Figure]:
-        """Every row of the table, each printed as soon as it is known."""
+        """Yield every row of the benchmark's table; print each as soon as it is measured."""
         self._create("lineitem", self.source)
         before = self._times(self._sum_of_one, runs)
         yield from self._statement("DELETE of 1 % scattered rows", "lineitem", self._delete, runs,
@@ -68,7 +68,7 @@ class Changes:
         bytes_target: float | None,
         rival: str = Iceberg.name,
     ) -> Iterator[Figure]:
-        """Time a statement, turn by turn on other rows, and weigh what its first run writes."""
+        """Time a statement, on other rows in each turn, and measure the bytes of its first run."""
         sizes = []
         for engine in self.engines:
             before = engine.size(table)
@@ -86,7 +86,7 @@ class Changes:
         yield self._figure(f"{measure}: bytes written", "MB", bytes_target, sizes, rival)
 
     def _at_once(self) -> Iterator[Figure]:
-        """How many of statements that run at once are refused though they take other rows."""
+        """Count the statements that are refused beside concurrent statements on other rows."""
 
         def delete(engine: Engine, part: int, of: int) -> object:
             return self._run(engine, f"DELETE FROM {{t}} WHERE id % {of} = {part}", "rivals")
@@ -160,7 +160,7 @@ class Changes:
     def _merge(self, engine: Engine, turn: int, table: str = "keyed") -> object:
         count = int(MERGED_ROWS * self.scale) if table == "keyed" else 1_000
         step = 97 if table == "keyed" else 20
-        # Half of the keys are there, the others are new in every turn.
+        # Half of the keys exist, and the other half are new in every turn.
         old = f"SELECT id * {step} + {turn} AS id, 'm' AS name, id * 1.0D AS amount"
         new = f"SELECT id + {10**8 + turn * count} AS id, 'n' AS name, id * 1.0D AS amount"
         rows = f"{old} FROM range({count // 2}) UNION ALL {new} FROM range({count // 2})"
@@ -201,7 +201,7 @@ class Changes:
                       judged_by_ratio=False, beside=beside)  # fmt: skip
 
     def _check(self, table: str) -> None:
-        """Raises `AssertionError` where the engines hold different rows."""
+        """Raise `AssertionError` if the engines hold different rows."""
         columns = ", ".join(self.engines[0].read(table).columns)
         every = f"SELECT count(*), sum(CAST(xxhash64({columns}) AS DECIMAL(38))) FROM {{t}}"
         answers = {engine.name: self._run(engine, every, table) for engine in self.engines}
@@ -225,9 +225,10 @@ class Changes:
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row. A ratio is Colonnade's over Iceberg's, of one column in many over Delta's.
+    """Measure every row. Ratios are Colonnade's over Iceberg's, or Delta's for one wide column.
 
-    Engines must hold the same rows after every statement. Tables go below `folder`/changes.
+    Engines must hold the same rows after every statement. Tables are stored below
+    `folder`/changes.
     """
     spark = session(folder / "changes")
     try:
@@ -237,6 +238,6 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def keyed(spark: SparkSession, first: int, count: int) -> DataFrame:
-    """Rows with keys from `first` on."""
+    """Make `count` rows with keys from `first` on."""
     rows = spark.range(first, first + count, 1, 2)
     return rows.selectExpr("id", "concat('n', id % 1000) AS name", "id * 0.5D AS amount")

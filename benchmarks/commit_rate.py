@@ -30,9 +30,9 @@ ROWS = pa.table(
 
 @dataclass(frozen=True)
 class Round:
-    """What some processes did at the same time: the seconds of each append, by process.
+    """The result of processes that append at the same time: seconds of each append, by process.
 
-    `lost` counts the slots that all of them lost to each other.
+    `lost` counts the slots that they lost to each other.
     """
 
     times: Sequence[Sequence[float]]
@@ -40,12 +40,12 @@ class Round:
 
     @property
     def rate(self) -> float:
-        """Commits a second of all together."""
+        """The commits per second of all processes together."""
         return sum(map(len, self.times)) / SECONDS
 
     @property
     def lost_slots(self) -> float:
-        """Slots lost for each commit; each is an epoch that was written in vain, and a pause."""
+        """The lost slots for each commit; each costs an epoch written in vain, and a pause."""
         return self.lost / max(1, sum(map(len, self.times)))
 
     @property
@@ -61,13 +61,13 @@ class Round:
 
     @property
     def unfairness(self) -> float:
-        """The commits of the process that made most, for each of the one that made least."""
+        """The most commits of one process, divided by the fewest commits of one process."""
         counts = [len(times) for times in self.times]
         return max(counts) / max(1, min(counts))
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Rounds of one process and of eight in turn, on tables of their own; medians of the rounds."""
+    """Run rounds of one and of eight processes in turn, each on a new table; take the medians."""
     del scale
     alone, together = [], []
     for _ in range(runs):
@@ -111,12 +111,12 @@ def _round(path: Path, processes: int) -> Round:
 
 
 def _append(path: Path, barrier: Barrier, results: SimpleQueue[tuple[list[float], int]]) -> None:
-    """Append in a process of its own for some seconds."""
+    """Append for some seconds; runs in a separate process."""
     table, times, lost = colonnade.open(path), list[float](), 0
     log = table._log
 
     def pause(seconds: float) -> None:
-        """A log pauses where it has lost a slot, and else where a store fails."""
+        """Count a pause; here a log pauses only after it has lost a slot."""
         nonlocal lost
         lost += 1
         time.sleep(seconds)

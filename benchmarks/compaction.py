@@ -1,4 +1,4 @@
-"""Compaction beside writing the same rows at once: many tiny appends, and full RowSets."""
+"""Compare compaction with one write of the same rows: of many tiny appends, and of full RowSets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string()), ("amount", pa.flo
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Every pass compacts a fresh copy of a table, and writes its rows to a new one."""
+    """Measure passes; each compacts a new copy of a table, and writes its rows to a new table."""
     spark = session()
     try:
         return [*appends(spark, folder, runs), full_rowsets(spark, folder, scale, runs)]
@@ -30,7 +30,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def appends(spark: SparkSession, folder: Path, runs: int) -> list[Figure]:
-    """A thousand appends of a thousand rows, without Spark and through it, and scans after."""
+    """Compact a thousand appends of a thousand rows, also through Spark, and scan the result."""
     grown, copy, bulk = (folder / f"compaction-{name}" for name in ("grown", "copy", "bulk"))
     rows = _grow(grown)
 
@@ -78,7 +78,7 @@ def appends(spark: SparkSession, folder: Path, runs: int) -> list[Figure]:
 
 
 def full_rowsets(spark: SparkSession, folder: Path, scale: float, runs: int) -> Figure:
-    """lineitem in 16 RowSets becomes as few as its size asks for, no block decoded."""
+    """Merge lineitem from 16 RowSets into as few as its size allows, without decoding a block."""
     frame = spark.read.parquet(str(lineitem(folder, scale)))
     parts, copy, written = (folder / f"compaction-{n}" for n in ("parts", "full", "written"))
     shutil.rmtree(parts, ignore_errors=True)
@@ -109,7 +109,7 @@ def full_rowsets(spark: SparkSession, folder: Path, scale: float, runs: int) -> 
 
 
 def _grow(path: Path) -> pa.Table:
-    """Make the table of many appends, unless it is there; all its rows."""
+    """Make the table of many appends unless it exists; return all its rows."""
     numbers = np.arange(APPENDS * ROWS)
     names = pa.array([f"name {n % 997}" for n in numbers.tolist()])
     rows = pa.table({"id": numbers, "name": names, "amount": numbers / 3}, SCHEMA)
@@ -122,7 +122,7 @@ def _grow(path: Path) -> pa.Table:
 
 
 def session() -> SparkSession:
-    """Local Spark on all processors with Colonnade's jar."""
+    """Start local Spark on all processors with Colonnade's jar."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[*]").appName("colonnade-benchmarks")
     builder = builder.config("spark.driver.memory", "4g").config("spark.ui.enabled", "false")

@@ -1,7 +1,7 @@
-"""Maintenance of a table that grows by small appends, simulated: what it writes, what readers meet.
+"""Simulate maintenance of a table that grows by small appends: bytes written, RowSets to read.
 
-The picker is the real one; RowSets are sizes and key ranges only. A round of maintenance runs after
-every `EVERY` appends.
+The picker is the real one, but a RowSet is only a size and a key range. A round of maintenance runs
+after every `EVERY` appends.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ _KEYS = 2**40
 
 @dataclass(frozen=True)
 class Point:
-    """The table after some appends and a round of maintenance. Bytes are stored ones.
+    """The table after some appends and a round of maintenance. Bytes are stored bytes.
 
-    `amplification`: bytes written, by appends and by maintenance, for each byte that was appended.
-    `before` and `after` are the RowSets that a scan meets, `ideal` what one bulk load would have
-    left; `depth` is how many may hold one key, the mean over keys, of a sorted table.
+    `amplification` is the bytes that appends and maintenance wrote for each appended byte. `before`
+    and `after` count the RowSets that a scan reads before and after the round, and `ideal` those of
+    one bulk load. `depth` is the number of RowSets of a sorted table that may hold one key, as the
+    mean over keys.
     """
 
     appends: int
@@ -51,7 +52,7 @@ class Point:
 
 @dataclass
 class SimulatedTable:
-    """RowSets as [id, bytes, first key, last key], and what has been written for them."""
+    """RowSets as [id, bytes, first key, last key], and the bytes that were written for them."""
 
     policy: CompactionPolicy
     is_sorted: bool
@@ -61,17 +62,17 @@ class SimulatedTable:
     rowsets: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
     def append(self, size: int, first: int, last: int) -> None:
-        """A writer adds a RowSet."""
+        """Add a RowSet, as a writer does."""
         self.appended += size
         self._add(size, first, last)
 
     def maintain(self) -> None:
-        """One round, group by group."""
+        """Run one round of maintenance, group by group."""
         for group in plan_compaction(self._state(), 0, self.facts(), self.policy).groups:
             self._replace(group)
 
     def facts(self) -> CompactionFacts:
-        """The table as the picker sees it."""
+        """Return the facts of the table that the picker reads."""
         ids = np.fromiter(self.rowsets, np.int64, len(self.rowsets))
         size, first, last = np.array(list(self.rowsets.values()), np.int64).reshape(-1, 3).T
         rows = np.maximum(1, size // BYTES_A_ROW)
@@ -79,7 +80,7 @@ class SimulatedTable:
         return CompactionFacts(ids, rows, np.zeros_like(ids), size, *keys)
 
     def depth(self, order: random.Random) -> float:
-        """How many RowSets may hold a key, the mean over random keys."""
+        """Return how many RowSets may hold a key, as the mean over random keys."""
         _, first, last = np.array(list(self.rowsets.values()), np.int64).reshape(-1, 3).T
         keys = [order.randrange(_KEYS) for _ in range(200)]
         return float(np.mean([((first <= key) & (key <= last)).sum() for key in keys]))
@@ -93,7 +94,7 @@ class SimulatedTable:
         gone = [self.rowsets.pop(rowset) for rowset in group.rowsets]
         total = sum(size for size, _, _ in gone)
         count = max(1, round(total / self.policy.target_bytes))
-        # Keys are spread evenly over the range of each RowSet, which each output takes a part of.
+        # The keys of a RowSet are spread evenly over its range, and each output gets a part of it.
         keys = np.sort(np.concatenate([np.linspace(a, b, _SAMPLES) for _, a, b in gone]))
         for part in np.array_split(keys, count):
             self._add(total // count, int(part[0]), int(part[-1]))
@@ -109,7 +110,7 @@ class SimulatedTable:
 def simulate(
     appends: int, policy: CompactionPolicy, *, is_sorted: bool, every: int = EVERY, seed: int = 1
 ) -> Iterator[Point]:
-    """Grow a table; one point after every round. Sizes are log-normal, 1 KB to 100 MB."""
+    """Grow a table; yield a point after every round. Sizes are log-normal, 1 KB to 100 MB."""
     order = random.Random(seed)
     table = SimulatedTable(policy, is_sorted)
     for number in range(1, appends + 1):
@@ -131,7 +132,7 @@ def simulate(
 
 
 def curve(points: list[Point]) -> str:
-    """The points to show as a table."""
+    """Format some of the points as a table."""
     lines = [
         "  appends   appended  written/appended  RowSets before  after  bulk load  a key meets"
     ]
@@ -146,7 +147,7 @@ def curve(points: list[Point]) -> str:
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """100,000 appends of mixed sizes to a table without and with a sort key; prints both curves."""
+    """Simulate 100,000 appends to a table without and with a sort key; print both curves."""
     del folder, scale, runs
     figures = []
     for is_sorted in (False, True):

@@ -1,4 +1,4 @@
-"""A compaction and a DELETE of one row that meet at the log."""
+"""Measure the commits of a compaction and a concurrent DELETE of one row."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ INPUTS = 16
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Times are of the log alone, in memory: RowSets are entries, and no rows are stored."""
+    """Measure the log alone, in memory: RowSets are only entries, and no rows are stored."""
     del folder, scale
     return [row for rows in (4 * MILLION, 17 * MILLION) for row in beside_a_deleted_row(rows, runs)]
 
 
 def beside_a_deleted_row(rows: int, runs: int) -> list[Figure]:
-    """A compaction that meets a DELETE of one row, and the DELETE that meets the compaction.
+    """Measure a compaction that commits after a DELETE of one row, and the other way round.
 
-    Each is compared with the same commit where it meets an append of one RowSet instead.
+    Each commit is compared with the same commit after an append of one RowSet.
     """
     times: dict[tuple[str, str], list[float]] = {}
     for _ in range(runs):
@@ -60,7 +60,7 @@ def beside_a_deleted_row(rows: int, runs: int) -> list[Figure]:
 
 
 def _commit_ms(rows: int, mine: str, met: str) -> float:
-    """The time of a compaction or a DELETE after the other one of them, or after an append."""
+    """Return the time to commit a compaction or a DELETE, after the other one or an append."""
     log, table, base = _filled(rows)
     deletion, compaction = _deletion(log, table, base), _compaction(log, table, base)
     late, other = (compaction, deletion) if mine == "compaction" else (deletion, compaction)
@@ -72,7 +72,7 @@ def _commit_ms(rows: int, mine: str, met: str) -> float:
 
 
 def _filled(rows: int) -> tuple[Log, str, Snapshot]:
-    """A log in memory with a table of some RowSets."""
+    """Make a log in memory with a table of `rows` rows in a few RowSets."""
     log = Log(MemoryStore())
     base, table = create_database(log.store, lone_table=False), new_table_id()
     schema = TableSchema(fields=(SchemaField(id=1, name="id", type="long"),))

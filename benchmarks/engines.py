@@ -1,4 +1,4 @@
-"""The four table formats that are measured beside each other in one Spark session."""
+"""The four table formats that the benchmarks compare in one Spark session."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ EXTENSIONS = (
 
 
 def session(folder: Path) -> SparkSession:
-    """Local Spark on two processors that knows all four; Iceberg's tables go below `folder`.
+    """Start local Spark on two processors with all four formats; `folder` holds Iceberg's tables.
 
-    Raises `RuntimeError` on another Spark than the peers are released for.
+    Raises `RuntimeError` on another version of Spark than the peers are released for.
     """
     if not pyspark.__version__.startswith(f"{SPARK}."):
         raise RuntimeError(
@@ -47,7 +47,7 @@ def session(folder: Path) -> SparkSession:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.parquet.compression.codec": "zstd",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        # Fifty by default, which suits clusters: every scan of Delta would be slower.
+        # The default of 50 suits clusters, but would slow every scan of Delta here.
         "spark.databricks.delta.snapshotPartitions": "2",
         "spark.sql.catalog.iceberg": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.iceberg.type": "hadoop",
@@ -62,7 +62,7 @@ def session(folder: Path) -> SparkSession:
 
 
 class Engine(ABC):
-    """One format's tables, known by short names. Each `create` makes its table in a new place."""
+    """The tables of one format, by short names. Each `create` makes its table in a new folder."""
 
     name: str
 
@@ -74,37 +74,37 @@ class Engine(ABC):
         self._places: dict[str, str] = {}
 
     def create(self, table: str, frame: DataFrame) -> None:
-        """Write `frame` as a new table, without looking at the one that it replaces."""
+        """Write `frame` as a new table, without reading the table that it replaces."""
         self._places[table] = f"{table}_{next(self._numbers)}"
         self._create(table, frame)
 
     def place(self, table: str) -> Path:
-        """The folder of the table's files."""
+        """Return the folder of the table's files."""
         return self.folder / self._places[table]
 
     def size(self, table: str) -> int:
-        """Bytes of the table's files, without the checksum files that Hadoop adds locally."""
+        """Return the bytes of the table's files, without Hadoop's local checksum files."""
         files = (each for each in self.place(table).rglob("*") if each.suffix != ".crc")
         return sum(each.stat().st_size for each in files if each.is_file())
 
     def sql_name(self, table: str) -> str:
-        """How SQL names the table."""
+        """Return the name of the table in SQL."""
         return f"{type(self).__name__.lower()}.`{self.place(table)}`"
 
     @abstractmethod
     def read(self, table: str) -> DataFrame:
-        """What the table holds now."""
+        """Return the newest rows of the table."""
 
     @abstractmethod
     def append(self, table: str, frame: DataFrame) -> None:
-        """Add the rows of `frame` in one commit."""
+        """Append the rows of `frame` in one commit."""
 
     @abstractmethod
     def _create(self, table: str, frame: DataFrame) -> None: ...
 
 
 class Colonnade(Engine):
-    """This format, by the Spark source of the jar."""
+    """Colonnade, read and written by the jar's source."""
 
     name = "Colonnade"
 
@@ -119,9 +119,9 @@ class Colonnade(Engine):
 
 
 class Parquet(Engine):
-    """A folder of files that Spark lists; an append that dies leaves its rows behind.
+    """A folder of Parquet files that Spark lists; a failed append may leave rows behind.
 
-    Its schema is given, as a catalog would, since Spark would run a job to infer it.
+    Reads give the schema, as a catalog would, since Spark would run a job to infer it.
     """
 
     name = "Parquet-zstd"

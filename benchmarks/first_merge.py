@@ -1,6 +1,6 @@
-"""The first MERGE of a session beside Iceberg's, each in a session of its own, in turn.
+"""Compare the first MERGE of a session with Iceberg's, each in its own new session, in turn.
 
-`python -m benchmarks.first_merge FOLDER STATEMENT` is one such session: it prints the seconds.
+`python -m benchmarks.first_merge FOLDER STATEMENT` runs one such session and prints the seconds.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ENGINES = (Colonnade, Iceberg)
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     """Make one table for each engine, then merge into them in new sessions.
 
-    A session has run a query without a table before, so that what Spark takes to start is not
-    measured. About half a minute for each run of one engine.
+    Each session first runs a query without a table, so that the start of Spark is not measured.
+    Takes about half a minute for each run of one engine.
     """
     place = folder / "first-merge"
     spark = session(place)
@@ -43,7 +43,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def statement(table: str, turn: int, scale: float) -> str:
-    """A MERGE whose source matches rows with one half, and inserts the other half."""
+    """Write a MERGE; half of its source rows match rows, and the other half are inserted."""
     count = int(MERGED_ROWS * scale)
     old = f"SELECT id * 97 + {turn} AS id, 'm' AS name, id * 1.0D AS amount"
     new = f"SELECT id + {10**8 + turn * count} AS id, 'n' AS name, id * 1.0D AS amount"
@@ -59,7 +59,7 @@ def _in_new_session(folder: Path, sql: str) -> float:
 
 
 def main() -> None:
-    """One session: the seconds that its first MERGE takes."""
+    """Run one session, and print the seconds of its first MERGE."""
     folder, sql = sys.argv[1:]
     spark = session(Path(folder))
     spark.range(10).selectExpr("sum(id)").collect()

@@ -1,4 +1,4 @@
-"""What opening a table and a vacuum cost in a database that has grown, beside a small one.
+"""Measure opening a table, and a vacuum, in a grown database beside a small one.
 
 docs/growth.md derives the bounds that are measured here.
 """
@@ -71,14 +71,14 @@ def _scaled(scale: float, count: int) -> int:
 
 
 def open_one(path: Path) -> int:
-    """Open a table by its name, as a process does that knows nothing of the database yet."""
+    """Open a table by its name, as a process does that has cached nothing of the database."""
     log = Log(open_store(path))
     table = log.read_head().table("table_1")
     return len(log.read_entries(table))
 
 
 def vacuum_one(path: Path) -> int:
-    """Change one table, and let the epoch before go."""
+    """Change one table, and vacuum the epoch before."""
     log = Log(open_store(path))
     state = log.read_head()
     comment = SetComment(table=state.table("table_1").id, comment=str(state.epoch))
@@ -87,7 +87,7 @@ def vacuum_one(path: Path) -> int:
 
 
 def built(path: Path, build: Callable[[Path], None]) -> Path:
-    """The folder of a database, which is made unless it is there."""
+    """Return the folder of a database, and build the database unless it exists."""
     if not path.exists():
         building = path.with_suffix(".building")
         shutil.rmtree(building, ignore_errors=True)
@@ -106,7 +106,7 @@ def build_tables(path: Path, count: int) -> None:
 
 
 def build_batches(path: Path, apps: int) -> None:
-    """Make a table in which a batch of each of `apps` applications has landed."""
+    """Make a table with one committed batch of each of `apps` applications."""
     log, state = _created(path)
     state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
     table = state.table("table_1").id
@@ -118,7 +118,7 @@ def build_batches(path: Path, apps: int) -> None:
 
 
 def build_epochs(path: Path, epochs: int) -> None:
-    """Make a log of `epochs` epochs, all but the last of which retention has removed."""
+    """Make a log of `epochs` epochs, and have retention remove all except the last."""
     log, state = _created(path)
     state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
     table = state.table("table_1").id
@@ -129,7 +129,7 @@ def build_epochs(path: Path, epochs: int) -> None:
 
 
 def build_tags(path: Path, tags: int) -> None:
-    """Make a log in which every second epoch has a tag, once the floor has passed all of them."""
+    """Make a log with a tag on every second epoch, and move the floor past all of them."""
     log, state = _created(path)
     state = _commit(log, state, *map(_table, range(SMALL_TABLES)))
     table, first = state.table("table_1").id, state.epoch

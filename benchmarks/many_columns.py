@@ -1,4 +1,4 @@
-"""Few rows of very many columns without Spark, beside Parquet-zstd; both are durable."""
+"""Append few rows of very many columns without Spark, beside Parquet-zstd; both are durable."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS, COLUMNS = 1_000, 2_000
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Append to a new table in each run, and count the files of the last."""
+    """Append to a new table in each run, and count the files of the last run."""
     del scale
     places = [folder / "many-colonnade", folder / "many.parquet"]
     shutil.rmtree(places[0], ignore_errors=True)

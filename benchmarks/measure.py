@@ -1,4 +1,4 @@
-"""Timing two ways of doing the same work in turn, and writing down what came out."""
+"""Time several ways of doing the same work in turn, and record the results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured row. `ours` and `theirs` share a unit; the target is what `judged` may be.
+    """One measured row. `ours` and `theirs` share a unit; `target` is the limit of `judged`.
 
-    Where ours meets several, `beside` holds each of them by name, and `theirs` the one that counts.
+    With several rivals, `beside` holds the value of each by name, and `theirs` is the rival that
+    the ratio compares with.
     """
 
     measure: str
@@ -35,12 +36,12 @@ class Figure:
 
     @property
     def judged(self) -> float:
-        """The number that the target is about."""
+        """The number that is compared with the target: the ratio, or Colonnade's own value."""
         return self.ratio if self.judged_by_ratio and self.ratio is not None else self.ours
 
     @property
     def wanted(self) -> str:
-        """The target in words: of the ratio, or of our own value in its unit."""
+        """The target as text: a ratio, or a value with its unit."""
         if self.target is None:
             return ""
         if self.judged_by_ratio and self.ratio is not None:
@@ -49,14 +50,14 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """`met`, `missed`, or `reported` where there is no target."""
+        """`met`, `missed`, or `reported` for a figure without a target."""
         if self.target is None:
             return "reported"
         return "met" if self.judged <= self.target else "missed"
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """Wall time of one call, with garbage collected before it."""
+    """Return the wall time of one call, after collecting garbage."""
     gc.collect()
     start = time.perf_counter()
     work()
@@ -66,10 +67,10 @@ def seconds(work: Callable[[], object]) -> float:
 def interleave(
     ours: Callable[[], object], theirs: Callable[[], object], runs: int
 ) -> tuple[float, float, float]:
-    """Time A B A B …, after one warm-up of each.
+    """Time two works in turn, after one warm-up of each.
 
-    Returns the medians of both in seconds and the median of the ratios pair by pair, which holds
-    when the machine's speed drifts.
+    Returns the medians of both in seconds, and the median of the ratios pair by pair. That ratio
+    stays valid when the machine's speed drifts.
     """
     a, b = in_turn([ours, theirs], runs)
     return statistics.median(a), statistics.median(b), median_ratio(a, b)
@@ -96,12 +97,12 @@ def in_turn(
 
 
 def median_ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Median of the ratios of what was timed in the same turn."""
+    """Return the median of the ratios of times measured in the same turn."""
     return statistics.median(a / b for a, b in zip(ours, theirs, strict=True))
 
 
 def machine() -> dict[str, str]:
-    """What the figures were measured on."""
+    """Describe the machine and the versions that the figures were measured on."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -118,7 +119,7 @@ def machine() -> dict[str, str]:
 
 
 def show(figures: list[Figure]) -> str:
-    """The figures as a Markdown table."""
+    """Format the figures as a Markdown table."""
     several = list(figures[0].beside)
     heads = ["measure", "Colonnade", *(several or ["compared"]), "ratio", "target", ""]
     rows = ["| " + " | ".join(heads).rstrip() + " |", "|---" * len(heads) + "|"]

@@ -1,4 +1,4 @@
-"""Opening the head of a database with up to a million RowSets, two indexed columns."""
+"""Open the head of a database with up to a million RowSets and two indexed columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EPOCH_ROWSETS = 10_000
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Read the head and every entry of it; at the largest, also the entries of one key range."""
+    """Read the head and all entries; in the largest database, also the entries of one key range."""
     del scale
     figures = []
     for count, target in TARGETS_MS.items():
@@ -50,13 +50,13 @@ def open_all(log: Log) -> int:
 
 
 def open_some(log: Log, predicate: Predicate) -> int:
-    """Read the head and the entries that a predicate leaves."""
+    """Read the head and the entries that a predicate selects."""
     table = only_table(log.read_head())
     return len(log.read_rowsets(table, rowset_filter(table, predicate)))
 
 
 def only_table(snapshot: Snapshot) -> TableState:
-    """The one table of the database."""
+    """Return the only table of the database."""
     return next(iter(snapshot.tables.values()))
 
 
@@ -81,7 +81,7 @@ def build(path: Path, count: int) -> None:
 
 
 def entry(number: int, job: str) -> RowSetEntry:
-    """A RowSet of a plausible size whose key range is its own."""
+    """Make the entry of a RowSet with a realistic size and its own key range."""
     low = number * 100
     return RowSetEntry(
         object=new_object_id(job),

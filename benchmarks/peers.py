@@ -1,4 +1,4 @@
-"""Colonnade in Spark beside plain Parquet, Delta Lake and Iceberg, in one session and in turn."""
+"""Compare Colonnade in Spark with plain Parquet, Delta Lake and Iceberg, in turn in one session."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RIVALS = (Parquet.name, Iceberg.name)
 
 @dataclass(frozen=True)
 class Query:
-    """A question of which all engines must give the same answer; `{t}` stands for the table."""
+    """A query that must have the same answer on all engines; `{t}` is replaced by the table."""
 
     measure: str
     target: float
@@ -76,7 +76,7 @@ class Peers:
         [[self.key]] = self.source.selectExpr("max(l_orderkey) div 64 * 32 + 1").collect()
 
     def figures(self, runs: int) -> Iterator[Figure]:
-        """Every row of the table, each printed as soon as it is known."""
+        """Yield every row of the benchmark's table; print each as soon as it is measured."""
         yield self._compare(f"{WRITE} lineitem SF{self.scale:g}", 0.75, self._writers(), runs, 1)
         yield self._bytes()
         self._check_that_all_rows_are_there()

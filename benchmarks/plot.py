@@ -1,4 +1,4 @@
-"""A plot of measured ratios as SVG, made of text."""
+"""Plot measured ratios as SVG text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.measure import Figure
 WIDTH, LEFT, RIGHT, TOP, LINE = 860, 250, 760, 78, 30
 LOWEST, HIGHEST = 0.05, 12.0
 TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10)
-# Okabe and Ito's colours, which all eyes tell apart.
+# Okabe and Ito's palette, whose colours colour-blind readers can tell apart.
 COLOURS = ("#0072b2", "#7f7f7f", "#e69f00", "#009e73")
 STYLE = (
     "text { font: 13px system-ui, sans-serif; fill: #222 } .small { font-size: 11px; fill: #666 }"
@@ -19,7 +19,7 @@ STYLE = (
 
 
 def peers_plot(figures: list[Figure]) -> str:
-    """One line a figure: each engine's value over the better rival's, on a logarithmic axis.
+    """Draw a line for each figure: each engine's value over the better rival's, on a log axis.
 
     Requires figures with `theirs` and `beside`. A bar in Colonnade's colour marks the target.
     """
@@ -69,7 +69,7 @@ def _row(figure: Figure, y: float) -> Iterator[str]:
 
 
 def _x(ratio: float) -> float:
-    """Ratios beyond the axis lie on its ends."""
+    """Return the x position of a ratio; a ratio beyond the axis is drawn at its end."""
     share = math.log(min(max(ratio, LOWEST), HIGHEST) / LOWEST) / math.log(HIGHEST / LOWEST)
     return LEFT + share * (RIGHT - LEFT)
 

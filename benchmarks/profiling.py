@@ -1,4 +1,4 @@
-"""Where the time of some Spark work goes: samples of its tasks, and of the driver beside them."""
+"""Profile Spark work: sample its tasks, and the driver beside them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ FRAME = re.compile(r"^\s+([\w.$/]+)\(.*line: \d+", re.MULTILINE)
 
 
 def profile_of(spark: SparkSession, work: Callable[[], object], repeats: int) -> str:
-    """Call `work` some times unseen and `repeats` times watched, and say where it spent its time.
+    """Call `work` some times to warm up and `repeats` times with sampling; report where time went.
 
-    Requires a local driver whose JDK has `jcmd` and `jfr`. Tasks are sampled by the flight
-    recorder while they run on a processor; the driver also while it waits.
+    Requires a local driver whose JDK has `jcmd` and `jfr`. The flight recorder samples tasks only
+    while they run on a processor; the driver is sampled also while it waits.
     """
     for _ in range(WARM_UPS):
         work()
@@ -64,7 +64,7 @@ def profile_of(spark: SparkSession, work: Callable[[], object], repeats: int) ->
 
 
 class _Driver:
-    """Samples the thread of the JVM that serves this Python thread, from another one."""
+    """Samples, from another thread, the thread of the JVM that serves this Python thread."""
 
     def __init__(self, jvm: Any) -> None:
         self.stacks: list[list[str]] = []
@@ -83,7 +83,7 @@ class _Driver:
         self._watched.result()
 
     def _watch(self) -> None:
-        # Spark's own helper gives a stack as one text: an array would be a call for each frame.
+        # Spark's helper returns a stack as one text; an array would need a call for each frame.
         utils = self._jvm.org.apache.spark.util.Utils
         while not self._over.wait(DRIVER_INTERVAL):
             trace = utils.getThreadDumpForThread(self._id).get().stackTrace().toString()
@@ -96,7 +96,7 @@ def _jcmd(pid: str, *command: str) -> None:
 
 
 def _task_stacks(recording: Path) -> list[list[str]]:
-    """Methods, the innermost first, of each sample of a thread that runs tasks."""
+    """Return the methods, innermost first, of each sample of a thread that runs tasks."""
     events = "jdk.ExecutionSample,jdk.NativeMethodSample"
     command = ["jfr", "print", "--events", events, "--stack-depth", "64", str(recording)]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -106,12 +106,12 @@ def _task_stacks(recording: Path) -> list[list[str]]:
 
 
 def _ours(stacks: Iterable[list[str]]) -> Iterable[str]:
-    """Each method of Colonnade once a stack."""
+    """Yield each method of Colonnade at most once for each stack."""
     return (m for stack in stacks for m in dict.fromkeys(stack) if m.startswith("colonnade."))
 
 
 def _phase(stack: list[str]) -> str:
-    """What the innermost frame that tells is about."""
+    """Return the phase of a stack, by its innermost frame that belongs to a known phase."""
     for method in stack:
         for text, part in PHASES.items():
             if part in method:

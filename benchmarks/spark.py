@@ -1,4 +1,4 @@
-"""Writing and scanning lineitem through Spark's Python source, beside Spark's own Parquet-zstd."""
+"""Write and scan lineitem through the Python source for Spark, beside Spark's own Parquet-zstd."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FOUR_COLUMNS = ["l_orderkey", "l_quantity", "l_extendedprice", "l_shipdate"]
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Write once a run into a fresh place; scan what the last run left."""
+    """Write into a new folder in each run; scan the table of the last run."""
     source = lineitem(folder, scale)
     spark = session()
     try:
@@ -46,7 +46,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 def scan(
     spark: SparkSession, measure: str, schema: object, ours: str, theirs: str, runs: int
 ) -> Figure:
-    """Read every value of the columns in `schema`, and throw it away."""
+    """Read every value of the columns in `schema`, and discard it."""
 
     def drain(frame: DataFrame) -> None:
         frame.write.format("noop").mode("overwrite").save()
@@ -60,7 +60,7 @@ def scan(
 
 
 def session() -> SparkSession:
-    """Local Spark on all processors, whose workers run this very Python."""
+    """Start local Spark on all processors, with workers that run this Python."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[*]").appName("colonnade-benchmarks")
     return (

@@ -1,4 +1,4 @@
-"""Peak memory of one writing task: a process that streams wide rows into RowSets."""
+"""Measure the peak memory of one writing task, which streams wide rows into RowSets."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ TARGET_MB = 300
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Peak resident memory above what the process held before its first row.
+    """Measure the peak resident memory above what the process held before its first row.
 
-    Without a sort key and with one: then a run of 256 MB decoded is held beside the blocks.
+    The task runs without and with a sort key; with one it also holds a run of 256 MB of decoded
+    rows.
     """
     del scale, runs
     name = f"peak memory of a writing task, {COLUMNS} columns, {ROWS // 10**6} M rows, above idle"
@@ -38,7 +39,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def peak_above_idle(path: Path, *sort_key: str) -> float:
-    """Run the task in a process of its own, in MB."""
+    """Run the task in a separate process and return its peak in MB."""
     shutil.rmtree(path, ignore_errors=True)
     command = [sys.executable, "-m", "benchmarks.task_memory", str(path), *sort_key]
     peak = float(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
@@ -47,7 +48,7 @@ def peak_above_idle(path: Path, *sort_key: str) -> float:
 
 
 def _write(path: str, sort_key: list[str]) -> float:
-    # As a Spark task does it: no commit, and no memory but what the rows take.
+    # This is the work of a Spark task: no commit, and no memory except that of the rows.
     schema = as_table_schema(_batch(0).schema)
     job = plan_write(locate(path), None, "append", create=new_table("wide", schema, sort_key))
     idle = _peak_mb()

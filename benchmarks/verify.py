@@ -1,4 +1,4 @@
-"""Verifying every checksum of a gigabyte beside `cat` of the same files, both from memory."""
+"""Verify every checksum of a gigabyte beside `cat` of the same files, both from memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COPIES = 8
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Verify lineitem, eight times over, at depth 3: the log, indexes and checksums of blocks."""
+    """Verify a table of eight times lineitem at depth 3: log, indexes and checksums of blocks."""
     path = folder / f"verify-{scale:g}"
     if not locate(path).exists:
         source = pq.read_table(lineitem(folder, scale))

@@ -1,4 +1,4 @@
-"""Tables of many columns, and ranges of a key, through Spark beside Parquet-zstd, in turn."""
+"""Compare wide tables, and ranges of a key, through Spark with Parquet-zstd, in turn."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SUMS = """
 
 
 def run(folder: Path, scale: float, runs: int) -> list[Figure]:
-    """Measure every row; tables go below `folder`/wide. Needs no packages beside pyspark.
+    """Measure every row; tables are stored below `folder`/wide. Needs no packages except pyspark.
 
-    The key of the wide table ascends from row to row, as that of lineitem does.
+    The key of the wide table ascends from row to row, like the key of lineitem.
     """
     source = lineitem(folder, scale)
     spark = session()
@@ -62,7 +62,7 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
 
 
 def drain(engine: Engine, where: str) -> None:
-    """Read every value of some rows and throw them away."""
+    """Read every value of some rows and discard it."""
     engine.read("wide").where(where).write.format("noop").mode("overwrite").save()
 
 
@@ -71,7 +71,7 @@ def _ask(spark: SparkSession, sql: str, engine: Engine) -> object:
 
 
 def session() -> SparkSession:
-    """Local Spark on two processors with Colonnade in it."""
+    """Start local Spark on two processors with Colonnade."""
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("colonnade-benchmarks")
     builder.config("spark.driver.memory", "4g").config("spark.driver.host", "127.0.0.1")
