@@ -7,7 +7,7 @@
         maintenance.jsonl                  a journal of maintenance rounds, for people
         checkpoint/<object id>.json        a checkpoint's root or one of its segments
         copy/<object id>.json              a copy of such an object, where an anchor needs it
-        freed/<database id>-<block>.json   a mark: the slots of this block are free
+        freed-<database id>-<block>.json   a mark: the slots of this block are free
       <table id>/                          absent for a lone table: its
         <object id>/                       objects are at the root of the database
           rowset.json                      footer of a RowSet in a directory
@@ -30,7 +30,7 @@ JOURNAL = f"{MANIFEST}/maintenance.jsonl"
 OLDER_JOURNAL = f"{MANIFEST}/maintenance.1.jsonl"
 CHECKPOINTS = f"{MANIFEST}/checkpoint"
 COPIES = f"{MANIFEST}/copy"
-FREED = f"{MANIFEST}/freed"
+FREED = f"{MANIFEST}/freed-"
 
 
 def epoch_name(epoch: int) -> str:
@@ -48,8 +48,8 @@ def epoch_number(name: str) -> int | None:
 
 
 def needs_log(name: str) -> bool:
-    """Return whether epoch 0 must exist before this object is put: the hint, later epochs."""
-    return name == HINT or bool(epoch_number(name))
+    """Return whether epoch 0 must exist before this is put: the hint, later epochs, marks."""
+    return name == HINT or bool(epoch_number(name)) or name.startswith(FREED)
 
 
 def checkpoint_name(object_id: str) -> str:
@@ -64,7 +64,7 @@ def copy_name(object_id: str) -> str:
 
 def freed_name(database_id: str, block: int) -> str:
     """Return the name of the mark of block `block` (0 or more) of a database's slots."""
-    return f"{FREED}/{database_id}-{block:020d}.json"
+    return f"{FREED}{database_id}-{block:020d}.json"
 
 
 def table_prefix(table_id: str, at_root: bool) -> str:

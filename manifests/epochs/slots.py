@@ -127,7 +127,7 @@ def check_unused(store: ObjectStore) -> None:
     """
     if not check_end(store, 0, FAR):
         return
-    left = HINT if _exists(store, HINT) else next((i.name for i in store.list(f"{FREED}/")), None)
+    left = HINT if _exists(store, HINT) else next((i.name for i in store.list(FREED)), None)
     if left is not None and not is_taken(store, 0):
         raise CorruptionError(
             f"{store.locate(epoch_name(0))} is missing, although {left} is there."

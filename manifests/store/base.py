@@ -177,9 +177,9 @@ class ObjectStore(abc.ABC):
     def put_if_absent(self, name: str, data: Data) -> PutOutcome:
         """Create a small object, complete and durable, unless its name is in use.
 
-        The hint, and every epoch except epoch 0, are put only if epoch 0 exists. A writer that
-        slept while its database was dropped must not leave part of a log there. Requires: `data` is
-        not empty, because some stores ignore the condition for an empty body.
+        The hint, marks, and every epoch except epoch 0, are put only if epoch 0 exists. A process
+        that slept while its database was dropped must not leave part of a log there. Requires:
+        `data` is not empty, because some stores ignore the condition for an empty body.
 
         Raises: StoreError; NotFoundError for an epoch without its log. After either, nothing was
         written, and nothing will be.

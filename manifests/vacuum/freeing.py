@@ -5,7 +5,7 @@ Spec: docs/spec/epoch-log.md#freed-slots
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from colonnade.manifests.epochs.freed_slots import first_kept, put_mark
@@ -30,6 +30,20 @@ def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
         put_mark(store, blocks, block, anchor)
     stop = max(first, blocks.first(whole), 1)
     return range(min(max(first, 1), stop), stop)
+
+
+def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -> None:
+    """Put the marks again that a listing does not show although their blocks were freed.
+
+    Without its mark a freed slot looks like the end of the log. Requires: `put_stubs` was called
+    for `head` before the listing. Costs nothing where no mark is lost. Raises StoreError.
+    """
+    blocks, anchor = head.blocks, head.anchor(head.floor)
+    if blocks is None or anchor is None:
+        return
+    for block in range(blocks.whole_below(head.floor)):
+        if blocks.mark(block) not in listed:
+            put_mark(store, blocks, block, anchor)
 
 
 def free_slots(store: ObjectStore, slots: Sequence[int], threads: int) -> None:

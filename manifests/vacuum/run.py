@@ -28,6 +28,7 @@ from colonnade.manifests.vacuum.floor import (
     put_stubs,
     settle_hint,
 )
+from colonnade.manifests.vacuum.freeing import restore_marks
 from colonnade.manifests.vacuum.objects import Stored, describe
 from colonnade.manifests.vacuum.plan import Removal, check_listing, plan_removal
 from colonnade.manifests.vacuum.references import StateObjects, read_later_objects
@@ -176,6 +177,8 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         # What a run that was killed has left to do.
         put_stubs(log, before, request.threads)
     stored = _listing(log, before.lone_table)
+    if not request.dry_run:
+        restore_marks(log.store, before, {each.info.name for each in stored})
     head = log.refresh(before)
     # After the listing: a block that was freed meanwhile is no gap.
     first = first_kept(log.store, head.blocks)

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -20,12 +21,13 @@ from colonnade.manifests.errors import (
     NotFoundError,
 )
 from colonnade.manifests.ids import new_transaction_id
+from colonnade.manifests.log.dropping import drop_database
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Epoch, Operation, Tag
 from colonnade.manifests.object_names import FREED, HINT, MANIFEST, epoch_name, epoch_number
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import MemoryStore, ObjectStore, PutOutcome
+from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, vacuum
 from tests.faults import Fault, FaultyStore, Stopped
@@ -111,7 +113,7 @@ def test_all_epochs_below_the_floor_go_but_for_those_of_its_own_block() -> None:
     assert floor == 28
     newest = old.log.read_head().epoch
     assert old.numbers() == {0, *range(28, newest + 1)}
-    assert len([*old.store.list(f"{FREED}/")]) == 7
+    assert len([*old.store.list(FREED)]) == 7
     assert first_kept(old.store, old.states[0].blocks) == 28
     old.check()
 
@@ -362,7 +364,7 @@ def test_a_damaged_mark_is_named_and_no_commit_relies_on_it() -> None:
         for _ in range(20):
             old.send(append())
         old.vacuum()
-        for info in [*old.store.list(f"{FREED}/")]:
+        for info in [*old.store.list(FREED)]:
             old.store.put(info.name, b"{}", sync=True)
 
     with pytest.raises(CommitUnknownError):
@@ -381,10 +383,44 @@ def test_marks_tell_a_database_that_lost_epoch_0_from_a_place_where_none_was() -
         check_unused(old.store)
 
 
+@pytest.mark.parametrize("lost", [{0}, {3}, {6}, {*range(7)}])
+def test_a_vacuum_puts_lost_marks_again(lost: set[int]) -> None:
+    old = Blocks()
+    old.vacuum()
+    blocks = old.states[0].blocks
+    assert blocks is not None
+    for block in lost:
+        old.store.delete(blocks.mark(block))
+    old.vacuum()
+    assert len([*old.store.list(FREED)]) == 7
+    old.check()
+    old.store.delete(HINT)
+    old.check()
+
+
+def test_a_vacuum_that_slept_leaves_no_mark_where_its_database_was_dropped(tmp_path: Path) -> None:
+    place = tmp_path / "db"
+    create_database(LocalStore(place), lone_table=False, slot_block=BLOCK)
+    log = Log(LocalStore(place))
+    for mine in (change(table()), *(append() for _ in range(9))):
+        log.commit(mine, log.read_head())
+
+    class Slept(LocalStore):
+        def put_if_absent(self, name: str, data: Data) -> PutOutcome:
+            if name.startswith(FREED) and place.exists():
+                drop_database(Log(LocalStore(place)), cascade=True)
+            return super().put_if_absent(name, data)
+
+    with pytest.raises(NotFoundError, match="was removed or replaced"):
+        vacuum(Log(Slept(place)), VacuumRequest(0, 1, force=True, threads=1))
+    assert not place.exists()
+    create_database(LocalStore(place), lone_table=False)
+
+
 def test_marks_of_another_database_say_nothing() -> None:
     old, other = Blocks(), Blocks(epochs=3)
     old.vacuum()
-    for info in old.store.list(f"{FREED}/"):
+    for info in old.store.list(FREED):
         other.store.put(info.name, old.store.get(info.name), sync=True)
     other.send(append())
     assert other.log.read_head().epoch == 4
