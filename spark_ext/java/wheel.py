@@ -16,7 +16,8 @@ from setuptools.build_meta import (
     prepare_metadata_for_build_wheel,
 )
 
-from colonnade.spark_ext.java import build
+# Named otherwise, it would load `colonnade`, and a build has nothing that this imports.
+from . import build
 
 __all__ = [
     "build_editable",

@@ -15,6 +15,17 @@ from colonnade.manifests.version import VERSION
 
 ROOT = Path(__file__).parent.parent.parent
 TREE = ["colonnade", "manifests", "spark_ext", "tableformat"]
+WITHOUT_DEPENDENCIES = """
+import sys
+
+class Nothing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pydantic", "pyarrow", "numpy", "orjson", "pyspark"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Nothing())
+"""
+"""What `pip install` builds in: an environment of its own, with setuptools alone."""
 MODULES = ["colonnade_command.py", "pyspark_colonnade.py"]
 FILES = ["MANIFEST.in", "README.md", "pyproject.toml", *MODULES]
 
@@ -30,7 +41,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
         shutil.copytree(ROOT / name, copy / name, symlinks=True, ignore=ignored)
     for name in FILES:
         shutil.copy(ROOT / name, copy)
-    program = "from spark_ext.java.wheel import *; assert not get_requires_for_build_wheel(); "
+    program = f"{WITHOUT_DEPENDENCIES}\nfrom spark_ext.java.wheel import *\n"
+    program += "assert not get_requires_for_build_wheel(); "
     program += "build_sdist('sdist'); build_wheel('dist')"
     subprocess.run([sys.executable, "-c", program], cwd=copy, check=True, capture_output=True)
     (path,) = (copy / "dist").iterdir()
