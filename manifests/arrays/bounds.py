@@ -1,7 +1,7 @@
 """Bounds of many things as arrays, for pruning.
 
-The same table describes checkpoint segments, RowSets and blocks, so that one vectorised evaluation
-of a predicate prunes all three. "Thing" means any of them here.
+A thing is a checkpoint segment, a RowSet or a block. The same table describes all three, so that
+one vectorised evaluation of a predicate prunes them.
 """
 
 from __future__ import annotations

@@ -171,8 +171,8 @@ def decode_table(ref: MapRef, name: str) -> PageTable:
 def plan_moves(table: PageTable, rewritten: Iterable[int], new_bytes: int) -> list[int]:
     """Return the unchanged pages to copy into the new bundle.
 
-    These are the pages of a bundle of which less than half is still used, and the pages of small
-    bundles. A small bundle has at most twice the bytes gathered before it. So stored bytes stay
+    Two kinds of bundles are copied: those with less than half of their bytes still in use, and
+    small ones. A small bundle has at most twice the bytes gathered before it. So stored bytes stay
     below twice the live ones, and the number of bundles is logarithmic.
     """
     lengths = table.lengths.copy()

@@ -315,8 +315,8 @@ def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointR
     """Choose the older checkpoints that the checkpoint of `epoch` names, newest first.
 
     At distance d, only epochs stay that are multiples of the largest power of two up to d / 4. That
-    is about four for each doubling of the distance. Each named checkpoint itself names others near
-    it.
+    is about four for each doubling of the distance. Each named checkpoint itself names checkpoints
+    near it.
     """
     kept = {
         ref.epoch: ref

@@ -1,1 +1,1 @@
-"""The road of a change to its slot: what it conflicts with, how it is rebased, how it is sent."""
+"""How a change gets its slot: what it conflicts with, how it is rebased, how it is sent."""

@@ -1,4 +1,4 @@
-"""What a writer wants committed."""
+"""A change that a writer wants to commit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from colonnade.manifests.state.snapshot import LiveRowSet
 
 @dataclass(frozen=True, slots=True)
 class RowsGone:
-    """A statement of some kind takes rows from a RowSet, found at the change's base.
+    """Rows that a statement removes from a RowSet, as found at the change's base.
 
-    A fact that adds up with those of others, and not yet an operation: at the slot it becomes a
-    deletion vector of the RowSet as it is then, or of those that it was compacted into. `rows` are
-    row numbers as stored; None: all that the RowSet still has. Of an update or a merge, the change
-    also adds what the rows became.
+    This is not an operation yet, because it adds up with what concurrent writers remove. At the
+    slot it becomes a deletion vector of the RowSet, or of the RowSets into which it was compacted.
+    `rows` are stored row numbers; None means all live rows of the RowSet. For an update or a merge,
+    the change also adds the new versions of the rows.
     """
 
     table: str
@@ -31,10 +31,11 @@ class RowsGone:
 
 @dataclass(frozen=True, slots=True)
 class TableRead:
-    """What a statement has read of a table, or replaces in it: rows that `keep` may leave.
+    """What a statement has read of a table, or replaces in it: the rows that `keep` may select.
 
-    None: all rows, and for `columns` (ids) all columns. With `replaces` rows of others that came
-    since are a conflict in every isolation level, else only in `serializable`.
+    None means all rows, and for `columns` (ids) all columns. With `replaces`, rows that concurrent
+    writers added since are a conflict in every isolation level. Otherwise they are one only in
+    `serializable`.
     """
 
     table: str
@@ -45,9 +46,10 @@ class TableRead:
 
 @dataclass(frozen=True, slots=True)
 class KeyGuard:
-    """Keys that a change inserts into a table because they were not there at its base.
+    """Keys that a change inserts into a table because they did not exist at its base.
 
-    `meets` says which of RowSets that others added since have one of them, by reading if need be.
+    `meets` takes RowSets that concurrent writers have added since. It returns those with one of the
+    keys, and may read data for that.
     """
 
     table: str
@@ -56,19 +58,22 @@ class KeyGuard:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Operations, and rows that go, that become one epoch, or none of them does.
+    """Operations and removed rows that become one epoch, all or nothing.
 
-    `transaction` is made once (`ids.new_transaction_id`) and repeated whenever the change is sent
-    again, also by another process: that is how it lands once. `operation`, `parameters` and
-    `metrics` say to people what was done. A change that replaces a table's rows carries a
-    `DropRowSet` without a kind for it, with no ranges when there was nothing to drop: that is what
-    tells it from an append. With `expect_epoch` it becomes the epoch after that one or none. The
-    names of objects that are written on the way begin with `job`; `listed` are those that its
-    operations name through segments. `earlier_parts` are the transactions of epochs that the same
-    work has committed before; all its parts have the base that the whole was planned on. `carried`
-    are batches, by table and application, that a table which is made again had before: they are
-    not this change's own, and say nothing of whether it has landed. A `fresh` change was never
-    sent before: its transaction id was made for this commit alone.
+    `transaction` is made once (`ids.new_transaction_id`) and reused whenever the change is sent
+    again, also by another process, so that the change is committed once. `operation`, `parameters`
+    and `metrics` describe the change for people.
+
+    A change that replaces a table's rows has a `DropRowSet` without a kind, with no ranges if the
+    table was empty. That distinguishes it from an append. With `expect_epoch`, the change becomes
+    the epoch after that one or fails.
+
+    The ids of objects that a commit writes begin with `job`. `listed` are the objects that the
+    operations name through segments. `earlier_parts` are the transactions of earlier epochs of the
+    same work; all parts have the base of the whole. `carried` are batches, by table and
+    application, that a replaced table had before. They do not belong to this change, and do not
+    tell whether it was committed. A `fresh` change was never sent before: its transaction id was
+    made for this commit alone.
     """
 
     transaction: str

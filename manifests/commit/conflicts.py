@@ -1,7 +1,7 @@
-"""May a change that was planned on one epoch follow the epochs since? Pure.
+"""Decide whether a change that was planned on one epoch may follow later epochs. Pure.
 
-Here is what tables, names, columns and batches have to say. Rows that a change takes, and those
-that it has read, are followed in `rebase/`.
+This module compares tables, names, columns and batches. `rebase/` follows the rows that a change
+removes or has read.
 Spec: docs/spec/conflicts.md
 """
 
@@ -55,17 +55,20 @@ AlterOperation = (
 )
 TableOperation = RowOperation | AlterOperation | DropTable | Txn
 WaryOperation = AlterOperation | DropRowSet | AddDeletionVector
-"""What others may make wrong without dropping the table; all else follows whatever they did."""
+"""Operations that concurrent changes can invalidate even if the table still exists.
+
+Any other operation may follow every change except the drop of its table.
+"""
 
 
 def check_change(change: Change, base: Snapshot) -> None:
-    """Refuse a change that makes no sense on the epoch that it was planned on.
+    """Refuse a change that is invalid on the epoch that it was planned on.
 
     Raises InvalidInputError for a table that does not exist at the base.
     """
     created = {op.table for op in change.ops if isinstance(op, CreateTable)}
     if any(isinstance(operation, CreateDatabase) for operation in change.ops):
-        raise InvalidInputError("A database is created by its epoch 0 and by no other.")
+        raise InvalidInputError("Only epoch 0 of a log may create a database.")
     touched = {op.table for op in change.ops if isinstance(op, TableOperation)}
     for table in sorted((touched | {each.table for each in change.rows}) - created):
         if TableId(table) not in base.tables:
@@ -76,10 +79,10 @@ def check_change(change: Change, base: Snapshot) -> None:
 
 
 def has_landed(change: Change, head: Snapshot) -> bool:
-    """Whether the batches of a change are in the head already, by an earlier try of the same work.
+    """Return whether an earlier try of the same work has committed the batches of a change.
 
-    Batches that the change only carries along are not asked for. Raises ConflictError when some
-    are there and others are not.
+    Batches in `carried` do not count. Raises ConflictError if only some of the batches are
+    committed.
     """
     landed = {
         (op.table, op.app): _has_batch(head.tables.get(TableId(op.table)), op)
@@ -93,8 +96,8 @@ def has_landed(change: Change, head: Snapshot) -> bool:
             if done
         )
         raise ConflictError(
-            f"Of the batches that {change.operation!r} brings, some have landed before and others"
-            f" not: {', '.join(there)}."
+            f"Only some of the batches of {change.operation!r} were committed before:"
+            f" {', '.join(there)}."
         )
     return any(landed.values())
 
@@ -127,11 +130,11 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
 
 
 def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
-    """Check what the state right before the change's slot must be like.
+    """Check the change against the state right before its slot.
 
-    Raises AlreadyExistsError for a name that is taken, ConflictError when the head is not the epoch
-    that the change expects, or a table's columns changed so that the rows to add do not fit them,
-    UnsupportedFormatError for a writer feature that this code does not know.
+    Raises AlreadyExistsError for a name that is in use. Raises ConflictError if the head is not the
+    epoch that the change expects, or if the table's columns changed so that the added rows do not
+    fit. Raises UnsupportedFormatError for a writer feature that this code does not know.
     """
     check_expected(change.operation, change.expect_epoch, head)
     unknown = sorted(head.writer_features - WRITER_FEATURES)
@@ -171,10 +174,10 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
 
 
 def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
-    """Check tags, pins and restores against the head.
+    """Check tags, pins, leases and restores against the head.
 
-    Raises AlreadyExistsError for a tag that is taken, or a pin of another epoch, NotFoundError for
-    one that is not there, and for an epoch that is gone or never was.
+    Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
+    for a tag or pin that does not exist, and for an epoch that is removed or does not exist.
     """
     for operation in operations:
         if isinstance(operation, Tag | Pin | Restore) and not head.keeps(operation.epoch):
@@ -196,7 +199,7 @@ def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
             case Pin() if (pin := head.pins.get(operation.name)) and pin.epoch != operation.epoch:
                 raise AlreadyExistsError(
                     f"Pin {operation.name!r} exists already, for epoch {pin.epoch}; choose another"
-                    " name or give it up."
+                    " name or remove it."
                 )
             case Untag() if operation.name not in head.tags:
                 raise NotFoundError(f"Tag {operation.name!r} does not exist.")
@@ -238,10 +241,10 @@ def _check_names(operations: Sequence[Operation], base: Snapshot, head: Snapshot
 
 
 def rows_fit(written: TableSchema, current: TableSchema) -> bool:
-    """Whether RowSets written for some columns are right under others, read by id.
+    """Return whether RowSets written for some columns are correct under other columns, by id.
 
-    So they are when each column is as it was, but perhaps for names, comments, its place, or a NOT
-    NULL that went, or is new and may be NULL.
+    Every column must be unchanged, except for its name, comment, position, or a dropped NOT NULL. A
+    new column must be nullable.
     """
     before = {field.id: field for field in written.fields}
     return written is current or all(
@@ -251,9 +254,9 @@ def rows_fit(written: TableSchema, current: TableSchema) -> bool:
 
 
 def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) -> bool:
-    """Whether no column has the name of another one, which new values by that name were meant for.
+    """Return whether no column now has the name of another one that new values were written for.
 
-    A compaction has no new ones.
+    A compaction writes no new values.
     """
     return (
         written is current
@@ -263,7 +266,7 @@ def _is_meant(operation: Operation, written: TableSchema, current: TableSchema) 
 
 
 def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]) -> bool:
-    """Whether no name, in any case, stands for another field than before."""
+    """Return whether every name, in any case, still means the same field."""
     before = {field.id: field for field in written}
     named = {field.name.casefold(): field.id for field in written}
     return all(
@@ -274,7 +277,7 @@ def _same_by_name(written: Sequence[SchemaField], current: Sequence[SchemaField]
 
 
 def _can_replace(operation: Operation, table: TableState) -> bool:
-    """Whether a table has the columns that an operation replaces, and they decide no place."""
+    """Return whether a table has the columns to replace, and these do not decide a row's place."""
     return not isinstance(operation, ReplaceColumn) or replaceable(table).issuperset(
         operation.replacement.columns
     )
@@ -290,23 +293,23 @@ def _fits(written: SchemaField, current: SchemaField) -> bool:
 
 
 def _kind(field: SchemaField) -> tuple[str, int]:
-    """The type but for the fields inside it, of which it tells the number."""
+    """Return the type without its nested fields, and their number."""
     return (field.type if isinstance(field.type, str) else field.type.type), len(field.children())
 
 
 def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:
-    """Two operations on the same table: does theirs make mine wrong?
+    """Return whether a concurrent operation on the same table invalidates mine.
 
-    `declared`: what mine replaces was said, and is followed row by row.
+    `declared` means that the change said which rows it replaces. These are compared row by row.
     """
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
     if isinstance(theirs, DropTable | Txn):
         return False
     if isinstance(mine, DropRowSet):
-        # Without ranges the table goes whole. A compaction has added no row that would be lost.
+        # Without ranges the whole table is replaced. A compaction adds no row that would be lost.
         return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
-    # A vector that came ready-made cannot be united with another.
+    # A change's finished vector cannot be combined with another one.
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
 
 

@@ -1,4 +1,4 @@
-"""A change on its way to its slot: it follows what others commit, by reads alone.
+"""Send a change to its slot, and follow concurrent epochs on the way, by reads alone.
 
 Spec: docs/spec/epoch-log.md#commit
 """
@@ -37,16 +37,16 @@ from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store.base import ObjectStore
 
 _FOLDED_AT_ONCE = 64
-"""So many epochs are held in memory at most."""
+"""The most epochs that are held in memory before they are folded."""
 
 
 class Sending:
-    """A change that was planned on `base`, and the newest epoch that it has followed, `head`.
+    """A change that was planned on `base`, and `head`, the newest epoch that it has followed.
 
-    `carried` is what the change says after `head`; it is set once nothing was found in the way of
-    it. `done` is the epoch that holds the change, or the last of its batches, once that was seen;
-    then `head` is the state after it. `outdated`: a stub was in the way. Not for use by several
-    threads at once.
+    `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
+    contains the change, or the last of its batches, once it was found; `head` is then the state
+    after it. `outdated` means that the change met a stub. An object must be used by one thread at a
+    time.
     """
 
     carried: Carried
@@ -57,7 +57,7 @@ class Sending:
         self.done: Epoch | None = None
         self._store = store
         self._state = base
-        # Epochs after that state: they are folded together, which takes one copy of it.
+        # Epochs after that state. Folding them together takes one copy of the state.
         self._followed: list[Epoch] = []
         self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
@@ -68,18 +68,18 @@ class Sending:
 
     @property
     def head(self) -> Snapshot:
-        """The state after what was followed."""
+        """The state after the epochs that were followed."""
         if self._followed:
             self._state = apply_epochs(self._state, self._followed)
             self._followed = []
         return self._state
 
     def look(self) -> None:
-        """Read the slot after the base, and make sure that it belongs to the base's log.
+        """Read the slot after the base, and check that it belongs to the base's log.
 
-        Cost: one GET where another epoch follows the base, else two. Raises NotFoundError where
-        the database was removed or replaced, ConflictError or CommitUnknownError where retention
-        has removed that slot.
+        Cost: one GET if another epoch follows the base, else two. Raises NotFoundError if the
+        database was removed or replaced; ConflictError or CommitUnknownError if retention has
+        removed that slot.
         """
         self._next = read_slot(self._store, self.base.epoch + 1)
         follows = isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
@@ -92,11 +92,11 @@ class Sending:
         self._free = self._next is None
 
     def follow(self, waited: bool) -> bool:
-        """Follow others up to a free slot, or to the change itself: whether that was found.
+        """Follow concurrent epochs up to a free slot, or to the change itself.
 
-        Cost: one GET for each epoch since, and one more, which is saved right after `look` where
-        nothing was waited for since. Raises ConflictError where the change does not follow, and
-        otherwise as `look`.
+        Returns whether the change was found. Cost: one GET for each epoch since, and one more. The
+        latter is saved right after `look` if `waited` is false. Raises ConflictError if the change
+        cannot follow, else as `look`.
         """
         free, self._free = self._free, False
         if free and not waited:
@@ -110,7 +110,7 @@ class Sending:
         return False
 
     def _is_done_by(self, found: Epoch) -> bool:
-        """Follow one epoch: whether it holds the change. Raises as `follow`."""
+        """Follow one epoch. Returns whether it contains the change. Raises as `follow`."""
         before = self.head if self.carried.needs_states else None
         self._followed.append(found)
         if self._is_own(found) or (self._has_batches and has_landed(self.change, self.head)):
@@ -125,10 +125,10 @@ class Sending:
 
     @contextmanager
     def true_errors(self) -> Iterator[None]:
-        """A block whose errors follow from the epochs since the base.
+        """A block whose errors result from the epochs since the base.
 
-        What lies in a freed slot is no epoch, and in the way of nothing: where the slot after the
-        base was freed, an error becomes that of `look`. Costs one GET for an error.
+        An object in a freed slot is not an epoch, so it conflicts with nothing. If the slot after
+        the base was freed, an error becomes that of `look`. Costs one GET for an error.
         """
         try:
             yield
@@ -139,11 +139,11 @@ class Sending:
     def put(
         self, epoch: Epoch, after: Snapshot, data: bytes, pause: Callable[[float], None]
     ) -> bool:
-        """Put the epoch that makes the change into the next slot: whether the change is there.
+        """Put the epoch with the change into the next slot. Returns whether the change is there.
 
-        `after` is the state that the epoch leaves. The change is there, too, where an earlier send
-        of it was first. Where another change was, the next `follow` begins with that. Raises as
-        `take_slot`, and for a stub as `look`.
+        `after` is the state after the epoch. Returns True also if an earlier send of the change was
+        first. If another change was first, the next `follow` begins with it. Raises as `take_slot`,
+        and for a stub as `look`.
         """
         self._tried = True
         found = self._take(epoch, data, pause)
@@ -159,10 +159,10 @@ class Sending:
         return False
 
     def settle(self, pause: Callable[[float], None]) -> None:
-        """Make sure that the epoch which was seen to hold the change is durable.
+        """Make sure that the epoch with the change, which was found in the log, is durable.
 
-        Whoever wrote it may have died right before that, or slept until its slot was freed: then
-        the change may be nowhere. Cost: one PUT and one GET. Raises as `put`.
+        Its writer may have died before it was, or may have slept until its slot was freed. The
+        change would then be lost. Cost: one PUT and one GET. Raises as `put`.
         """
         assert self.done is not None
         if self._is_own(self.done):
@@ -172,10 +172,10 @@ class Sending:
     def _take(
         self, epoch: Epoch, data: bytes, pause: Callable[[float], None], *, settles: bool = False
     ) -> Epoch | Stub:
-        """What `take_slot` says; where that is the epoch, once its slot is seen not to be freed.
+        """Take a slot as `take_slot` does. Check that the epoch's slot was not freed.
 
-        The look comes after the PUT: whoever slept before it may have put into a slot that was
-        freed. With `settles` the epoch was seen there before, so that a stub is looked behind too.
+        The check follows the PUT, because a writer that slept may have put into a freed slot. With
+        `settles`, the epoch was found there before, so a stub is checked too.
         """
         found = take_slot(self._store, epoch, data, pause)
         if settles or (isinstance(found, Epoch) and found.transaction == epoch.transaction):
@@ -183,7 +183,10 @@ class Sending:
         return found
 
     def _look_again(self, epoch: Epoch, pause: Callable[[float], None]) -> Stub | None:
-        """Whether the slot of an epoch that was put was freed. Raises CommitUnknownError."""
+        """Return the mark if the slot of a put epoch was freed, else None.
+
+        Raises CommitUnknownError.
+        """
         for attempt in range(TRIES):
             try:
                 return self._find_freed(epoch.epoch)
@@ -235,7 +238,10 @@ def _ends_log(epoch: Epoch) -> bool:
 def outdated_error(
     change: Change, base: Snapshot, stub: Stub, *, sent: bool
 ) -> ConflictError | CommitUnknownError:
-    """The error of a change that meets a stub; `sent`: it may be what the stub stands for."""
+    """Return the error for a change that meets a stub.
+
+    `sent` means that the stub may have replaced the change itself.
+    """
     removed = (
         f"Epoch {stub.removed}, after epoch {base.epoch} on which {change.operation!r} was planned,"
         " was removed by retention;"
@@ -244,13 +250,13 @@ def outdated_error(
 
 
 def not_sent(removed: str) -> ConflictError:
-    """The error of a change that was certainly not committed; `removed` says what is gone."""
+    """Return the error for a change that was not committed; `removed` names the removed epoch."""
     return ConflictError(f"{removed} read the table again and repeat it.")
 
 
 def perhaps_sent(removed: str, transaction: str) -> CommitUnknownError:
-    """The error of a change that may have been committed as an epoch that is gone."""
-    # Whether a removed epoch was this very change, sent before, nobody can tell any more.
+    """Return the error for a change that may have been committed as a removed epoch."""
+    # A removed epoch may have been this change, sent before. The log cannot tell any more.
     return CommitUnknownError(
         f"{removed} look for transaction {transaction} in the history before you repeat it."
     )

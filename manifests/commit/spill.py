@@ -1,4 +1,4 @@
-"""Changes that add too many RowSets for one epoch file keep their entries in segments.
+"""Store the entries of a change in segments if it adds too many RowSets for an epoch file.
 
 Spec: docs/spec/operations.md#add_rowsets
 """
@@ -23,9 +23,9 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change:
-    """The change with long lists of `add_rowset` stored as segments, which it names instead.
+    """Replace long lists of `add_rowset` in a change with segments, which this call stores.
 
-    Costs nothing for a short list. Raises StoreError; what was written is named by nothing.
+    Costs nothing for short lists. Raises StoreError; nothing then refers to the stored segments.
     """
     added: defaultdict[str, list[AddRowSet]] = defaultdict(list)
     for operation in change.ops:
@@ -41,7 +41,7 @@ def spill(store: ObjectStore, change: Change, limits: Limits = LIMITS) -> Change
 
 
 def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, list[AddRowSet]]:
-    """The lists for which the epoch has no room once it has those of tables with shorter ones."""
+    """Return the lists that do not fit into the epoch. Shorter lists get their room first."""
     sizes = {table: encoded_length(ops) for table, ops in added.items()}
     long, room = {}, limits.listed_bytes
     for table in sorted(sizes, key=sizes.__getitem__):
@@ -53,7 +53,7 @@ def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, lis
 
 
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits) -> list[Operation]:
-    # The ids are the fold's to give; here they only keep the order.
+    # The fold gives the RowSet ids. These ids only keep the order.
     block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job = job_of(ops[0].rowset.object)
     return [

@@ -1,8 +1,8 @@
-"""How a writer waits where others write to the same log.
+"""How a writer waits for concurrent writers of the same log.
 
-Where the store can say whose turn it is among the processes of one machine (`ObjectStore.turn`),
-writers put their epochs one after another, and hardly any slot is lost. A turn only orders those
-who wait: after a while they go on without it, and put-if-absent alone decides who has a slot.
+If the store can order the writers of one machine (`ObjectStore.turn`), they put their epochs one
+after another, and hardly any slot is lost. A turn only orders waiting writers. After a while they
+continue without it, and put-if-absent alone decides who gets a slot.
 Spec: docs/spec/epoch-log.md#waiting
 """
 
@@ -14,19 +14,19 @@ from collections.abc import Callable
 from colonnade.manifests.store.base import Turn
 
 TURN_LIMIT_S = 2.0
-"""How long a writer waits for its turn, in seconds, before it goes on without."""
+"""The longest time that a writer waits for its turn, in seconds."""
 
 LOOK_S = 0.005
-"""How often a writer that waits for its turn follows what others commit, in seconds."""
+"""The interval at which a writer that waits for its turn follows new epochs, in seconds."""
 
 _LONGEST_PAUSE_S = 0.02
 
 
 def pause_s(lost: int) -> float:
-    """The pause of a writer that has lost so many slots, at least one, in seconds.
+    """Return the pause of a writer that has lost `lost` slots (at least one), in seconds.
 
-    Its length is random, so that those who lost together do not return together. It is shorter for
-    those who have lost more, so that they come first.
+    Its length is random, so that writers that lost together do not return together. It is shorter
+    for writers that have lost more, so that they come first.
     """
     return random.uniform(0.5, 1) * _LONGEST_PAUSE_S / lost
 
@@ -34,11 +34,12 @@ def pause_s(lost: int) -> float:
 def wait_for_turn(
     turn: Turn, follow: Callable[[bool], bool], limit_s: float = TURN_LIMIT_S
 ) -> bool:
-    """Wait for a turn, at most `limit_s` seconds, and `follow` others then and now and then before.
+    """Wait for a turn, at most `limit_s` seconds. Call `follow` at the end and at intervals before.
 
-    Returns what `follow` says last: a change that somebody else has committed needs no turn. It is
-    told whether others may have committed since the slot was last looked at. That is so where turns
-    are ordered, even without a wait, and a look costs less than a lost slot.
+    Returns the last result of `follow`: a change that another process has committed needs no turn.
+    The argument of `follow` says whether concurrent writers may have committed since the last look.
+    If turns are ordered, they may have, even without a wait, and a look costs less than a lost
+    slot.
     """
     if turn.take(0):
         return follow(turn.ordered)

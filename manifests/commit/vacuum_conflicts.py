@@ -1,7 +1,7 @@
-"""May a change follow a vacuum, and a vacuum follow what was committed since its look? Pure.
+"""Decide whether a change may follow a vacuum, and a vacuum may follow a change. Pure.
 
-A vacuum gives way only to what concerns it: what names one of its victims, keeps an epoch that it
-lets go, or changes a pin or lease that it ends.
+A vacuum conflicts only with changes that concern it. Such a change names one of its victims, keeps
+an epoch that it removes, or changes a pin or lease that it ends.
 Spec: docs/spec/vacuum.md#conflicts
 """
 
@@ -29,25 +29,25 @@ from colonnade.manifests.state.snapshot import Snapshot
 def check_removed(change: Change, base: Snapshot, theirs: Epoch) -> None:
     """Refuse a change that names objects which a vacuum since its base removes.
 
-    Objects of a change are younger than its base, so a vacuum that saw them comes after that.
-    Raises ConflictError.
+    The objects of a change are younger than its base, so a vacuum that saw them is later than the
+    base. Raises ConflictError.
     """
     victims = removed_objects(theirs.ops)
     if victims and not victims.isdisjoint((*named_objects(change.ops), *change.listed)):
         raise ConflictError(
-            f"Files that {change.operation!r} wrote, or brings back, were removed by the vacuum of"
+            f"Files that {change.operation!r} wrote or restores were removed by the vacuum of"
             f" epoch {theirs.epoch}, after epoch {base.epoch} on which it was planned; run it"
-            " again, and where it takes longer than the retention give it a lease."
+            " again, and give it a lease if it takes longer than the retention."
         )
 
 
 def check_vacuum(
     change: Change, base: Snapshot, theirs: Epoch, listed: Collection[str] = ()
 ) -> None:
-    """Refuse a vacuum, planned on `base`, that an epoch committed since makes wrong.
+    """Refuse a vacuum, planned on `base`, that an epoch committed since invalidates.
 
     `listed` are the objects in segments that the epoch adds. Earlier parts of the same vacuum are
-    no conflict. Raises ConflictError.
+    not a conflict. Raises ConflictError.
     """
     mine = next((op for op in change.ops if isinstance(op, Vacuum)), None)
     if mine is None or theirs.transaction in change.earlier_parts:
@@ -58,7 +58,7 @@ def check_vacuum(
     named = (*named_objects(theirs.ops), *listed)
     if not victims.isdisjoint(named) or _concerns(theirs.ops, base, mine, victims, ended):
         raise ConflictError(
-            f"What vacuum may remove changed in epoch {theirs.epoch} ({theirs.operation}); run it"
+            f"Epoch {theirs.epoch} ({theirs.operation}) changed what vacuum may remove; run vacuum"
             " again."
         )
 
@@ -70,7 +70,7 @@ def _concerns(
     victims: Collection[str],
     ended: Collection[str],
 ) -> bool:
-    """Whether operations keep what a vacuum lets go, or are another vacuum's."""
+    """Return whether operations keep what a vacuum removes, or belong to another vacuum."""
     anchored = {anchor.epoch for anchor in mine.anchors}
     for operation in operations:
         match operation:
@@ -79,7 +79,7 @@ def _concerns(
             case Tag():
                 lost = operation.epoch < mine.floor and operation.epoch not in anchored
             case Pin():
-                # A pin keeps all epochs from its own on, but for those that were gone before.
+                # A pin keeps all epochs from its own on, except those that were removed before.
                 early = operation.epoch < base.floor and operation.epoch in anchored
                 lost = operation.epoch < mine.floor and not early
                 lost = lost or operation.name in ended

@@ -14,7 +14,7 @@ from colonnade.manifests.object_names import HINT
 from colonnade.manifests.store.base import ObjectStore
 
 OWN_CLOCK = "clock_ms"
-"""The parameter of an epoch that says what its writer's clock said, where its date is far ahead."""
+"""The parameter of an epoch with its writer's clock, if the date is far ahead of that clock."""
 
 _HOUR_MS = 3_600_000
 _log = logging.getLogger(__name__)
@@ -23,22 +23,22 @@ _said: set[str] = set()
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """The date of a new epoch, and what its writer took for the time. Both in ms since 1970 UTC."""
+    """The date of a new epoch, and its writer's idea of the time. Both are in ms since 1970 UTC."""
 
     time_ms: int
     clock_ms: int
 
     @property
     def remark(self) -> dict[str, str]:
-        """What the epoch says beside its date where that is far ahead of its writer's clock."""
+        """The parameters that record the writer's clock if the date is far ahead of it."""
         ahead = self.time_ms > self.clock_ms + DAY_MS
         return {OWN_CLOCK: str(self.clock_ms)} if ahead else {}
 
 
 class Clock:
-    """The time by this machine's clock, which a store's clock may contradict.
+    """The time by this machine's clock, compared with a store's clock.
 
-    Asks the store at most once for each hour that `own_ms` passes.
+    Asks the store at most once for each hour of `own_ms`.
     """
 
     def __init__(self, store: ObjectStore, own_ms: Callable[[], int] = now_ms) -> None:
@@ -47,22 +47,22 @@ class Clock:
         self._asked: tuple[int, int | None] | None = None
 
     def agreed_ms(self) -> int:
-        """This machine's time, or the store's where that is more than a day earlier.
+        """Return this machine's time, or the store's time if that is more than a day earlier.
 
-        What is removed by age is removed too late rather than too early. May write an object for a
-        moment.
+        With the earlier time, objects are removed by age too late rather than too early. May write
+        a temporary object.
         """
         own = self.own_ms()
         other = self._store_ms(own)
         return own if other is None else min(own, other) if _differ(own, other) else own
 
     def date(self, head_ms: int) -> Date:
-        """The date of the epoch after one that is dated `head_ms`: later than that, in any case.
+        """Return the date of the epoch after one that is dated `head_ms`. It is always later.
 
-        Costs nothing where this machine's clock is within a day of it. Otherwise the log was idle,
-        or one of the two is wrong: then the store's clock is asked. Of two clocks that differ, the
-        earlier one is taken that is not more than a day before `head_ms`. Warns once in a process
-        where clocks contradict each other, and where the log is ahead.
+        Costs nothing if this machine's clock is within a day of `head_ms`. Otherwise the log was
+        idle, or one of the two is wrong, and the store's clock is asked. If the two clocks differ,
+        the earlier one counts that is at most a day before `head_ms`. Warns once in a process if
+        clocks contradict each other, and if the log is ahead.
         """
         clock = self.own_ms()
         if _differ(clock, head_ms):
@@ -72,8 +72,8 @@ class Clock:
                 fitting = [each for each in (own, other) if each > head_ms - DAY_MS]
                 clock = min(fitting or (own, other))
                 self._warn(
-                    "The clock of this machine says %s UTC and that of %s %s: epochs are dated by"
-                    " the latter where it fits the log. Set the clock that is wrong.",
+                    "The clock of this machine says %s UTC, and the clock of %s says %s: epochs are"
+                    " dated by the latter if it fits the log. Set the clock that is wrong.",
                     utc(own),
                     self._store.url,
                     utc(other),
@@ -81,15 +81,15 @@ class Clock:
         time_ms = max(clock, head_ms + 1)
         if time_ms > clock + DAY_MS:
             self._warn(
-                "The newest epoch of %s is dated %s UTC, more than a day ahead of the time. Epochs"
-                " after it are dated right after it, and say the time besides.",
+                "The newest epoch of %s is dated %s UTC, more than a day ahead of the time. Later"
+                " epochs are dated right after it, and record the time beside their date.",
                 self._store.url,
                 utc(head_ms),
             )
         return Date(time_ms, clock)
 
     def _store_ms(self, own: int) -> int | None:
-        """What the store's clock says when this machine's says `own`; None where nobody knows."""
+        """Return the store's time when this machine's is `own`; None if the store cannot tell."""
         if self._asked is None or abs(own - self._asked[0]) > _HOUR_MS:
             other = self._store.date_of_write(HINT)
             self._asked = own, None if other is None else other - own

@@ -1,8 +1,8 @@
-"""When epochs came: by their dates, but for those of clocks that were ahead.
+"""The times of epochs: their dates, corrected where a clock was ahead.
 
-A log is dated in ascending order, so one clock of the year 2099 dates all epochs that follow. What
-else is known of these tells when they came: what their writers noted, when their files were
-written, and the epochs after them.
+Dates in a log ascend, so one clock of the year 2099 dates all epochs that follow. Three other facts
+then tell when an epoch was committed: the clock that its writer recorded, when its file was
+written, and the epochs after it.
 
 Spec: docs/spec/epoch-log.md#time
 """
@@ -20,9 +20,9 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 def present_ms(store: ObjectStore, head: Snapshot, now_ms: int) -> int:
-    """The time by a clock, and at least that at which the newest epoch was written.
+    """Return `now_ms`, or when the newest epoch was written if that is later.
 
-    For readers, whose own clock may be far behind. Costs nothing where the clock is not behind.
+    For readers, whose own clock may be far behind. Costs nothing if the clock is not behind.
     """
     if head.time_ms <= now_ms + DAY_MS:
         return now_ms
@@ -38,18 +38,18 @@ def last_epoch_by(
     *,
     for_removal: bool = False,
 ) -> int:
-    """The last epoch up to `head` that came not after a time, by bisection.
+    """Find the last epoch up to `head` that was committed at or before a time, by bisection.
 
-    That before the `floor` where none did since; so -1 for a floor of 0. A removed epoch counts as
-    one that came before. `for_removal`: where its date and what its
-    writer noted differ, an epoch came at the later of both. Costs a GET for each bit of the
-    number of epochs; more only for those that are dated more than a day after the present.
-    Raises CorruptionError for an epoch that is missing, StoreError.
+    Returns the epoch before the `floor` if there is none, which is -1 for a floor of 0. A removed
+    epoch counts as early enough. If the date and the recorded clock of an epoch differ,
+    `for_removal` takes the later of both. Costs a GET for each bit of the number of epochs, and
+    more only for epochs dated more than a day after the present. Raises CorruptionError for a
+    missing epoch; StoreError.
     """
     if head.time_ms <= timestamp_ms:
         return head.epoch
     high = head.epoch if head.time_ms > present_ms + DAY_MS else head.epoch - 1
-    low = floor - 1  # early enough or before all; `high` is yet to try
+    low = floor - 1  # `low` is early enough or before all epochs; `high` is not tried yet
     while low < high:
         middle = (low + high + 1) // 2
         item = _read(store, middle, head)
@@ -64,10 +64,11 @@ def last_epoch_by(
 def _likely_ms(
     store: ObjectStore, epoch: Epoch, head: Snapshot, present_ms: int, for_removal: bool
 ) -> int:
-    """When an epoch came: what its writer noted, else its date where that is not in the future.
+    """Return when an epoch was probably committed.
 
-    `for_removal` the later of both. Else when its file was written; where that is in the future
-    too, it came before the next epoch of which something is known.
+    This is its writer's recorded clock, or else its date (with `for_removal`, the later of both). A
+    time in the future does not count. The next choice is when its file was written. The last one is
+    the time of the next epoch with a known time.
     """
     each: Epoch | Stub = epoch
     for number in range(epoch.epoch, head.epoch + 1):
@@ -81,18 +82,18 @@ def _likely_ms(
 
 
 def _told_ms(store: ObjectStore, epoch: Epoch, ceiling_ms: int, for_removal: bool) -> int | None:
-    """When an epoch came as far as it tells itself; None where that is after the ceiling."""
+    """Return the time of an epoch from itself and its file; None if that is above the ceiling."""
     told = (_noted_ms(epoch), epoch.time_ms)
     known = [each for each in told if each is not None and each <= ceiling_ms]
     if known:
-        # A note differs from the date also where the clock of its writer was behind.
+        # The recorded clock also differs from the date if the writer's clock was behind.
         return max(known) if for_removal else known[0]
     written = _written_ms(store, epoch.epoch)
     return written if written is not None and written <= ceiling_ms else None
 
 
 def _written_ms(store: ObjectStore, epoch: int) -> int | None:
-    """When the file of an epoch was written; None where nobody knows, or its slot was freed."""
+    """Return when the file of an epoch was written; None if unknown, or if its slot was freed."""
     try:
         return store.modified_ms(epoch_name(epoch))
     except NotFoundError:
@@ -100,7 +101,7 @@ def _written_ms(store: ObjectStore, epoch: int) -> int | None:
 
 
 def _noted_ms(epoch: Epoch) -> int | None:
-    """What the clock of an epoch's writer said, where that has noted it."""
+    """Return the clock that an epoch's writer recorded, or None."""
     text = epoch.parameters.get(OWN_CLOCK, "")
     return int(text) if text.isascii() and text.isdecimal() else None
 

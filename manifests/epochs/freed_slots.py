@@ -1,9 +1,9 @@
-"""Freed slots: told from the end of the log by the mark of their block.
+"""Freed slots, which the mark of their block distinguishes from the end of the log.
 
-A mark is put before the first slot of its block is freed, blocks are freed in ascending order, and
-no mark is ever removed. So whoever finds no mark *after* a look at a slot, or after a PUT into it,
-knows that the slot had never been freed until then. Whatever lies in a slot of a marked block is no
-epoch of the log.
+A mark is put before the first slot of its block is freed. Blocks are freed in ascending order, and
+no mark is ever removed. If there is no mark *after* a look at a slot, or after a PUT into it, the
+slot had not been freed until then. An object in a slot of a marked block is not an epoch of the
+log.
 Spec: docs/spec/epoch-log.md#freed-slots
 """
 
@@ -22,9 +22,9 @@ _TRIES = 8
 
 
 def read_blocks(store: ObjectStore) -> SlotBlocks | None:
-    """The blocks of the database in a store; None where its slots stay taken. Costs one GET.
+    """Read the slot blocks of a database; None if it frees no slots. Costs one GET.
 
-    For those who have no state of the database. Raises CorruptionError, StoreError.
+    For callers without a state of the database. Raises CorruptionError, StoreError.
     """
     name = epoch_name(0)
     try:
@@ -35,7 +35,7 @@ def read_blocks(store: ObjectStore) -> SlotBlocks | None:
 
 
 def first_blocks(first: Epoch | Stub | None) -> SlotBlocks | None:
-    """The blocks that epoch 0 states; None where its database frees no slots."""
+    """Return the slot blocks that epoch 0 states; None if its database frees no slots."""
     for operation in first.ops if isinstance(first, Epoch) else ():
         if isinstance(operation, CreateDatabase) and operation.slot_block is not None:
             return SlotBlocks(TableId(operation.database), operation.slot_block)
@@ -43,11 +43,11 @@ def first_blocks(first: Epoch | Stub | None) -> SlotBlocks | None:
 
 
 def find_freed(store: ObjectStore, blocks: SlotBlocks | None, slot: int) -> Stub | None:
-    """What stands for a slot of a freed block: the newest mark, as a stub; None for other slots.
+    """Return the newest mark, as a stub, for a slot of a freed block; None for other slots.
 
-    None proves that the slot had not been freed when this was called. Costs one GET; where the
-    block was freed, two for each bit of the number of freed blocks behind it. Raises
-    CorruptionError for a damaged mark, StoreError.
+    None proves that the slot had not been freed when the call began. Costs one GET. For a freed
+    block, it costs two more for each bit of the number of later freed blocks. Raises
+    CorruptionError for a damaged mark; StoreError.
     """
     if blocks is None:
         return None
@@ -56,7 +56,7 @@ def find_freed(store: ObjectStore, blocks: SlotBlocks | None, slot: int) -> Stub
 
 
 def first_kept(store: ObjectStore, blocks: SlotBlocks | None) -> int:
-    """The first slot of the first block that is not freed. Costs two GETs a bit of its number."""
+    """Return the first slot that is not freed. Costs two GETs for each bit of its block."""
     if blocks is None:
         return 0
     mark = _newest(store, blocks, 0)
@@ -64,10 +64,10 @@ def first_kept(store: ObjectStore, blocks: SlotBlocks | None) -> int:
 
 
 def put_mark(store: ObjectStore, blocks: SlotBlocks, block: int, floor: Anchor) -> None:
-    """Say for ever that a block is freed; when this returns, everybody finds it.
+    """Mark a block as freed, for ever. After the call every process finds the mark.
 
-    Requires: an epoch of the log has made `floor.epoch` the floor, which is behind the block, and
-    all earlier blocks are marked. Raises StoreError where it is not known that the mark is there.
+    Requires: an epoch of the log has made `floor.epoch` the floor, the block is below it, and all
+    earlier blocks are marked. Raises StoreError if it is unknown whether the mark was written.
     """
     mark = FreedBlock(freed=block, floor=floor.epoch, anchor=floor)
     name = blocks.mark(block)
@@ -78,7 +78,7 @@ def put_mark(store: ObjectStore, blocks: SlotBlocks, block: int, floor: Anchor) 
 
 
 def _newest(store: ObjectStore, blocks: SlotBlocks, block: int) -> FreedBlock | None:
-    """The last mark from a block on, by growing steps and then bisection: no mark is missing."""
+    """Return the last mark from a block on, by steps that double and then halve."""
     newest = _read(store, blocks, block)
     if newest is None:
         return None
@@ -100,7 +100,9 @@ def _read(store: ObjectStore, blocks: SlotBlocks, block: int) -> FreedBlock | No
     location = store.locate(name)
     mark = decode_model(FreedBlock, data, location)
     if mark.freed != block or mark.anchor.epoch != mark.floor:
-        raise CorruptionError(f"{location} is the mark of another block, or of no floor.")
+        raise CorruptionError(
+            f"{location} is the mark of another block, or its anchor is not its floor."
+        )
     if blocks.whole_below(mark.floor) <= block:
-        raise CorruptionError(f"{location} frees a block that its floor is not behind.")
+        raise CorruptionError(f"{location} frees a block that is not below its floor.")
     return mark

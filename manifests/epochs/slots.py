@@ -1,7 +1,7 @@
 """The slots of the log in a store: read one, take one.
 
-A slot is taken by put-if-absent and settled by reading it back: no answer of a store alone says
-who won, because every layer below may have sent the request twice.
+A writer takes a slot by put-if-absent and confirms it by reading it back. The answer of a store
+alone does not tell who won, because every layer below may have sent the request twice.
 Spec: docs/spec/epoch-log.md#commit
 """
 
@@ -23,18 +23,18 @@ from colonnade.manifests.object_names import FREED, HINT, epoch_name
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 TRIES = 8
-"""How often one slot is tried before its outcome is given up as unknown."""
+"""The most tries of one slot before its outcome counts as unknown."""
 
 FIRST_PAUSE_S = 0.02
 """The pause before the second try of a slot, in seconds; each later one is twice as long."""
 
 
 def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
-    """Read one slot; None when it is free. Costs one GET.
+    """Read one slot; None if it is empty. Costs one GET.
 
-    Says nothing of whether the slot was freed: then it is not the end of the log, and what lies in
-    it is no epoch of that (`freed_slots.py`). Raises CorruptionError, UnsupportedFormatError,
-    StoreError.
+    The result does not tell whether the slot was freed. A freed slot is not the end of the log, and
+    an object in it is not an epoch of the log (`freed_slots.py`). Raises CorruptionError,
+    UnsupportedFormatError, StoreError.
     """
     name = epoch_name(number)
     try:
@@ -47,9 +47,9 @@ def read_slot(store: ObjectStore, number: int) -> Epoch | Stub | None:
 def read_log_slot(
     store: ObjectStore, number: int, blocks: SlotBlocks | None
 ) -> Epoch | Stub | None:
-    """Read one slot, and where it is free look whether it was freed: then that is like a stub.
+    """Read one slot. If it is empty but was freed, return a stub.
 
-    Costs one GET, for a free slot two. Raises as `read_slot`.
+    Costs one GET, or two for an empty slot. Raises as `read_slot`.
     """
     return read_slot(store, number) or find_freed(store, blocks, number)
 
@@ -57,11 +57,11 @@ def read_log_slot(
 def check_slot(
     store: ObjectStore, number: int, transaction: str, blocks: SlotBlocks | None
 ) -> bool:
-    """Check that epoch `number` of the log is still the one with this transaction, or removed.
+    """Check that epoch `number` of the log still has this transaction, or was removed.
 
-    Returns whether it was removed by retention. A directory that was deleted, or deleted and made
-    again, has free slots in the middle of the old log: what is put there is never read. Costs one
-    GET. Raises NotFoundError when it is neither, CorruptionError, StoreError.
+    Returns whether retention removed it. If the folder was deleted (and perhaps made again), slots
+    in the middle of the old log are empty. Nothing would ever read an epoch that is put there.
+    Costs one GET. Raises NotFoundError if neither holds; CorruptionError; StoreError.
     """
     name = epoch_name(number)
     try:
@@ -70,7 +70,7 @@ def check_slot(
     except NotFoundError:
         found = ""
     if found not in (transaction, None) and find_freed(store, blocks, number):
-        # What lies in a freed slot is no epoch: the one that was there was removed.
+        # An object in a freed slot is not an epoch. Retention removed the epoch that was there.
         found = None
     if found not in (transaction, None):
         raise NotFoundError(
@@ -81,10 +81,13 @@ def check_slot(
 
 
 NEXT = (1,)
-"""Distances of the slots behind the end of the log that every reader looks at."""
+"""Distances of the slots behind the end of the log that every reader checks."""
 
 FAR = (1, 2, 4, 8, 16, 32, 64)
-"""Those for opening a log: no gap is overlooked that as many epochs follow as it is long."""
+"""Distances to check when a log is opened.
+
+They find a gap if at least as many epochs follow it as are missing, up to 64.
+"""
 
 
 def check_end(
@@ -93,15 +96,16 @@ def check_end(
     distances: Sequence[int] = NEXT,
     blocks: SlotBlocks | None = None,
 ) -> Stub | bool:
-    """Whether slot `number`, which was free, is the end of the log: then those behind it are free.
+    """Return whether slot `number`, which was empty, is the end of the log.
 
-    A stub where it was freed, False when it was taken meanwhile. Costs one GET for each distance,
-    and one where slots are freed. Raises CorruptionError when an epoch is missing there.
+    Returns True if the slots behind it are empty too, False if the slot was taken meanwhile, and a
+    stub if it was freed. Costs one GET for each distance, and one if slots are ever freed. Raises
+    CorruptionError if an epoch is missing there.
     """
     behind = any(is_taken(store, number + distance) for distance in distances)
     if behind and is_taken(store, number):
         return False
-    # After all other looks: only so it proves that what they have seen is the end, or a gap.
+    # This look comes last. Only then does it prove that the looks before it saw the end, or a gap.
     freed = find_freed(store, blocks, number)
     if freed is not None or not behind:
         return freed or True
@@ -111,19 +115,19 @@ def check_end(
 
 
 def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
-    """The error of a log that has ended by an epoch."""
+    """Return the error for a log that ended with an epoch."""
     return NotFoundError(
-        f"The database at {store.url} was dropped in epoch {epoch}, and what is left of its files"
-        " is to be removed; create it again to use this place."
+        f"The database at {store.url} was dropped in epoch {epoch}, and its remaining files are"
+        " to be removed; create it again to use this place."
     )
 
 
 def check_unused(store: ObjectStore) -> None:
-    """Check that a store without epoch 0 holds no other part of a log.
+    """Check that a store without epoch 0 has no other part of a log.
 
     Costs eight GETs, and a listing of the folder of marks.
 
-    Raises CorruptionError when it does, StoreError.
+    Raises CorruptionError if it has one; StoreError.
     """
     if not check_end(store, 0, FAR):
         return
@@ -135,7 +139,7 @@ def check_unused(store: ObjectStore) -> None:
 
 
 def is_taken(store: ObjectStore, number: int) -> bool:
-    """Whether anything is in a slot. Costs one GET of one byte."""
+    """Return whether a slot has an object. Costs one GET of one byte."""
     return _exists(store, epoch_name(number))
 
 
@@ -150,11 +154,11 @@ def _exists(store: ObjectStore, name: str) -> bool:
 def take_slot(
     store: ObjectStore, epoch: Epoch, data: bytes, pause: Callable[[float], None]
 ) -> Epoch | Stub:
-    """Put an epoch into its slot and return what is there: the epoch, or what came first.
+    """Put an epoch into its slot. Return the slot's content: this epoch, or an earlier one.
 
-    Raises StoreError, or NotFoundError where the log is not there any more, when the epoch is
-    certainly not there and never will be, CommitUnknownError when nobody knows. Until then only
-    this slot is tried: an earlier request may still arrive.
+    Only this slot is tried, because an earlier request may still arrive. Raises StoreError, or
+    NotFoundError if the log does not exist any more: the epoch is not in the slot and never will
+    be. Raises CommitUnknownError if this is not certain.
     """
     pending = False
     cause: Exception | None = None
@@ -164,7 +168,7 @@ def take_slot(
         try:
             outcome = store.put_if_absent(epoch_name(epoch.epoch), data)
         except (StoreError, NotFoundError) as error:
-            # Without the log nothing was written now; what an earlier try did, nobody knows.
+            # Without the log this try wrote nothing. The outcome of an earlier try is unknown.
             if not pending:
                 raise
             cause = error
@@ -185,13 +189,13 @@ def take_slot(
 
 
 def _doubtful(outcome: PutOutcome, found: Epoch | Stub, mine: Epoch) -> bool:
-    """Whether an epoch is ours and visible, but the store never said that it is durable."""
+    """Return whether our epoch is visible, but the store never confirmed that it is durable."""
     own = isinstance(found, Epoch) and found.transaction == mine.transaction
     return own and outcome is PutOutcome.UNKNOWN
 
 
 def unknown_error(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
-    """The error of a commit of which nobody can tell whether it is there."""
+    """Return the error for a commit whose outcome is unknown."""
     return CommitUnknownError(
         f"It is not known whether transaction {epoch.transaction} was committed to {store.url} as"
         f" epoch {epoch.epoch}; look for it in the history once the store answers again, and"

@@ -1,4 +1,4 @@
-"""Creating a database: epoch 0, and nowhere inside or around another database.
+"""Create a database: epoch 0. Databases do not nest.
 
 Spec: docs/spec/layout.md#databases
 """
@@ -35,7 +35,7 @@ _FOREIGN = re.compile(
     r"|.*\.(?:parquet|orc|avro|csv|tsv|json|jsonl|ndjson|arrow|feather|lance)(?:\.[a-z0-9]{2,4})?",
     re.IGNORECASE | re.DOTALL,
 )
-"""Names that other formats give their files, their logs and the folders of their partitions."""
+"""Names that other formats give to their files, logs and partition folders."""
 
 
 def create_database(
@@ -49,16 +49,15 @@ def create_database(
 ) -> Snapshot:
     """Create an empty database and return its first state, epoch 0.
 
-    `lone_table`: it is to hold one table only, whose objects lie at the root. Cost: one listing
-    of everything below the root, twice. `slot_block`: so many slots of its log are freed at once;
-    None: they stay taken for ever.
+    `lone_table` means that it holds one table only, whose objects are at the root. `slot_block` is
+    the number of slots of its log that are freed together; None: slots are never freed. The call
+    first removes the remains of a killed drop. Cost: two listings of everything below the root.
 
-    What a killed drop has left there is removed first. Raises AlreadyExistsError when there is a
-    database already. InvalidInputError when the folder
-    holds data of another format, and when a database lies above or below. One that is found after
-    epoch 0 was written (both were created at once) leaves this one there, empty, because a slot
-    of a log is never freed and another writer may use it already.
-    CorruptionError when epoch 0 of a log is missing. CommitUnknownError, StoreError.
+    Raises AlreadyExistsError if a database exists already; InvalidInputError if the folder holds
+    data of another format, or if a database exists above or below. A nested database may be found
+    only after epoch 0 was written, because both were created at once. The new one then stays there,
+    empty: slot 0 is never freed, and another writer may use the database already. Raises
+    CorruptionError if epoch 0 of a log is missing; CommitUnknownError; StoreError.
     """
     _refuse_nested(store, "would be")
     _finish_drop(store)
@@ -93,10 +92,10 @@ def _creation(lone_table: bool, slot_block: int | None) -> CreateDatabase:
 
 
 def _finish_drop(store: ObjectStore) -> None:
-    """Remove what a drop that was killed has left, where the end of its log is still there.
+    """Remove the remains of a killed drop if the end of its log still exists.
 
-    Lists the folder of the log. Raises CorruptionError where epochs are left of a log that did not
-    end: the new one would run into them.
+    Lists the folder of the log. Raises CorruptionError if there are epochs of a log that did not
+    end, because the new log would run into them.
     """
     listed = (epoch_number(info.name) for info in store.list(f"{MANIFEST}/"))
     numbers = [number for number in listed if number is not None]
@@ -106,16 +105,16 @@ def _finish_drop(store: ObjectStore) -> None:
         move_away(store)
     elif numbers and 0 not in numbers and not is_taken(store, 0):
         raise CorruptionError(
-            f"{store.locate(epoch_name(0))} is missing, although {epoch_name(max(numbers))} is"
-            " there: restore it, or remove the folder to give that database up."
+            f"{store.locate(epoch_name(0))} is missing, although {epoch_name(max(numbers))}"
+            " exists: restore it, or remove the folder to give that database up."
         )
 
 
 def refuse_foreign_data(store: ObjectStore) -> None:
-    """Refuse a folder right inside which data of another format lies. Lists that folder.
+    """Refuse a folder that directly contains data of another format. Lists that folder.
 
-    Two formats in one folder are read as one by whoever reads it as the other. Raises
-    InvalidInputError that names an example, StoreError.
+    A reader of either format could read both as one. Raises InvalidInputError that names an
+    example; StoreError.
     """
     foreign = next(filter(_FOREIGN.fullmatch, _names_at_root(store)), None)
     if foreign is not None:
@@ -126,7 +125,7 @@ def refuse_foreign_data(store: ObjectStore) -> None:
 
 
 def _names_at_root(store: ObjectStore) -> Iterator[str]:
-    """The names of files and folders right below the root; none where it is missing."""
+    """Yield the names of files and folders directly below the root; nothing if it is missing."""
     if not isinstance(store, LocalStore):
         yield from (info.name.partition("/")[0] for info in store.list(""))
         return
@@ -147,9 +146,9 @@ def _refuse_nested(store: ObjectStore, status: str) -> None:
 
 
 def _others(store: ObjectStore) -> Iterator[tuple[str, str]]:
-    """Databases above and below `store`, with the word for where `store` lies."""
+    """Yield databases above and below `store`, each with the relation of `store` to it."""
     for above in _folders_above(store.url) if isinstance(store, LocalStore) else ():
-        # A folder that may be passed but not read is no obstacle: nobody reads a database there.
+        # A folder without read permission is not an obstacle: no process reads a database there.
         if os.path.isfile(f"{above}/{epoch_name(0)}"):
             yield "inside", above
     ending = f"/{epoch_name(0)}"
@@ -159,7 +158,7 @@ def _others(store: ObjectStore) -> Iterator[tuple[str, str]]:
 
 
 def _folders_above(path: str) -> Iterator[str]:
-    """The folders above a path as it is written, and as it is once links are followed."""
+    """Yield the folders above a path, as given and with links resolved."""
     for each in dict.fromkeys((path, os.path.realpath(path))):
         while (above := os.path.dirname(each)) != each:
             yield above

@@ -1,8 +1,8 @@
-"""Dropping a database: an epoch ends its log, then its folder is moved away, then the files go.
+"""Drop a database: an epoch ends its log, its folder is moved away, and its files are removed.
 
-From the end of the log on every commit is refused and every reader says that the database was
-dropped. The folder is moved before the first file goes, so that a writer that slept meanwhile finds
-no log instead of a free slot. A drop that was killed is finished by dropping or creating again.
+After the end of the log, every commit is refused, and every reader says that the database was
+dropped. The folder is moved before the first file is removed. A writer that slept meanwhile then
+finds no log instead of a free slot. Dropping or creating again finishes a killed drop.
 Spec: docs/spec/layout.md#dropping
 """
 
@@ -21,16 +21,16 @@ from colonnade.manifests.log.removed_folder import move_away
 from colonnade.manifests.model.operations import DropDatabase
 
 TRIES = 10
-"""How often the log is ended anew where others commit to a database that must be empty."""
+"""The most tries to end a log while concurrent writers commit to it."""
 
 
 def drop_database(log: Log, *, cascade: bool) -> bool:
     """Drop the database of a log and remove everything in its folder.
 
-    Without `cascade` only one that has no tables; returns whether it was dropped. A database that
-    is damaged, or of a newer version, is removed with `cascade` without an end of its log. Raises
-    InvalidInputError for a store other than local disk, NotFoundError where no database is,
-    ConflictError where others commit to it all the time, StoreError.
+    Returns whether it was dropped. Without `cascade`, only a database without tables is dropped.
+    With `cascade`, a damaged database, or one of a newer version, is removed without an end of its
+    log. Raises InvalidInputError for a store other than local disk; NotFoundError if there is no
+    database; ConflictError if concurrent writers keep committing to it; StoreError.
     """
     try:
         if not _end(log, cascade):
@@ -45,7 +45,7 @@ def drop_database(log: Log, *, cascade: bool) -> bool:
 
 
 def _end(log: Log, cascade: bool) -> bool:
-    """End a log that has not ended yet; returns whether it has now."""
+    """End a log that has not ended yet. Returns whether it has ended."""
     for attempt in range(TRIES):
         if log.is_dropped():
             return True

@@ -1,4 +1,4 @@
-"""The epoch log of one database: the only code that commits to it.
+"""The epoch log of one database. Only this module commits to it.
 
 Spec: docs/spec/epoch-log.md#writer-requirements
 """
@@ -64,17 +64,17 @@ __all__ = ["Change", "Log", "create_database"]
 _log = logging.getLogger(__name__)
 
 UNTELLING = (CorruptionError, StoreError)
-"""Errors of one send that say nothing of the earlier sends of the same change."""
+"""Errors of one send that do not tell the outcome of earlier sends of the same change."""
 
 
 class Log(LogReader):
     """Reads and commits epochs of the database in `store`. Holds no state of the database.
 
-    `clock_ms` dates epochs, where the store's clock does not contradict it; whoever commits one
-    whose number is a multiple of the `checkpoint_interval` stores a checkpoint of it; `pause` waits
-    (seconds) between tries of a slot whose outcome is unknown, and after one was lost; `engine` is
-    what history shows as the writer, by default the name of the process; `limits` say how work is
-    divided into epochs and objects.
+    `clock_ms` dates epochs, unless the store's clock contradicts it. A writer that commits a
+    multiple of `checkpoint_interval` stores a checkpoint. `pause` waits (seconds) between tries of
+    a slot with an unknown outcome, and after a lost slot. `engine` is the writer's name in the
+    history, by default the name of the process. `limits` say how work is divided into epochs and
+    objects.
     """
 
     def __init__(
@@ -94,36 +94,37 @@ class Log(LogReader):
         self._engine = engine or engine_name()
 
     def now_ms(self) -> int:
-        """What this machine's clock says, in ms since 1970 UTC."""
+        """Return the time by this machine's clock, in ms since 1970 UTC."""
         return self._clock.own_ms()
 
     def agreed_ms(self) -> int:
-        """The same, or what the store's clock says where that is more than a day earlier.
+        """Return this machine's time, or the store's time if that is more than a day earlier.
 
-        For ages and ends of things. May write an object for a moment.
+        For ages and expiry times. May write a temporary object.
         """
         return self._clock.agreed_ms()
 
     def commit(self, change: Change, base: Snapshot) -> Snapshot:
-        """Make a change the next epoch; returns the state after it. See `commit_change`."""
+        """Make a change the next epoch. Returns the state after it. See `commit_change`."""
         return self.commit_change(change, base)[0]
 
     def commit_change(self, change: Change, base: Snapshot) -> tuple[Snapshot, Epoch | None]:
-        """Make a change that was planned on `base` the next epoch; returns the state and the epoch.
+        """Make a change that was planned on `base` the next epoch. Returns the state and the epoch.
 
-        Sending the same change again, from any process, commits it once, and a batch that has
-        landed before is not committed again: then there is no epoch. Others since the base do not
-        matter unless they conflict: rows that the change takes are followed through them. Durable
-        when it returns.
-        Cost: one PUT, three GETs, and one more for each epoch since the base; a checkpoint where
-        one is due, and three GETs.
+        If the same change is sent again, from any process, it is still committed only once. A batch
+        that was committed before is not committed again, and the returned epoch is None. Epochs of
+        concurrent writers do not matter unless they conflict: rows that the change removes are
+        followed through them. The change is durable when the call returns. Cost: one PUT, three
+        GETs, one more GET for each epoch since the base; and if a checkpoint is due, the checkpoint
+        and three GETs.
 
-        Raises: ConflictError, AlreadyExistsError for the name of a new table, InvalidInputError
-        for a change that cannot be, NotFoundError where the database was dropped or replaced,
-        UnsupportedFormatError, and for a `fresh` change CorruptionError, StoreError: nothing was
-        committed. CommitUnknownError: it may have been; delete no file that the change names.
-        Where the change is not `fresh`, and retention has removed epochs since the base or the log
-        cannot be read, the change is looked for: that costs as `find_sent`.
+        Raises ConflictError; AlreadyExistsError for the name of a new table; InvalidInputError for
+        an invalid change; NotFoundError if the database was dropped or replaced;
+        UnsupportedFormatError; for a `fresh` change CorruptionError and StoreError. After any of
+        these, nothing was committed. Raises CommitUnknownError if the change may have been
+        committed: delete no file that the change names. If retention has removed epochs since the
+        base, or the log cannot be read, a change that is not `fresh` is searched in the log. That
+        costs as `find_sent`.
         """
         check_change(change, base)
         sending = Sending(change, base, self.store)
@@ -165,7 +166,7 @@ class Log(LogReader):
         return self._checkpoint_if_due(sending.head), done if own else None
 
     def _put(self, sending: Sending) -> bool:
-        """Try to make a change the next epoch, in a slot that was just seen to be free."""
+        """Try to make a change the next epoch, in a slot that was free a moment ago."""
         with sending.true_errors():
             head = sending.head
             check_head(sending.change, sending.base, head)
@@ -173,18 +174,19 @@ class Log(LogReader):
             data = encode_epoch(epoch, self.limits.epoch_bytes)
             after = _fold_own(head, epoch)
         if self._is_due(epoch.epoch):
-            # A base from before an epoch that was lost would give its number again.
+            # If an epoch was lost after the base, this epoch would get its number. The hint may
+            # tell.
             read_hint(self.store)
         return sending.put(epoch, after, data, self.pause)
 
     def resume(self, epoch: int, transaction: str, *, fresh: bool = False) -> tuple[Snapshot, bool]:
-        """The state that a change was planned on, or that it became when it was sent before.
+        """Return the state that a change was planned on, or the state after the change itself.
 
-        The second value says which: whether the change was found. It is looked for only where
-        retention has removed `epoch`, its base; that costs as `find_sent`. Raises
-        CommitUnknownError where nobody can tell any more whether the change was committed,
-        ConflictError instead for a `fresh` one, NotFoundError where the database has no such
-        epoch, else as `read_at`.
+        The second value says whether the change was found in the log. It is searched only if
+        retention has removed `epoch`, the base of the change; that costs as `find_sent`. Raises
+        CommitUnknownError if the log cannot tell any more whether the change was committed, or
+        ConflictError for a `fresh` one. Raises NotFoundError if the database has no such epoch,
+        else as `read_at`.
         """
         try:
             return self.read_at(epoch), False
@@ -197,11 +199,12 @@ class Log(LogReader):
         return self._find_sent(transaction, perhaps_sent(removed, transaction)), True
 
     def find_sent(self, transaction: str, error: ColonnadeError) -> Snapshot:
-        """The state right after a change whose last send ended in an error, not the first send.
+        """Return the state right after a change that an earlier send may have committed.
 
-        Such an error says nothing of the earlier sends. Costs a GET for each epoch since the floor,
-        and a PUT that makes the epoch durable. Raises CommitUnknownError where the change is not
-        found: a request of an earlier send may still arrive.
+        `error` ended the last send, and does not tell the outcome of the earlier ones. Costs a GET
+        for each epoch since the floor, and a PUT that makes the epoch durable. Raises
+        CommitUnknownError if the change is not found, because a request of an earlier send may
+        still arrive.
         """
         unknown = CommitUnknownError(
             f"It is not known whether an earlier send of transaction {transaction} was committed to"
@@ -212,7 +215,7 @@ class Log(LogReader):
         return self._find_sent(transaction, unknown)
 
     def _find_sent(self, transaction: str, unknown: CommitUnknownError) -> Snapshot:
-        """The same, with the error where the change is not found."""
+        """Return the state right after a change. Raises `unknown` if the change is not found."""
         try:
             landed = self._find_landed(transaction, self.read_head())
         except (*UNTELLING, NotFoundError, UnsupportedFormatError):
@@ -223,10 +226,10 @@ class Log(LogReader):
         return landed
 
     def _find_landed(self, transaction: str, head: Snapshot) -> Snapshot | None:
-        """The state right after a transaction, where it is one that can be read."""
+        """Return the state right after a transaction, if it is readable, else None."""
         for epoch in self.read_epochs(head.epoch, head.epoch - head.floor):
             if epoch.transaction == transaction:
-                # Whoever wrote it may have died before it was durable.
+                # Its writer may have died before it was durable.
                 take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
                 return self.read_at(epoch.epoch, head=head)
         oldest = self.read_at(head.floor, head=head)
@@ -234,10 +237,10 @@ class Log(LogReader):
 
     @contextmanager
     def removals_are_conflicts(self, change: Change, base: Snapshot) -> Iterator[None]:
-        """A block that reads what a change or its base names: files of a job that took too long.
+        """A block that reads objects which a change or its base names, such as files of a slow job.
 
-        What it finds missing is no damage where a vacuum since the base has removed it. Raises
-        ConflictError, or CommitUnknownError, as `commit_change` does.
+        A missing object is not damage if a vacuum since the base has removed it. Raises
+        ConflictError or CommitUnknownError, as `commit_change` does.
         """
         try:
             yield
@@ -254,16 +257,16 @@ class Log(LogReader):
             raise
 
     def expect(self, operation: str, epoch: int | None, base: Snapshot) -> None:
-        """Check what a change expects that has nothing to commit.
+        """Check the expected epoch of an operation that has nothing to commit.
 
-        Raises ConflictError where the database is not at `epoch`. Cost: as `refresh`, without an
-        epoch nothing.
+        Raises ConflictError if the database is not at `epoch`. Cost: as `refresh`; nothing without
+        an epoch.
         """
         if epoch is not None:
             check_expected(operation, epoch, self.refresh(base))
 
     def preview(self, change: Change, base: Snapshot) -> Snapshot:
-        """The state that a change would leave if it were committed right after its base.
+        """Return the state that a change would leave right after its base.
 
         Commits nothing and writes no object. Raises as `commit`.
         """
@@ -273,15 +276,15 @@ class Log(LogReader):
         return _fold_own(base, self._next_epoch(carried, base))
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
-        """A committed state, stored as a checkpoint; where that fails as it is, with a warning."""
+        """Store a committed state as a checkpoint, and return it. A failure only logs a warning."""
         try:
-            # Whoever has held a state for long may hold segments that vacuum has removed since.
+            # An old state may refer to segments that vacuum has removed since.
             fresh = self.read_at(snapshot.epoch) if snapshot.stale else snapshot
             replay = partial(self.replay, fresh.database)
             return write_checkpoint(self.store, fresh, self.limits, replay)
         except Exception as error:
-            # The epoch is committed and nobody needs a checkpoint to read it: whatever went wrong,
-            # an error would tell the caller that the commit had.
+            # The epoch is committed, and no reader needs a checkpoint of it. An error here would
+            # tell the caller that the commit had failed.
             _log.warning(
                 "No checkpoint of epoch %d: %s",
                 snapshot.epoch,
@@ -295,7 +298,7 @@ class Log(LogReader):
         return self.try_checkpoint(snapshot) if due else snapshot
 
     def _is_due(self, epoch: int) -> bool:
-        """Whether the writer of an epoch stores a checkpoint of it."""
+        """Return whether the writer of an epoch stores a checkpoint of it."""
         return epoch % self._interval == 0
 
     def _next_epoch(self, carried: Carried, head: Snapshot) -> Epoch:
@@ -317,7 +320,7 @@ class Log(LogReader):
 
 
 def _enabling(change: Change, base: Snapshot) -> Change:
-    """The change, and before it the features that it needs and its base does not have."""
+    """Return the change, with an operation before it that enables the features that it needs."""
     partitions = any(
         (isinstance(op, CreateTable) and op.partition_fields)
         or (isinstance(op, SetPartitionLayout) and op.fields)
@@ -335,7 +338,7 @@ def _enabling(change: Change, base: Snapshot) -> Change:
 
 
 def _fold_own(head: Snapshot, epoch: Epoch) -> Snapshot:
-    """Fold an epoch before it is written, so that none is written that readers refuse."""
+    """Fold an epoch before it is written, so that the log has no epoch that readers refuse."""
     try:
         return apply_epoch(head, epoch)
     except CorruptionError as error:

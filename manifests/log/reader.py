@@ -1,4 +1,4 @@
-"""Reading the epoch log of one database: its head, any epoch, and the RowSets of a table.
+"""Read the epoch log of one database: its head, any epoch, and the RowSets of a table.
 
 Spec: docs/spec/epoch-log.md#reader-requirements
 """
@@ -50,10 +50,10 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 class LogReader:
-    """Reads epochs of the database in `store`, by `limits`. Holds no state of the database.
+    """Reads epochs of the database in `store`. Holds no state of the database.
 
-    Every method raises StoreError when the store fails, CorruptionError when an epoch is damaged
-    and UnsupportedFormatError when it comes from a newer version.
+    Every method raises StoreError if the store fails, CorruptionError if an epoch is damaged, and
+    UnsupportedFormatError if a newer version wrote it.
     """
 
     def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
@@ -61,34 +61,36 @@ class LogReader:
         self.limits = limits
 
     def now_ms(self) -> int:
-        """What this machine's clock says, in ms since 1970 UTC."""
+        """Return the time by this machine's clock, in ms since 1970 UTC."""
         return now_ms()
 
     def read_head(self) -> Snapshot:
-        """The newest state. Costs the hint, a checkpoint, one GET an epoch since, and nine.
+        """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
+        epoch.
 
-        Raises NotFoundError where no database is, or where it was dropped.
+        Raises NotFoundError if there is no database, or if it was dropped.
         """
         return self.require_live(self._advance(self._begin(None), distances=FAR))
 
     def is_dropped(self) -> bool:
-        """Whether the log has ended: its database was dropped, and its files are still there.
+        """Return whether the log has ended: the database was dropped, but its files still exist.
 
-        Costs as `read_head`. Raises NotFoundError where no database is.
+        Costs as `read_head`. Raises NotFoundError if there is no database.
         """
         return self._advance(self._begin(None), distances=FAR).dropped
 
     def require_live(self, state: Snapshot) -> Snapshot:
-        """The same state. Raises NotFoundError where it is that of a log which has ended."""
+        """Return the state unchanged. Raises NotFoundError if its log has ended."""
         if state.dropped:
             raise dropped_error(self.store, state.epoch)
         return state
 
     def try_read_head(self) -> Snapshot | None:
-        """The newest state, or None where an epoch is damaged, unreadable or of a newer version.
+        """Return the newest state, or None if an epoch is damaged, unreadable or of a newer
+        version.
 
-        For those who may do with an earlier epoch: `read_at` still reads it, while `read_head`
-        says what is wrong. Raises NotFoundError where no database is.
+        For callers that an earlier epoch may serve. `read_at` still reads that one, and `read_head`
+        says what is wrong. Raises NotFoundError if there is no database.
         """
         try:
             return self.read_head()
@@ -96,21 +98,22 @@ class LogReader:
             return None
 
     def read_first(self) -> Snapshot:
-        """The state right after epoch 0, which says what the database is. Costs one GET.
+        """Return the state right after epoch 0, which describes the database. Costs one GET.
 
-        Raises NotFoundError where no database is.
+        Raises NotFoundError if there is no database.
         """
         return self._begin(0, use_hint=False)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
-        """The newest state, from one read earlier. Costs one GET an epoch since, and four.
+        """Return the newest state, given an earlier one. Costs four GETs, and one for each later
+        epoch.
 
-        Raises NotFoundError where the database was dropped, removed or replaced since.
+        Raises NotFoundError if the database was dropped, removed or replaced since.
         """
         try:
             newest = self._advance(snapshot)
         except CorruptionError:
-            # What follows does not fit: the log may be that of another database by now.
+            # The next epoch does not fit. The log may now be that of another database.
             self._check_state(snapshot)
             if isinstance(snapshot.tables, TableMap):
                 # Vacuum may have removed the checkpoint that the state reads its tables from.
@@ -124,7 +127,7 @@ class LogReader:
         check_slot(self.store, snapshot.epoch, snapshot.transaction, snapshot.blocks)
 
     def can_follow(self, snapshot: Snapshot) -> bool:
-        """Whether the epoch after a state is there or still to come; not removed by retention.
+        """Return whether retention has not removed the epoch after a state. It may not exist yet.
 
         Costs two GETs.
         """
@@ -132,7 +135,7 @@ class LogReader:
         return not isinstance(found, Stub)
 
     def is_freed(self, epoch: int, head: Snapshot) -> bool:
-        """Whether the slot of an epoch is one of those that were freed. Costs one GET."""
+        """Return whether the slot of an epoch was freed. Costs one GET."""
         return find_freed(self.store, head.blocks, epoch) is not None
 
     def read_at(
@@ -141,10 +144,10 @@ class LogReader:
         timestamp_ms: int | None = None,
         head: Snapshot | None = None,
     ) -> Snapshot:
-        """The state at an epoch, or at the last one not after a time; the head without either.
+        """Return the state at an epoch, at the last epoch not after a time, or at the head.
 
-        `head`, where the caller has a recent state, saves looking for it. Raises NotFoundError
-        for an epoch that does not exist or is below the floor, or a time before the oldest.
+        `head` saves looking for it if the caller has a recent state. Raises NotFoundError for an
+        epoch that does not exist or is below the floor, and for a time before the oldest state.
         """
         if timestamp_ms is not None:
             head = head or self.read_head()
@@ -155,7 +158,7 @@ class LogReader:
         if head is not None and epoch == head.epoch:
             return head
         if head is not None and 0 <= epoch < head.floor and not head.keeps(epoch):
-            # Also where its file is still there: vacuum may be at work on what it needs.
+            # This holds even if its file still exists: vacuum may be removing what it needs.
             raise self._removed(f"epoch {epoch}", head.floor)
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
@@ -163,7 +166,7 @@ class LogReader:
                 behind = [epoch - state.epoch - 1]
                 check_end(self.store, state.epoch + 1, behind, state.blocks)
             if state is not None:
-                # It may have been lost: then a checkpoint of it, or of one after it, says so.
+                # The epoch may be lost. A checkpoint of it, or of a later one, then says so.
                 read_hint(self.store)
             raise NotFoundError(f"Epoch {epoch} of {self.store.url} does not exist.")
         if state.epoch > epoch:
@@ -174,7 +177,7 @@ class LogReader:
         return state
 
     def is_removed(self, epoch: int) -> bool:
-        """Whether retention has removed an epoch; not where the log cannot be read."""
+        """Return whether retention has removed an epoch; False if the log cannot be read."""
         try:
             self.read_at(epoch)
         except NotFoundError:
@@ -184,10 +187,11 @@ class LogReader:
         return False
 
     def read_from_log(self, epoch: int, after: Snapshot | None = None) -> Snapshot:
-        """The state at an epoch that is not below the floor, without any checkpoint above that.
+        """Return the state at an epoch at or above the floor, without any checkpoint above the
+        floor.
 
-        For those who must not rely on a cache. Costs a GET for each epoch since the floor, or since
-        the state `after`, which must be of the log alone too and not later.
+        For callers that must not rely on a cache. Costs a GET for each epoch since the floor, or
+        since the state `after`, which must also come from the log alone and not be later.
         """
         state = self._advance(after or self._begin(0, use_hint=False), epoch)
         if state.epoch != epoch:
@@ -195,10 +199,11 @@ class LogReader:
         return state
 
     def find_ended(self, timestamp_ms: int, head: Snapshot, present_ms: int) -> int | None:
-        """The last readable epoch up to `head` that certainly came not after a time, if any.
+        """Return the last readable epoch up to `head` that was certainly not committed after a
+        time.
 
-        For those who remove what ended before it. Dates after `present_ms` are no times
-        (`epoch_times.py`).
+        Returns None if there is none. For callers that remove older states. Dates after
+        `present_ms` do not count (`epoch_times.py`).
         """
         try:
             epoch = self._find_epoch(timestamp_ms, head, present_ms, for_removal=True)
@@ -209,7 +214,7 @@ class LogReader:
     def _find_epoch(
         self, timestamp_ms: int, head: Snapshot, present_ms: int, *, for_removal: bool = False
     ) -> int:
-        """The last epoch up to `head` that came not after `timestamp_ms`."""
+        """Return the last epoch up to `head` that was not committed after `timestamp_ms`."""
         floor, when = head.floor, utc(timestamp_ms)
         while True:
             low = last_epoch_by(
@@ -221,7 +226,7 @@ class LogReader:
                 raise self._removed(f"the state at {when} UTC", floor)
             if low == head.epoch:
                 return low
-            # The mark first: what lies in a freed slot says nothing.
+            # The mark comes first, because an object in a freed slot means nothing.
             stub = find_freed(self.store, head.blocks, max(low, 1)) or read_slot(self.store, low)
             if not isinstance(stub, Stub):
                 return low
@@ -233,7 +238,7 @@ class LogReader:
             floor = oldest.epoch
 
     def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
-        """The state of an epoch below the floor that a tag or pin keeps; None when nothing does."""
+        """Return the state of an epoch below the floor that a tag or pin keeps, or None."""
         anchor = head.anchor(epoch)
         if anchor is None:
             return None
@@ -246,7 +251,7 @@ class LogReader:
         )
 
     def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
-        """A state to go on from: a checkpoint not after `target`, else epoch 0."""
+        """Return a state to start from: a checkpoint not after `target`, or else epoch 0."""
         state = find_checkpoint(self.store, target, self.replay) if use_hint else None
         if state is not None:
             return state
@@ -255,38 +260,40 @@ class LogReader:
             check_unused(self.store)
             raise NotFoundError(f"{self.store.url} is not a Colonnade database or table.")
         if isinstance(first, Stub):
-            raise CorruptionError(f"{self.store.locate(epoch_name(0))} is a stub: it must stay.")
+            raise CorruptionError(
+                f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."
+            )
         return apply_epoch(None, first)
 
     def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
-        """The state at an epoch, of which a checkpoint that cannot be read was a cache.
+        """Return the state at an epoch whose checkpoint cannot be read, from the log.
 
-        The floor's, where that is later. Raises the error where the log does not help.
+        Returns the floor's state if that is later. Raises the error if the log does not help.
         """
         if not isinstance(error, UNUSABLE):
             raise error
         first = self._begin(0, use_hint=False)
         if first.database != database:
             raise NotFoundError(
-                f"The database at {self.store.url} was replaced by another one, whose tables are"
-                " not those that were read; open it again."
+                f"The database at {self.store.url} was replaced by another one, which has other"
+                " tables; open it again."
             ) from error
         state = self._advance(first, epoch)
         if state.epoch < epoch - 1:
             raise error
-        # A preview is one epoch ahead of the log, and holds itself what that would change.
+        # A preview is one epoch ahead of the log, and itself holds the changes of that epoch.
         return state
 
     def _advance(
         self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
     ) -> Snapshot:
-        """Apply the epochs after `state` up to `target`, or all; past it when stubs lead there."""
+        """Apply the epochs after `state` up to `target`, or all. Stubs may lead past `target`."""
         while target is None or state.epoch <= target:
             begun, stub = state, None
             try:
                 state, stub = self._follow(begun, target, distances)
             except CorruptionError:
-                # What lies in a freed slot is no epoch, and need not follow.
+                # An object in a freed slot is not an epoch, and need not follow.
                 stub = find_freed(self.store, begun.blocks, begun.epoch + 1)
                 if stub is None:
                     raise
@@ -298,7 +305,7 @@ class LogReader:
     def _follow(
         self, state: Snapshot, target: int | None, distances: Sequence[int]
     ) -> tuple[Snapshot, Stub | None]:
-        """The state after the epochs up to `target`, or all; and what stands for them, if any."""
+        """Apply epochs up to `target`, or all. Returns the state, and the stub it met, if any."""
         pending: list[Epoch] = []
         number = state.epoch + 1
         while target is None or number <= target:
@@ -313,7 +320,7 @@ class LogReader:
                 number += 1
                 if len(pending) >= self.limits.pending_epochs:
                     state, pending = self._applied(state, pending), []
-        # The last one is an epoch of the log, and so all are, unless its slot was freed.
+        # If the slot of the last one was not freed, all of them are epochs of the log.
         freed = find_freed(self.store, state.blocks, number - 1) if number > 1 else None
         return self._applied(state, pending), freed
 
@@ -324,16 +331,18 @@ class LogReader:
             raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
 
     def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
-        """The state at the floor, which replaces the epochs that retention removed."""
+        """Return the state at the floor, which replaces the epochs that retention removed."""
         floor = self.read_anchored(stub)
         if floor.database != state.database:
-            raise CorruptionError(f"The anchored checkpoint of {self.store.url} is another's.")
+            raise CorruptionError(
+                f"The anchored checkpoint of {self.store.url} belongs to another database."
+            )
         return floor
 
     def read_anchored(self, stub: Stub) -> Snapshot:
-        """The oldest state that can be read, which a stub stands for.
+        """Return the oldest readable state, which a stub stands for.
 
-        That is the checkpoint that it names, or the one that replaced it. Raises CorruptionError.
+        That is the checkpoint that the stub names, or one that replaced it. Raises CorruptionError.
         """
         while True:
             try:
@@ -341,27 +350,27 @@ class LogReader:
                 return replace(state, floor=stub.floor)
             except NotFoundError as error:
                 number, blocks = stub.floor + 1, read_blocks(self.store)
-                # The mark first: what lies in a freed slot says nothing.
+                # The mark comes first, because an object in a freed slot means nothing.
                 freed = find_freed(self.store, blocks, number)
                 following = freed or read_log_slot(self.store, number, blocks)
                 if not isinstance(following, Stub) or following.floor <= stub.floor:
                     raise CorruptionError(
                         f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
-                        f" the state at epoch {stub.floor} is nowhere else."
+                        f" nothing else stores the state at epoch {stub.floor}."
                     ) from error
                 stub = following
 
     def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
-        """The live RowSets of a table that `keep` leaves (None: all), in the order of their ids.
+        """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.
 
-        `keep` is asked about segments first; those that it leaves out are not read. Reads
-        nothing where the table has no segments. A million RowSets take seconds to make into
-        objects: `read_entries` does not.
+        `keep` is applied to segments first, and only selected ones are read. Reads nothing if the
+        table has no segments. A million RowSets take seconds to make into objects; use
+        `read_entries` for them.
         """
         return self.read_entries(table, keep).to_list()
 
     def find_rowsets(self, table: TableState, ids: Collection[int]) -> dict[int, LiveRowSet]:
-        """Those of the RowSets with these ids that are live; reads the segments they may be in."""
+        """Return the live RowSets among these ids. Reads the segments that may contain them."""
         if not ids:
             return {}
         live = self.read_entries(table, ids=ids)
@@ -371,11 +380,13 @@ class LogReader:
     def read_entries(
         self, table: TableState, keep: Keep | None = None, ids: Collection[int] | None = None
     ) -> EntryTable:
-        """The same RowSets as arrays, made into objects one by one; with `ids` at least these."""
+        """Return the RowSets of `read_rowsets` as arrays; with `ids`, at least the RowSets with
+        these ids.
+        """
         try:
             return self._read_entries(table, keep, ids)
         except UNUSABLE:
-            # Above the floor a segment is only a cache: the log tells the same without it.
+            # Above the floor a segment is only a cache. The log has the same RowSets without it.
             state = self._advance(self._begin(0, use_hint=False), table.changed_epoch)
             again = state.tables.get(table.id)
             if again is None or again.changed_epoch != table.changed_epoch:
@@ -407,9 +418,9 @@ class LogReader:
         return EntryTable(parts, keep)
 
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
-        """Epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
+        """Yield epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
 
-        Raises NotFoundError when `newest` does not exist, CorruptionError for one that is missing.
+        Raises NotFoundError if `newest` does not exist; CorruptionError for a missing epoch.
         """
         oldest = 0 if limit is None else max(0, newest - limit + 1)
         for number in range(newest, oldest - 1, -1):

@@ -1,4 +1,4 @@
-"""The folder of a dropped database, moved away in one step and then removed.
+"""Move the folder of a dropped database away in one step, and remove it.
 
 Spec: docs/spec/layout.md#dropping
 """
@@ -17,18 +17,19 @@ from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.store.local import LocalStore
 
 _MOVED = re.compile(r"_moved-([0-9a-f]{16})", re.ASCII)
-"""Folders of which it is not known yet whether their log has ended: never removed by their name."""
+"""Folders whose log may not have ended. They are never removed for their name alone."""
 
 _DROPPED = re.compile(r"_dropped-[0-9a-f]{16}", re.ASCII)
 
 
 def move_away(store: ObjectStore, *, only_dropped: bool = True) -> None:
-    """Move the folder of a database away and remove it, and what killed drops left beside it.
+    """Move the folder of a database away and remove it, with the remains of killed drops beside it.
 
-    With `only_dropped` a folder whose log has not ended is moved back: another process has finished
-    the drop meanwhile and made a new database there. Does nothing where the folder is gone. Raises
-    InvalidInputError for a store other than local disk, StoreError that says where the folder is
-    then: `_moved-…` beside its place, which stays, or `_dropped-…`, which the next drop removes.
+    With `only_dropped`, a folder whose log has not ended is moved back: another process has
+    finished the drop meanwhile and made a new database there. Does nothing if the folder does not
+    exist. Raises InvalidInputError for a store other than local disk. Raises StoreError that names
+    the present place of the folder, beside the old one. A folder `_moved-…` stays, and the next
+    drop removes a folder `_dropped-…`.
     """
     if not isinstance(store, LocalStore):
         raise InvalidInputError(
@@ -54,11 +55,11 @@ def move_away(store: ObjectStore, *, only_dropped: bool = True) -> None:
 
 
 def _remove_dropped(parent: str) -> None:
-    """Remove the folders of dropped databases, also those that killed drops have left."""
+    """Remove the folders of dropped databases, including those that killed drops have left."""
     for name in os.listdir(parent):
         found = _MOVED.fullmatch(name)
         if found and _is_dropped(f"{parent}/{name}"):
-            # Under this name first: whoever has moved it must not find half of it.
+            # It is renamed first, so that the process that moved it never finds half of it.
             with suppress(OSError):
                 os.rename(f"{parent}/{name}", f"{parent}/_dropped-{found[1]}")
     for name in filter(_DROPPED.fullmatch, os.listdir(parent)):

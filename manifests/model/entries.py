@@ -40,7 +40,7 @@ class ColumnStatistics(Model):
 
 
 class ByteCheck(Model):
-    """Length and CRC32C of some bytes, recorded for whoever reads them."""
+    """Length and CRC32C of some bytes, which a reader compares before it uses them."""
 
     length: Count
     crc32c: Crc32c

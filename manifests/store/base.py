@@ -100,7 +100,7 @@ class Turn:
     """
 
     ordered = False
-    """Whether others have turns, too, and may have put since this writer looked."""
+    """Whether a concurrent writer may have had a turn, and put an object, since the last look."""
 
     def take(self, wait_s: float) -> bool:
         """Wait for the turn, at most `wait_s` seconds; returns whether the caller has it."""

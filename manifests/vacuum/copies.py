@@ -1,6 +1,6 @@
-"""Second copies of the objects that anchors are made of, so that damage of one loses no state.
+"""Second copies of the objects of anchors, so that damage of one copy loses no state.
 
-Above the floor the log says again what a checkpoint holds. An anchor is all that is left of the
+Above the floor the log also has what a checkpoint holds. An anchor is all that remains of the
 epochs that it replaces, so each of its objects is stored at two places.
 Spec: docs/spec/checkpoint.md#copies
 """
@@ -22,9 +22,9 @@ from colonnade.manifests.store.base import ObjectStore
 
 @dataclass(slots=True)
 class Part:
-    """An object that anchors are made of: a root, a segment, or a bundle of pages.
+    """An object of anchors: a root, a segment, or a bundle of pages.
 
-    `check` is absent for a bundle, of which `pages` (offset, length) are used.
+    `check` is absent for a bundle. `pages` are its used pages (offset, length).
     """
 
     object: str
@@ -34,11 +34,14 @@ class Part:
 
     @property
     def places(self) -> tuple[str, str]:
-        """The names under which its bytes are stored."""
+        """The two names under which the bytes are stored."""
         return checkpoint_name(self.object), copy_name(self.object)
 
     def read(self, store: ObjectStore, name: str) -> bytes:
-        """Its bytes at one of its places. Raises NotFoundError, CorruptionError, StoreError."""
+        """Return the bytes at one of the places.
+
+        Raises NotFoundError, CorruptionError, StoreError.
+        """
         data, location = store.get(name, limit=self.length), store.locate(name)
         if self.check is not None:
             verify(data, self.check, location)
@@ -50,7 +53,7 @@ class Part:
 
 
 class Parts:
-    """The objects that some anchors are made of, each once."""
+    """The distinct objects of some anchors."""
 
     def __init__(self) -> None:
         self._parts: dict[str, Part] = {}
@@ -59,15 +62,15 @@ class Parts:
         return iter(self._parts.values())
 
     def add_root(self, anchor: Anchor) -> None:
-        """Note the root of an anchor."""
+        """Add the root of an anchor."""
         self._add(Part(anchor.root, anchor.check.length, anchor.check))
 
     def add_segment(self, segment: SegmentEntry) -> None:
-        """Note a segment."""
+        """Add a segment."""
         self._add(Part(segment.object, segment.check.length, segment.check))
 
     def add_pages(self, table: PageTable) -> None:
-        """Note the bundles of a map, and which pages of them it uses."""
+        """Add the bundles of a map, and the pages of them that it uses."""
         for bundle in table.bundles:
             self._add(Part(bundle.object, bundle.length))
         for page in range(table.page_count):
@@ -82,18 +85,18 @@ class Parts:
 def copy_what_is_lost(
     store: ObjectStore, parts: Parts, sizes: Mapping[str, int], threads: int
 ) -> None:
-    """See that each part is at both of its places, going by a listing: `sizes` of files by name.
+    """Restore missing copies, so that each part is at both places. `sizes` is a listing by name.
 
-    Costs a GET and a PUT for each part that is at one place only or has another size there; what is
-    damaged at its full size shows only where it is read (`restore`). Raises CorruptionError where a
-    part is whole nowhere, StoreError.
+    Costs a GET and a PUT for each part that is missing or has another size at a place. Damage at
+    full size shows only when the part is read (`restore`). Raises CorruptionError if a part is
+    intact at neither place; StoreError.
     """
     lost = [each for each in parts if any(sizes.get(n) != each.length for n in each.places)]
 
     def mend(part: Part) -> None:
         first, second = part.places
         try:
-            # It may be younger than the listing.
+            # The part may be younger than the listing.
             data = part.read(store, first)
         except (NotFoundError, CorruptionError):
             restore(store, part)
@@ -109,7 +112,7 @@ def copy_what_is_lost(
 
 
 def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | CorruptionError]:
-    """What is wrong with a part at each place where it is not whole. Costs two GETs."""
+    """Return the problem of a part at each place where it is not intact. Costs two GETs."""
     wrong: dict[str, NotFoundError | CorruptionError] = {}
     for name in part.places:
         try:
@@ -120,10 +123,11 @@ def damaged_places(store: ObjectStore, part: Part) -> dict[str, NotFoundError | 
 
 
 def restore(store: ObjectStore, part: Part) -> tuple[str, ...]:
-    """Put a part where it is not whole, from where it is; returns the names of what was restored.
+    """Copy a part from the intact place to the other one. Returns the names of restored objects.
 
-    Whoever reads it meanwhile finds the damaged bytes or the restored ones. Costs two GETs, and for
-    what is restored a GET and a PUT. Raises CorruptionError where it is whole nowhere, StoreError.
+    A concurrent reader finds the damaged bytes or the restored ones. Costs two GETs; a restored
+    part costs a GET and a PUT more. Raises CorruptionError if the part is intact at neither place;
+    StoreError.
     """
     wrong = damaged_places(store, part)
     sound = [name for name in part.places if name not in wrong]

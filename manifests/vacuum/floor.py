@@ -1,4 +1,4 @@
-"""States that outlive their epochs: stored, read back, and put in the place of these.
+"""States that outlive their epochs: store them, read them back, and replace the epochs.
 
 Spec: docs/spec/vacuum.md#floor
 """
@@ -28,12 +28,11 @@ from colonnade.manifests.vacuum.references import StateObjects, name_the_same, r
 def keep_states(
     log: LogReader, head: Snapshot, floor: int, kept: Iterable[int], *, store: bool
 ) -> tuple[tuple[Anchor, ...], StateObjects]:
-    """The anchors of a floor and of the epochs kept below it, and what the states at these name.
+    """Return the anchors of the floor and of the epochs kept below it, and the objects they name.
 
-    Where there is no anchor yet, stores the state, unless `store` says not to; a floor of 0 has
-    none. Follows the log once from the old floor, however many states it stores, and lets each
-    share the segments of the one before it. Raises StoreError, CorruptionError where the log or an
-    anchor cannot be read.
+    Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
+    Follows the log once from the old floor, and each stored state shares the segments of the one
+    before it. Raises StoreError; CorruptionError if the log or an anchor cannot be read.
     """
     there = {anchor.epoch: anchor for anchor in head.anchors}
     anchors: list[Anchor] = []
@@ -55,9 +54,9 @@ def keep_states(
 
 
 def lost_states(log: LogReader, head: Snapshot) -> dict[int, CorruptionError]:
-    """What is wrong with anchors that cannot be read, from neither of both copies, by their epochs.
+    """Return the errors of anchors that cannot be read from either copy, by epoch.
 
-    Reads all of them whole. Raises StoreError.
+    Reads all anchors completely. Raises StoreError.
     """
     lost: dict[int, CorruptionError] = {}
     for anchor in head.anchors:
@@ -69,28 +68,31 @@ def lost_states(log: LogReader, head: Snapshot) -> dict[int, CorruptionError]:
 
 
 def name_lost(head: Snapshot, epochs: Iterable[int]) -> str:
-    """Sentences that say which states are lost, what keeps them, and what to do."""
+    """Return sentences that say which states are lost, what keeps them, and what to do."""
     return " ".join(_name_lost(head, epoch) for epoch in sorted(epochs))
 
 
 def _name_lost(head: Snapshot, epoch: int) -> str:
     tags = [f"tag {name!r}" for name, each in sorted(head.tags.items()) if each == epoch]
     pins = [f"pin {name!r}" for name, pin in sorted(head.pins.items()) if pin.epoch == epoch]
-    state = f"It takes the state at epoch {epoch} with it,"
     if epoch == head.floor:
         kept = "".join(f", kept by {each}" for each in (*tags, *pins))
-        return f"{state} the oldest readable epoch{kept}: restore the file from a backup."
+        return (
+            f"The state at epoch {epoch}, the oldest readable epoch{kept}, is lost: restore the"
+            " file from a backup."
+        )
     keepers = " and ".join((*tags, *pins))
     return (
-        f"{state} which {keepers or 'nothing'} keeps: restore the file from a backup, or remove"
-        " what keeps this epoch to give it up."
+        f"The state at epoch {epoch}, which {keepers or 'nothing'} keeps, is lost: restore the file"
+        " from a backup, or remove what keeps this epoch to give it up."
     )
 
 
 def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
-    """Store a state that the log is to forget, and read back what is new; returns what is stored.
+    """Store a state whose epoch the log is to remove, and read the new objects back.
 
-    Raises StoreError, CorruptionError where what is read is another state.
+    Returns the anchor and the stored state. Raises StoreError; CorruptionError if the state read
+    back is another one.
     """
     stored, ref = store_snapshot(log.store, state, limits=log.limits)
     anchor = Anchor(epoch=ref.epoch, root=ref.root, check=ref.check)
@@ -102,10 +104,10 @@ def write_anchor(log: LogReader, state: Snapshot) -> tuple[Anchor, Snapshot]:
 
 
 def _is_same(store: ObjectStore, state: Snapshot, read_back: Snapshot) -> bool:
-    """Whether a state that was read back is the one that was stored.
+    """Return whether a state that was read back is the one that was stored.
 
-    Both may have pages of tables in common, which were written and read back before: only tables in
-    other pages are compared. Raises CorruptionError where one cannot be read, StoreError.
+    Both may share pages of tables, which were written and read back before. Only tables in other
+    pages are compared. Raises CorruptionError if one cannot be read; StoreError.
     """
     one, other = state.tables, read_back.tables
     if not (isinstance(one, StoredTables) and isinstance(other, StoredTables)):
@@ -115,9 +117,9 @@ def _is_same(store: ObjectStore, state: Snapshot, read_back: Snapshot) -> bool:
     found = {table.id: table for table in other.stored.read_unseen(one.stored.places())}
     changed = one.held()
     added = sum(table is not None and key not in one.stored for key, table in changed.items())
-    gone = sum(table is None and key in one.stored for key, table in changed.items())
+    dropped = sum(table is None and key in one.stored for key, table in changed.items())
     return (
-        len(other.stored.records) == len(one.stored.records) + added - gone
+        len(other.stored.records) == len(one.stored.records) + added - dropped
         and {key for key, table in changed.items() if table is not None} <= found.keys()
         and all(
             key in one and _is_same_table(store, one[key], table) for key, table in found.items()
@@ -134,9 +136,9 @@ def _is_same_table(store: ObjectStore, one: TableState, other: TableState) -> bo
 
 
 def read_anchor(log: LogReader, anchor: Anchor) -> tuple[Snapshot, set[str]]:
-    """The state that an anchor stores, and all objects that it names, itself included.
+    """Return the state of an anchor, and all objects that it names, including its root.
 
-    Raises CorruptionError where any of it cannot be read, StoreError.
+    Raises CorruptionError if any part cannot be read; StoreError.
     """
     state = _read_state(log, anchor)
     for table in state.tables.values():
@@ -152,10 +154,10 @@ def _read_state(log: LogReader, anchor: Anchor) -> Snapshot:
 
 
 def cached_objects(store: ObjectStore, floor: int) -> set[str]:
-    """The objects of the checkpoints above the floor that the hint leads to.
+    """Return the objects of the checkpoints above the floor that the hint leads to.
 
-    They are caches: one that is damaged or gone is passed over. A page of tables that several have
-    is read once. Raises StoreError.
+    They are caches, so a damaged or missing one is skipped. A page of tables that several
+    checkpoints share is read once. Raises StoreError.
     """
     newest = read_hint(store)
     found, seen = set[str](), set[PagePlace]()
@@ -172,25 +174,26 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
 
 
 def _unseen_tables(state: Snapshot, seen: set[PagePlace]) -> Iterable[TableState]:
-    """The tables of a checkpoint that was just read, but for those in pages that are in `seen`."""
+    """Return the tables of a checkpoint that was just read, without those in pages in `seen`."""
     tables = state.tables
     return tables.stored.read_unseen(seen) if isinstance(tables, StoredTables) else tables.values()
 
 
 def segments_of(state: Snapshot) -> set[str]:
-    """The objects that list the tables, RowSets and batches of a state. Reads all stored tables."""
+    """Return the objects that list tables, RowSets and batches of a state. Reads all tables."""
     tables = state.tables.values()
     listed = {name for table in tables for name in table.listing_objects()}
     return listed | state.stored_objects()
 
 
 def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
-    """Put stubs in the place of the epochs up to the floor, several at once; free whole blocks.
+    """Put stubs into the slots of the epochs up to the floor, several at once; free whole blocks.
 
-    Blocks of slots before the floor are marked first, get no stubs, and are freed last. Stubs come
-    from the oldest on, and of those at once the newest last. So a crash leaves no stub at the
-    floor, and what it leaves begins at most `Limits.stubs` before the place that bisection finds.
-    Requires: `head` was committed, with its floor and anchors. Raises StoreError.
+    Whole blocks of slots before the floor get no stubs: they are marked first and freed last. Stubs
+    are put from the oldest epoch on, in groups, and the newest of a group last. A crash therefore
+    leaves no stub at the floor, and the first missing stub is at most `Limits.stubs` slots before
+    the place that bisection finds. Requires: `head` was committed with its floor and anchors.
+    Raises StoreError.
     """
     store = log.store
     if not head.floor or isinstance(read_log_slot(store, head.floor, head.blocks), Stub):
@@ -201,7 +204,7 @@ def put_stubs(log: LogReader, head: Snapshot, threads: int) -> None:
 
 
 def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> None:
-    """Put stubs from the slot `oldest` on, which is taken, as all after it are."""
+    """Put stubs from the slot `oldest` on. Requires: this slot and all later ones are taken."""
     store, at_once = log.store, log.limits.stubs
     first = _first_epoch(store, oldest, head.floor)
 
@@ -224,7 +227,7 @@ def _put_stubs(log: LogReader, head: Snapshot, oldest: int, threads: int) -> Non
 
 
 def _first_epoch(store: ObjectStore, oldest: int, floor: int) -> int:
-    """The first slot from `oldest` to the floor that holds an epoch, or the one after the floor."""
+    """Return the first slot from `oldest` to the floor that has an epoch, or the floor plus one."""
     low, high = oldest, floor + 1
     while low < high:
         middle = (low + high) // 2
@@ -236,9 +239,9 @@ def _first_epoch(store: ObjectStore, oldest: int, floor: int) -> int:
 
 
 def settle_hint(store: ObjectStore, head: Snapshot) -> None:
-    """See that the hint leads to a whole checkpoint: one may have been written meanwhile.
+    """Make sure that the hint leads to a usable checkpoint. One may have been written meanwhile.
 
-    Otherwise it names the floor's, which is part of the log. Raises StoreError.
+    Otherwise the hint gets the floor's anchor, which is part of the log. Raises StoreError.
     """
     if _is_sound(store, head.floor):
         return
@@ -267,5 +270,5 @@ def _floor_anchor(head: Snapshot) -> Anchor:
 
 
 def _counts(table: TableState) -> tuple[str, int, int, int]:
-    """What is equal in two equal states of a table, beside what it lists."""
+    """Return what two equal states of a table have in common, apart from the listed objects."""
     return table.name, table.changed_epoch, table.next_rowset_id, table.rowsets.rowset_count

@@ -1,4 +1,4 @@
-"""Slots below the floor that become free again, a block at a time, each after its mark.
+"""Free slots below the floor, a block at a time, each after its mark.
 
 Spec: docs/spec/epoch-log.md#freed-slots
 """
@@ -16,11 +16,11 @@ from colonnade.manifests.store.base import ObjectStore
 
 
 def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
-    """Mark the blocks before the floor that are not marked yet; returns the slots of these.
+    """Mark the unmarked blocks before the floor. Returns the slots of these blocks.
 
-    They end where the first block begins that stays. Requires: `head` was committed with its floor,
-    which `anchor` stores. Costs two GETs for each bit of the number of marks, and a PUT for each
-    new one. Raises StoreError.
+    The range ends at the first block that stays. Requires: `head` was committed with its floor,
+    whose state `anchor` stores. Costs two GETs for each bit of the number of marks, and a PUT for
+    each new one. Raises StoreError.
     """
     blocks = head.blocks
     if blocks is None:
@@ -47,9 +47,9 @@ def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -
 
 
 def free_slots(store: ObjectStore, slots: Sequence[int], threads: int) -> None:
-    """Delete what is in slots. Requires: their blocks are marked. Raises StoreError.
+    """Delete the objects in slots. Requires: their blocks are marked. Raises StoreError.
 
-    What a run that is killed here leaves, the next one finds by its listing.
+    If a run is killed here, the next run finds the rest in its listing.
     """
     names = map(epoch_name, slots)
     if threads == 1:

@@ -1,7 +1,7 @@
-"""What the name of a stored object says. Pure.
+"""The meaning of a stored object's name. Pure.
 
-Only names that `manifests/object_names.py` can build mean anything here. A vacuum neither counts
-nor removes any other file in a database.
+Only names that `manifests/object_names.py` builds have a meaning here. A vacuum neither counts nor
+removes any other file in a database.
 Spec: docs/spec/vacuum.md#names
 """
 
@@ -26,11 +26,11 @@ _EPOCH = re.compile(rf"{MANIFEST}/(?P<epoch>[0-9]{{20}})\.json", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One thing in a store, as its name says.
+    """One object in a store, as its name describes it.
 
-    `kind`: an epoch of the log (`epoch`), the `hint`, a part of a `checkpoint` or its copy, `data`
-    of a table, or `other`. `object` is the id of those that have one. `target` is the name that an
-    unfinished object would have got, and the object's own name where it is finished.
+    `kind` is an epoch of the log (`epoch`), the `hint`, a part of a `checkpoint` or its copy,
+    `data` of a table, or `other`. `object` is the object's id, if it has one. `target` is the name
+    that an unfinished object would have got, or the name of a finished one.
     """
 
     info: ObjectInfo
@@ -41,18 +41,18 @@ class Stored:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it is what a killed writer left."""
+        """Whether a killed writer left it unfinished."""
         return self.target != self.info.name
 
     @property
     def folder(self) -> str | None:
-        """The folder that it is in when it belongs to a RowSet stored as a directory."""
+        """The folder of a RowSet that is stored as a directory, if the object is in one."""
         above = self.target.rpartition("/")[0]
         return above if self.kind == "data" and above.endswith(self.object or "/") else None
 
 
 def describe(info: ObjectInfo, *, lone_table: bool) -> Stored:
-    """Say what a stored object is, finished or not, in a database of one table or several."""
+    """Describe a stored object, finished or not, in a database of one table or several."""
     name = finished_name(info.name) or info.name
     if name == HINT:
         return Stored(info, "hint", name)

@@ -1,4 +1,4 @@
-"""Which of the stored objects may go. Pure.
+"""Decide which of the stored objects may be removed. Pure.
 
 Spec: docs/spec/vacuum.md#victims
 """
@@ -16,9 +16,9 @@ from colonnade.manifests.vacuum.objects import Stored
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What may go: objects that an epoch must name first, and the files that then are removed.
+    """What may be removed: `victims`, which an epoch must name first, and their `files`.
 
-    `leftovers` are files of no object that anybody could miss: they need no epoch.
+    `leftovers` are files that no reader or writer can need. They need no epoch.
     """
 
     victims: tuple[str, ...]
@@ -26,7 +26,7 @@ class Removal:
     leftovers: tuple[Stored, ...]
 
     def parts(self, limit: int) -> Iterator[tuple[tuple[str, ...], tuple[Stored, ...]]]:
-        """The victims that each epoch names, at most `limit`, and the files of these."""
+        """Yield the victims of each epoch, at most `limit`, and their files."""
         for at in range(0, len(self.victims), limit):
             part = self.victims[at : at + limit]
             names = frozenset(part)
@@ -40,13 +40,13 @@ def plan_removal(
     cutoff_ms: int,
     slots: range,
 ) -> Removal:
-    """Choose what goes: objects that are not `used`, unfinished files, and what is in freed slots.
+    """Choose what to remove: objects that are not `used`, unfinished files, objects in freed slots.
 
-    `slots` are those from the first that was not freed up to the head. What is in an earlier slot,
-    but for epoch 0, is left by a writer that slept or by a run that was killed.
+    `slots` are the slots from the first one that was not freed up to the head. A writer that slept,
+    or a killed run, left what is in an earlier slot (except epoch 0).
 
-    Left alone are objects a file of which is younger than the cutoff, those of jobs that hold a
-    lease, and everything whose name says nothing.
+    Four kinds of objects stay: those with a file younger than the cutoff, those of jobs that hold a
+    lease, those that are used, and those whose name has no meaning.
     """
     objects = [each for each in stored if each.object is not None]
     young = {each.object for each in objects if not _is_old(each, cutoff_ms)}
@@ -81,10 +81,11 @@ def _is_in_freed_slot(each: Stored, slots: range) -> bool:
 def check_listing(
     stored: Sequence[Stored], before: int, after: int, location: str, first: int = 0
 ) -> None:
-    """Check that a listing shows a whole log, whose newest epoch was `before` it and `after` it.
+    """Check that a listing shows a whole log.
 
-    Slots before `first` were freed, but for that of epoch 0. A gap that is too long for a reader to
-    notice shows here. Raises CorruptionError.
+    Its newest epoch was `before` when the listing began, and `after` when it ended. Slots before
+    `first` were freed, except that of epoch 0. The check finds gaps that are too long for a reader
+    to notice. Raises CorruptionError.
     """
     listed = {each.epoch for each in stored if each.epoch is not None and not each.unfinished}
     wanted = (0, *range(max(first, 1), before + 1))

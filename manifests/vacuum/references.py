@@ -1,4 +1,4 @@
-"""The objects that states and epochs name, read from the log. What none names, nobody can read.
+"""The objects that states and epochs name, read from the log. No reader can need any other.
 
 Spec: docs/spec/vacuum.md#references
 """
@@ -23,15 +23,15 @@ from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
 _Use: TypeAlias = tuple[object, ...]
-"""What a state says about the RowSets of a segment: equal uses name equal objects."""
+"""A state's use of a segment's RowSets. Two equal uses name the same objects."""
 
 
 class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
-    Kept states share most of what lists their RowSets. Each segment and each page of tables is read
-    once, however many states share it, and is not held. `parts` are those that list RowSets,
-    tables and batches.
+    Kept states share most of the objects that list their RowSets. Each segment and each page of
+    tables is read once, however many states share it, and is not kept in memory. `parts` are the
+    objects that list RowSets, tables and batches.
     """
 
     def __init__(self, store: ObjectStore) -> None:
@@ -42,9 +42,9 @@ class StateObjects:
         self._uses: dict[str, dict[_Use, tuple[TableState, SegmentRef]]] = {}
 
     def add(self, state: Snapshot) -> None:
-        """Note what a state names. Costs a GET for each object with tables that are new here.
+        """Add the objects of a state. Costs a GET for each object with tables that are new here.
 
-        Raises CorruptionError where the tables cannot be read, StoreError.
+        Raises CorruptionError if the tables cannot be read; StoreError.
         """
         self._names |= state.stored_objects()
         if isinstance(state.tables, StoredTables):
@@ -64,14 +64,14 @@ class StateObjects:
             refuse_lost(error, state.epoch)
 
     def add_root(self, anchor: Anchor) -> None:
-        """Note the root of an anchor."""
+        """Add the root of an anchor."""
         self._names.add(anchor.root)
         self.parts.add_root(anchor)
 
     def read(self) -> set[str]:
-        """All objects that were noted. Costs a GET for each segment, the first time.
+        """Return all added objects. Costs a GET for each segment, the first time.
 
-        Raises CorruptionError where one cannot be read, StoreError.
+        Raises CorruptionError if one cannot be read; StoreError.
         """
         for uses in self._uses.values():
             table, first = next(iter(uses.values()))
@@ -84,9 +84,9 @@ class StateObjects:
         return self._names
 
     def _tables(self, state: Snapshot) -> Iterable[TableState]:
-        """The tables of a state, but for those that another state has in the same page."""
+        """Return the tables of a state, without those that another state has in the same page."""
         tables = state.tables
-        # A state with changes hides tables of its pages, which other states may still have there.
+        # A state with changes hides tables of its pages, which other states may still contain.
         if isinstance(tables, StoredTables) and not tables.held():
             return tables.stored.read_unseen(self._pages)
         return tables.values()
@@ -111,9 +111,9 @@ def _use(table: TableState, ref: SegmentRef) -> _Use:
 
 
 def read_state_objects(store: ObjectStore, state: Snapshot) -> set[str]:
-    """The objects of a state: its RowSets, their vectors, and the objects that list them.
+    """Return the objects of a state: its RowSets, their vectors, and the objects that list them.
 
-    Reads all of the latter. Raises CorruptionError where one cannot be read, StoreError.
+    Reads all of the latter. Raises CorruptionError if one cannot be read; StoreError.
     """
     objects = StateObjects(store)
     objects.add(state)
@@ -121,10 +121,10 @@ def read_state_objects(store: ObjectStore, state: Snapshot) -> set[str]:
 
 
 def name_the_same(store: ObjectStore, one: TableState, other: TableState) -> bool:
-    """Whether two states of a table name the same RowSets and vectors.
+    """Return whether two states of a table name the same RowSets and vectors.
 
-    Reads the segments that are not in both, and those whose RowSets one of them has dropped or
-    changed. Raises CorruptionError where one cannot be read, StoreError.
+    Reads the segments that only one state has, and those whose RowSets one of them has dropped or
+    changed. Raises CorruptionError if one cannot be read; StoreError.
     """
     if one.rowsets == other.rowsets:
         return True
@@ -138,7 +138,7 @@ def _names(refs: Iterable[SegmentRef]) -> Iterator[str]:
 
 
 def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[str]:
-    """The objects that a table names outside of the segments `shared`."""
+    """Return the objects that a table names outside of the segments `shared`."""
     rowsets, found = table.rowsets, {*AddedEntries(table).object_ids()}
     for ref in rowsets.segments:
         if ref.segment.object not in shared:
@@ -149,10 +149,11 @@ def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[st
 
 
 def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:
-    """The objects that the epochs after `epoch` name, up to `newest`.
+    """Return the objects that the epochs after `epoch` name, up to `newest`.
 
-    Together with those of the state at `epoch` they are the objects of every state from there on,
-    and what row numbers are carried through. Reads every epoch. Raises CorruptionError, StoreError.
+    Together with the objects of the state at `epoch`, they are the objects of every later state,
+    and those that carry row numbers through compactions. Reads every epoch. Raises CorruptionError,
+    StoreError.
     """
     found = set[str]()
     for each in log.read_epochs(newest, newest - epoch):

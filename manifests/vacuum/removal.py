@@ -1,4 +1,4 @@
-"""Deleting what an epoch of the log has named before.
+"""Delete objects that an epoch of the log has named before.
 
 Spec: docs/spec/vacuum.md#run
 """
@@ -14,10 +14,10 @@ from colonnade.manifests.vacuum.objects import Stored
 
 
 def remove(store: ObjectStore, files: Sequence[Stored], threads: int = 8) -> None:
-    """Delete files, then the folders of RowSets that they leave empty.
+    """Delete files, then the folders of RowSets that are empty afterwards.
 
-    One that cannot be deleted stops no other. Raises StoreError naming the first such: the next
-    run finds them again.
+    If one file cannot be deleted, the call still deletes the rest. Raises StoreError that names the
+    first such file; the next run finds all of them again.
     """
     failed = [error for error in _each(store, files, threads) if error is not None]
     for folder in sorted({each.folder for each in files if each.folder is not None}):

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class RemovedFile:
-    """A file that was, or would be, removed: its name in the database and its bytes."""
+    """A file that was, or would be, removed: its name in the database and its size in bytes."""
 
     name: str
     bytes: int
@@ -16,13 +16,13 @@ class RemovedFile:
 
 @dataclass(frozen=True, slots=True)
 class VacuumResult:
-    """One run of vacuum.
+    """The result of one run of vacuum.
 
-    `epoch` is the one that named the victims; None where nothing was to do, and in a dry run.
-    `floor` is the oldest epoch that can be read from now on, `epochs_removed` how many files of
-    the log became stubs. `held_by` are the pins and leases that kept more than the retention asks
-    for; where one table was vacuumed, also the other tables whose retention did. `kept_epochs` are
-    those below the floor that a tag or pin keeps.
+    `epoch` is the epoch that named the victims; None if there was nothing to do, and in a dry run.
+    `floor` is the oldest epoch that is readable from now on. `epochs_removed` is the number of
+    removed epochs. `held_by` are the pins and leases that kept more than the retention requires. If
+    one table was vacuumed, it also has the other tables whose retention did so. `kept_epochs` are
+    the epochs below the floor that a tag or pin keeps.
     """
 
     dry_run: bool
@@ -39,7 +39,7 @@ class VacuumResult:
         return sum(each.bytes for each in self.files)
 
     def to_json(self) -> dict[str, Any]:
-        """A plain value that turns into JSON."""
+        """Return the result as a value that can be written as JSON."""
         files = [asdict(each) for each in self.files]
         return {**asdict(self), "files": files, "bytes_removed": self.bytes_removed}
 

@@ -1,6 +1,6 @@
-"""Which epochs may go: by age and number, never one that a tag, pin or lease keeps. Pure.
+"""Decide which epochs may be removed: by age and number, unless a tag, pin or lease keeps one.
 
-Spec: docs/spec/vacuum.md#retention
+Pure. Spec: docs/spec/vacuum.md#retention
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 HOURS = "retention.hours"
 EPOCHS = "retention.epochs"
-"""Table properties: how long an epoch stays readable after the next one, and how many always do."""
+"""Table properties: how many hours an epoch stays readable after the next one, and how many of the
+newest epochs always stay.
+"""
 
 _HOUR_MS = 3_600_000
 _LONGEST_HOURS = 1e6
@@ -22,42 +24,43 @@ _LONGEST_HOURS = 1e6
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How much history stays: epochs of the last `hours`, and the newest `epochs` in any case.
+    """How much history stays: the epochs of the last `hours`, and at least the newest `epochs`.
 
-    Files that no epoch names stay as long, for somebody may be about to commit them.
+    Files that no epoch names stay as long, because a writer may be about to commit them.
     """
 
     hours: float = 168.0
     epochs: int = 1
 
     def cutoff_ms(self, now_ms: int) -> int:
-        """States that ended before this time may go, in ms since 1970 UTC."""
+        """Return the cutoff in ms since 1970 UTC: states that ended before it may be removed."""
         return now_ms - math.ceil(self.hours * _HOUR_MS)
 
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """The oldest epoch that stays readable, and what, if anything, holds it down."""
+    """The oldest epoch that stays readable, and what keeps it from rising, if anything."""
 
     epoch: int
     held_by: tuple[str, ...] = ()
 
 
 def check_retention(properties: Mapping[str, str]) -> None:
-    """Refuse properties of retention that are no numbers, or that nobody would look at.
+    """Refuse retention properties that are not valid numbers or have an unknown name.
 
     Raises InvalidInputError naming one.
     """
     for name in properties:
         if name.startswith("retention.") and name not in (HOURS, EPOCHS):
             raise InvalidInputError(
-                f"There is no property {name!r}; about retention are {HOURS} and {EPOCHS}."
+                f"There is no property {name!r}; the properties about retention are {HOURS} and"
+                f" {EPOCHS}."
             )
     _of_properties(properties)
 
 
 def check_numbers(hours: float | None = None, epochs: int | None = None) -> None:
-    """Refuse what is no retention. Raises InvalidInputError."""
+    """Refuse an invalid retention. Raises InvalidInputError."""
     number = isinstance(hours, int | float) and not isinstance(hours, bool)
     if hours is not None and not (number and 0 <= hours <= _LONGEST_HOURS):
         raise InvalidInputError(f"A retention is a number of hours from 0, not {hours!r}.")
@@ -72,11 +75,10 @@ def effective(
     epochs: int | None = None,
     only: str | None = None,
 ) -> Retention:
-    """The retention of a database: of all that its tables ask for, what keeps most.
+    """Return the retention of a database: the longest that any of its tables requires.
 
-    Epochs are those of the whole database. `hours` and `epochs` are what a caller asks for instead
-    of the properties, of the table with the id `only` or of all.
-    Raises InvalidInputError for what is no number.
+    Epochs count for the whole database. `hours` and `epochs` replace the properties of the table
+    with the id `only`, or of all tables. Raises InvalidInputError for an invalid number.
     """
     check_numbers(hours, epochs)
     policies = [
@@ -91,7 +93,7 @@ def effective(
 def others_that_keep_more(
     tables: Iterable[TableState], alone: Retention, only: str
 ) -> tuple[str, ...]:
-    """What holds more than `alone`, the retention of the table `only`: that of other tables."""
+    """Return the other tables whose retention exceeds `alone`, that of the table `only`."""
     asked = {table.name: _of_properties(table.properties) for table in tables if table.id != only}
     return tuple(
         f"retention of table {name!r} ({each.hours:g} hours, {each.epochs} of the newest epochs)"
@@ -107,11 +109,11 @@ def _asked(own: Retention, hours: float | None, epochs: int | None) -> Retention
 
 
 def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: int) -> Floor:
-    """How far the floor may rise. `aged` is the epoch that was the newest at the cutoff, if known.
+    """Return how far the floor may rise. `aged` is the newest epoch at the cutoff, if known.
 
-    Pins and leases hold it at their epoch until their time. Tags do not, for the state that they
-    name is stored; nor do pins below the floor, of which nothing but such a state is left. The
-    floor never sinks.
+    Pins and leases keep the floor at their epoch until their time. Tags do not, because the state
+    of a tagged epoch is stored. Pins below the floor do not either, because only such a state
+    remains of their epochs. The floor never falls.
     """
     wanted = min(head.floor if aged is None else aged, head.epoch - retention.epochs + 1)
     holds = [
@@ -130,7 +132,7 @@ def plan_floor(head: Snapshot, retention: Retention, aged: int | None, now_ms: i
 
 
 def kept_below(head: Snapshot, floor: int, now_ms: int) -> tuple[int, ...]:
-    """The epochs below the floor that a tag keeps, or a pin for some time yet; ascending."""
+    """Return the epochs below the floor that a tag or a current pin keeps, ascending."""
     pinned = {pin.epoch for pin in head.pins.values() if pin.until_ms > now_ms}
     return tuple(sorted(e for e in pinned.union(head.tags.values()) if e < floor))
 
@@ -144,7 +146,7 @@ def _of_properties(properties: Mapping[str, str]) -> Retention:
     except ValueError as error:
         given = {name: properties[name] for name in (HOURS, EPOCHS) if name in properties}
         raise InvalidInputError(
-            f"Properties {given} are no retention: {HOURS!r} is a number from 0, {EPOCHS!r} a"
-            " whole number from 1."
+            f"Properties {given} are not a retention: {HOURS!r} must be a number from 0, and"
+            f" {EPOCHS!r} a whole number from 1."
         ) from error
     return Retention(hours, epochs)

@@ -1,4 +1,4 @@
-"""One run of vacuum, from looking at what is there to removing what the log then says may go.
+"""One run of vacuum: find what may be removed, commit an epoch that says so, and remove it.
 
 Spec: docs/spec/vacuum.md#run
 """
@@ -44,16 +44,16 @@ from colonnade.manifests.vacuum.retention import (
 )
 
 TRIES = 10
-"""How often a run begins again because others changed what may go."""
+"""The most tries of a run when concurrent writers change what may be removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class VacuumRequest:
-    """What a caller asks for.
+    """The request of a caller.
 
-    `hours` and `epochs` replace the retention that tables ask for, that of the table with the id
-    `only` or of all. `force` takes the clock of this machine for right whatever that of
-    the store says; a dry run does so, too, since it writes nothing.
+    `hours` and `epochs` replace the retention of the table with the id `only`, or of all tables.
+    `force` trusts the clock of this machine even if the store's clock differs. A dry run does so
+    too, because it writes nothing.
     """
 
     hours: float | None = None
@@ -66,7 +66,7 @@ class VacuumRequest:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a run found, and means to do.
+    """What a run found, and plans to do.
 
     `anchors` store the states that outlive their epochs. `used` are objects that must stay. Slots
     before `first_slot` were freed.
@@ -84,7 +84,7 @@ class _Found:
 
     @cached_property
     def removal(self) -> Removal:
-        """What may go."""
+        """What may be removed."""
         jobs = {lease.job for lease in self.head.leases.values() if lease.until_ms > self.now_ms}
         cutoff_ms = self.retention.cutoff_ms(self.now_ms)
         slots = range(self.first_slot, self.head.epoch + 1)
@@ -92,42 +92,45 @@ class _Found:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing that an epoch would have to say."""
+        """Whether an epoch would have nothing to say."""
         moved = self.floor.epoch > self.head.floor or self.anchors != self.head.anchors
         return not moved and not self.removal.victims
 
 
 def vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
-    """Remove what no kept epoch needs: old epochs, and files that only they name, or none at all.
+    """Remove what no kept epoch needs: old epochs, and files that only they name, or no epoch.
 
-    Safe beside readers of kept epochs, writers, compactions and other vacuums, also when it is
-    killed anywhere: the next run goes on. Costs a listing of the database, a GET for each epoch
-    since the floor, for each kept state below it and for each segment that any of these has, a few
-    requests for each state that is kept anew, a PUT for each epoch that goes, a DELETE for each
-    file. Restores what is lost of the copies of anchors.
+    Safe beside readers of kept epochs, writers, compactions and other vacuums. It may be killed at
+    any time: the next run continues. Costs a listing of the database; a GET for each epoch since
+    the floor, for each kept state below it, and for each of their segments; a few requests for each
+    newly kept state; a PUT for each removed epoch; a DELETE for each file. Restores lost copies of
+    anchors' objects.
 
-    Epochs that are dated in the future are as old as their files and those after them tell. A
-    clock that is behind lets nothing go by age.
+    The age of an epoch that is dated in the future comes from its file and later epochs. If this
+    machine's clock is behind, nothing is removed by age.
 
-    Raises InvalidInputError for a retention that is none and a read-only store; CorruptionError,
-    UnsupportedFormatError where the log cannot be read: nothing is removed then. ConflictError when
-    others keep it from its slot ten times; CommitUnknownError, StoreError: some of what the log
-    lets go may still be there.
+    Raises InvalidInputError for an invalid retention and a read-only store. Raises CorruptionError
+    or UnsupportedFormatError if the log cannot be read; then nothing is removed. Raises
+    ConflictError if concurrent writers win against it ten times; CommitUnknownError; StoreError.
+    Some of what the log has given up may then still exist.
     """
     log.store.require_writable()
     return _persist(log, request)
 
 
 def plan_vacuum(log: Log, request: VacuumRequest) -> VacuumResult:
-    """What a vacuum would do; writes nothing, so a store may be read-only. Raises as `vacuum`."""
+    """Return what a vacuum would do. Writes nothing, so the store may be read-only.
+
+    Raises as `vacuum`.
+    """
     return _persist(log, replace(request, dry_run=True))
 
 
 def read_used_objects(log: Log) -> set[str]:
-    """Every object that a kept epoch names, or a checkpoint that readers may begin at.
+    """Return every object that a kept epoch names, or a checkpoint that readers may start from.
 
-    Reads the epochs and segments that a vacuum would. Raises CorruptionError where the log cannot
-    be read, StoreError.
+    Reads the epochs and segments that a vacuum would read. Raises CorruptionError if the log cannot
+    be read; StoreError.
     """
     head = log.read_head()
     kept = kept_below(head, head.floor, log.now_ms())
@@ -140,7 +143,7 @@ def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
         try:
             return _attempt(log, request)
         except (ConflictError, CommitUnknownError):
-            # Whatever became of the epoch, a run that looks again relies on nothing of this one.
+            # A new run relies on nothing of this one, whether or not its epoch was committed.
             if attempt == TRIES - 1:
                 raise
     raise AssertionError("unreachable")
@@ -161,26 +164,26 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
                 raise CorruptionError(f"{error.message} {name_lost(head, lost)}") from error
             raise
         raise ConflictError(
-            f"Another vacuum of {log.store.url} let epochs go that this one was reading; run it"
+            f"Another vacuum of {log.store.url} removed epochs that this one was reading; run it"
             " again."
         ) from error
 
 
 def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
-    """Find what may go, once the states that outlive their epochs are stored.
+    """Find what may be removed. Stores the states that outlive their epochs first.
 
-    Besides these, writes nothing but what the log says already; a dry run writes nothing at all.
+    Otherwise it only finishes what the log already says. A dry run writes nothing at all.
     """
     own = request.force or request.dry_run
     now_ms = log.now_ms() if own else log.agreed_ms()
     if not request.dry_run:
-        # What a run that was killed has left to do.
+        # This finishes the work of a killed run.
         put_stubs(log, before, request.threads)
     stored = _listing(log, before.lone_table)
     if not request.dry_run:
         restore_marks(log.store, before, {each.info.name for each in stored})
     head = log.refresh(before)
-    # After the listing: a block that was freed meanwhile is no gap.
+    # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     first = first_kept(log.store, head.blocks)
     check_listing(stored, before.epoch, head.epoch, log.store.url, first)
     retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
@@ -208,7 +211,7 @@ def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> 
 def _with_others(
     log: Log, head: Snapshot, request: VacuumRequest, floor: Floor, now_ms: int
 ) -> Floor:
-    """The floor, and with it the other tables without which it would rise further."""
+    """Return the floor, with the other tables whose retention keeps it from rising further."""
     assert request.only is not None
     own = [table for table in head.tables.values() if table.id == request.only]
     alone = effective(own, request.hours, request.epochs, request.only)
@@ -225,7 +228,7 @@ def _listing(log: Log, lone_table: bool) -> tuple[Stored, ...]:
 
 
 def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
-    """Whether the epochs after the floor, up to one, have done nothing but let others go."""
+    """Return whether the epochs after the floor, up to `newest`, contain nothing but removals."""
     return all(
         isinstance(operation, Vacuum | Unpin | Lease)
         for epoch in log.read_epochs(newest, newest - floor)
@@ -234,22 +237,23 @@ def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
 
 
 def _used(log: Log, head: Snapshot, floor: int, states: StateObjects) -> set[str]:
-    """Every object that a kept state or a later epoch names, and those of usable checkpoints.
+    """Return every object that a kept state, a later epoch or a usable checkpoint names.
 
-    What is kept is read from the log itself and never from a cache.
+    Kept states are read from the log itself and never from a cache.
     """
     used = states.read() | read_later_objects(log, floor, head.epoch)
     return used | cached_objects(log.store, floor)
 
 
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
-    """Commit an epoch, or several, that name the victims, and remove these. Raises as `vacuum`."""
+    """Commit one or several epochs that name the victims, and remove them. Raises as `vacuum`."""
     removal = found.removal
     head, epoch, parts = found.head, None, frozenset[str]()
     if not found.is_idle:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
             change = _change(found, victims, files, head, parts)
-            # Each part on the state of the look: what came since then may need any of the victims.
+            # The base of each part is the state at the look. Later epochs may need any of the
+            # victims.
             head = log.commit(change, found.head)
             epoch, parts = head.epoch, parts | {change.transaction}
             put_stubs(log, head, request.threads)
@@ -266,7 +270,7 @@ def _change(
     head: Snapshot,
     earlier_parts: frozenset[str],
 ) -> Change:
-    """The epoch that says what goes. Pins and leases whose time is over end with it."""
+    """Return the change that names what is removed. It ends expired pins and leases."""
     now = found.now_ms
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]

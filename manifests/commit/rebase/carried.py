@@ -52,11 +52,11 @@ Targets = Mapping[str, Mapping[int, TargetRowSet]]
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """A change as it would be committed after some epoch since its base. A value but for `writer`.
+    """A change as it would be committed after some epoch since its base. A value, except `writer`.
 
-    `targets` are the RowSets whose rows it takes or gives other values in some columns, by table
-    and id, `replacing` the tables whose rows it replaces, `replaced` the ids of RowSets that it
-    drops for that, `compactions` its own, by table.
+    `targets` are the RowSets, by table and id, from which it removes rows, or in which it replaces
+    columns. `replacing` are the tables whose rows it replaces, and `replaced` the ids of the
+    RowSets that it drops for that. `compactions` are its own compactions, by table.
     """
 
     change: Change
@@ -72,18 +72,19 @@ class Carried:
 
     @property
     def needs_states(self) -> bool:
-        """Whether following an epoch takes the state before it, which an append does not."""
+        """Whether following an epoch requires the state before it. An append does not."""
         change = self.change
         return bool(
             self.targets or self.replaced or self.compactions or change.reads or change.keys
         )
 
     def follow(self, before: Snapshot | None, theirs: Epoch) -> Carried:
-        """The change after the epoch that follows `before`; None where it `needs_states` not.
+        """Return the change after an epoch. `before` is the state before the epoch.
 
-        Reads the vectors that the epoch stored as objects, of RowSets that both changed.
-        Raises ConflictError that names table, operation, rows and epoch; StoreError; for a change
-        that is not `fresh` CorruptionError where such a vector is gone.
+        `before` may be None if `needs_states` is false. Reads vector objects of RowSets that both
+        the change and the epoch changed. Raises ConflictError that names table, operation, rows and
+        epoch; StoreError. If such a vector is missing, raises CorruptionError for a change that is
+        not `fresh`.
         """
         check_epoch(self.change, self.base, theirs)
         check_vacuum(self.change, self.base, theirs, self._listed(theirs))
@@ -101,7 +102,7 @@ class Carried:
                 raise self._conflict(table, str(overlap), theirs) from overlap
             except CorruptionError as error:
                 if not self.change.fresh:
-                    raise  # An earlier send may have followed this epoch while it could be read.
+                    raise  # An earlier send may have followed this epoch while it was readable.
                 raise ConflictError(
                     f"How epoch {theirs.epoch} ({theirs.operation}) moved rows of table"
                     f" {self._name(table)!r} cannot be read any more: {error.message} Read the"
@@ -110,7 +111,7 @@ class Carried:
         return carried
 
     def _listed(self, theirs: Epoch) -> set[str]:
-        """The objects in segments that an epoch adds, where the change is one to look at them."""
+        """Return the objects in segments that an epoch adds, if the change is a vacuum."""
         if not any(isinstance(op, Vacuum) for op in self.change.ops):
             return set()
         segments = (op.segment for op in theirs.ops if isinstance(op, AddRowSets))
@@ -171,7 +172,7 @@ class Carried:
     def _follow_replaced(
         self, replaced: FrozenBitMap, operation: Operation, first_id: int, theirs: Epoch
     ) -> FrozenBitMap:
-        """The RowSets to drop after an operation of others."""
+        """Return the RowSets to drop after a concurrent operation."""
         table = getattr(operation, "table", "")
         match operation:
             case AddDeletionVector() | ReplaceColumn():
@@ -201,10 +202,10 @@ class Carried:
         return table if known is None else known.name
 
     def write_operations(self) -> tuple[Operation, ...]:
-        """What the change says right after the epochs that it has followed.
+        """Return the operations of the change right after the epochs that it has followed.
 
-        Vectors too large for the log are stored first, and those for which the epoch has no room.
-        Raises StoreError.
+        Stores vectors first that are too large for the log or for the room in the epoch. Raises
+        StoreError.
         """
         vectors = sum(len(target.gone) for of in self.targets.values() for target in of.values())
         self.writer.begin(encoded_length(self.change.ops) if vectors else 0, vectors)
@@ -223,7 +224,11 @@ class Carried:
         return tuple(written)
 
     def metrics(self, operations: Sequence[Operation]) -> dict[str, int]:
-        """What the change counts, once vectors are known, and rows that others deleted first."""
+        """Return the change's metrics, as of `operations`.
+
+        They include the bytes of its vectors, and exclude rows that concurrent writers deleted
+        first.
+        """
         counts = dict(self.change.metrics)
         if "rows_deleted" in counts:
             counts["rows_deleted"] -= self.planned_deletes - _deletes(self.targets)
@@ -234,7 +239,7 @@ class Carried:
         return counts
 
     def _is_void(self, operation: Operation) -> bool:
-        """Whether an operation gives columns to a RowSet of which no row is left."""
+        """Return whether an operation replaces columns of a RowSet without live rows."""
         if not isinstance(operation, ReplaceColumn):
             return False
         target = self.targets[operation.table].get(operation.rowset)
@@ -263,7 +268,7 @@ class Carried:
         return output.model_copy(update={"vector": vector})
 
     def _write_vectors(self, table: str, target: TargetRowSet) -> list[Operation]:
-        """One vector after another, where statements of several kinds took rows."""
+        """Return one vector operation for each kind of statement that removed rows."""
         written: list[Operation] = []
         found = target.found
         for taken in target.gone:
@@ -280,10 +285,10 @@ class Carried:
 
 
 def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True) -> Carried:
-    """A change as it was planned, right after its base; one that is not `stored` writes no object.
+    """Return a change as it was planned, right after its base.
 
-    Reads the vectors, stored as objects, of the RowSets that it takes rows from. Raises
-    CorruptionError, StoreError.
+    Without `stored` it writes no object. Reads the vector objects of the RowSets that it removes
+    rows from. Raises CorruptionError, StoreError.
     """
     prefixes = TablePrefixes(base.lone_table)
     vectors = Vectors(log.store, prefixes)
@@ -310,7 +315,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
 def _begin_targets(
     change: Change, base: Snapshot, log: LogReader, vectors: Vectors
 ) -> dict[str, dict[int, TargetRowSet]]:
-    """The RowSets whose rows a change takes or gives other values, as they are at its base."""
+    """Return the RowSets whose rows a change removes or gives other values, as of its base."""
     targets: dict[str, dict[int, TargetRowSet]] = {}
 
     def target_of(table: str, rowset: LiveRowSet) -> TargetRowSet:
@@ -346,14 +351,14 @@ def _replacements(change: Change) -> dict[str, list[ReplaceColumn]]:
 
 
 def _columns_read(change: Change, table: str) -> frozenset[int] | None:
-    """The columns of a table that a change has read; None: it may be all."""
+    """Return the columns of a table that a change has read; None if it may have read all."""
     columns = [read.columns for read in change.reads if read.table == table]
     known = [each for each in columns if each is not None]
     return frozenset().union(*known) if columns and len(known) == len(columns) else None
 
 
 def _deletes(targets: Targets) -> int:
-    """The rows that are deleted, and do not move."""
+    """Return the number of rows that are deleted and not moved."""
     found = (target for of_table in targets.values() for target in of_table.values())
     return sum(len(t.rows) for target in found for t in target.taken if t.kind == "delete")
 

@@ -1,8 +1,8 @@
-"""Row changes and compactions that met: rows are carried through, in both orders.
+"""Carry row changes through compactions, in both orders.
 
-A compaction that committed first moves the rows that a later change takes; rows that others took
-while a compaction was at work are taken from its outputs. Reads vectors and origins, and where one
-of them is gone the change must be planned again: never a guess.
+A compaction that committed first has moved the rows that a later change removes. Rows that
+concurrent writers removed during a compaction are removed from its outputs. This module reads
+vectors and origins. If one of them is missing, the change must be planned again: it never guesses.
 Spec: docs/spec/conflicts.md#compaction
 """
 
@@ -32,9 +32,9 @@ _ANY_ROWS = 2**32
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Reads deletion vectors, and origins, of the tables of a database.
+    """Reads deletion vectors and origins of the tables of a database.
 
-    Keeps how a compaction moved rows: a change that loses its slot again and again needs it again.
+    Keeps how compactions moved rows, because a change that loses its slot needs it again.
     """
 
     store: ObjectStore
@@ -42,18 +42,18 @@ class Vectors:
     _maps: dict[tuple[str, ...], RowMap] = field(default_factory=dict, compare=False, repr=False)
 
     def rows(self, table: str, entry: DeletionVectorEntry | None) -> FrozenBitMap:
-        """The rows that a vector says are gone. Raises CorruptionError, StoreError."""
+        """Return the rows that a vector deletes. Raises CorruptionError, StoreError."""
         if entry is None:
             return NO_ROWS
         prefix = self.prefixes[table]
         return read_deletion_vector(self.store, prefix, entry, _ANY_ROWS).rows
 
     def changed(self, op: ReplaceColumn, rows: int) -> FrozenBitMap:
-        """The rows that got other values, of a RowSet with so many. Raises as `rows`."""
+        """Return the rows with new values in a RowSet of `rows` rows. Raises as `rows`."""
         return all_rows(rows) if op.changed is None else self.rows(op.table, op.changed)
 
     def moves(self, op: Compaction) -> RowMap:
-        """How a compaction moved rows; made once. Raises CorruptionError, StoreError."""
+        """Return how a compaction moved rows; computed once. Raises CorruptionError, StoreError."""
         outputs = tuple(output.rowset.object for output in op.outputs)
         known = self._maps.get(outputs)
         if known is None:
@@ -72,10 +72,10 @@ class Vectors:
 def carry_through(
     op: Compaction, first_id: int, targets: Mapping[int, TargetRowSet], vectors: Vectors
 ) -> dict[int, TargetRowSet]:
-    """The targets in a table, by RowSet id, after a compaction whose first output has `first_id`.
+    """Return the targets in a table, by RowSet id, after a compaction.
 
-    Raises CorruptionError where what tells how rows moved is damaged or gone, and Overlap where a
-    replaced column belongs to a RowSet that is no more.
+    The first output of the compaction has the id `first_id`. Raises CorruptionError if a vector or
+    the origin is damaged or missing; Overlap if the change replaces a column of a compacted RowSet.
     """
     after = dict(targets)
     moved = [(i, after.pop(each.rowset, None)) for i, each in enumerate(op.inputs)]
@@ -101,10 +101,10 @@ def _output(op: Compaction, output: int, rowset: int, vectors: Vectors) -> Targe
 
 @dataclass(frozen=True, slots=True)
 class OwnCompaction:
-    """A compaction on its way to its slot.
+    """A compaction of the change itself, on its way to its slot.
 
-    `gone`: the vectors, by input id, of the inputs from which others took rows meanwhile. `taken`:
-    those rows, by output, as rows of the outputs.
+    `gone` has the vectors, by input id, of inputs from which concurrent writers removed rows
+    meanwhile. `taken` has these rows, by output, as rows of the outputs.
     """
 
     op: Compaction
@@ -112,9 +112,9 @@ class OwnCompaction:
     taken: Mapping[int, FrozenBitMap] = field(default_factory=dict)
 
     def follow(self, theirs: Operation, vectors: Vectors) -> OwnCompaction | None:
-        """The same after an operation of others; None where it must be planned again.
+        """Return the compaction after a concurrent operation; None if it must be planned again.
 
-        Cost: of rows that others took from inputs, each is carried to its output once.
+        Cost: each row that was removed from an input is carried to its output once.
         """
         ids = {each.rowset for each in self.op.inputs}
         match theirs:

@@ -1,8 +1,8 @@
-"""Which row of a compaction came from where: what carries row numbers through it.
+"""The source of each row of a compaction: carries row numbers through the compaction.
 
-Rows that were put one after another follow by arithmetic on the vectors that the compaction left
-out. For any other order an origin says for each output row which input it is from, and which row
-of it: 64-bit little-endian integers, input << 32 | row, deflated (zlib).
+If the rows are in the order of the inputs, arithmetic on the vectors of the inputs is enough. For
+any other order, an origin says which input and which of its rows each output row is from. It has
+64-bit little-endian integers, input << 32 | row, deflated (zlib).
 Spec: docs/spec/operations.md#compaction
 """
 
@@ -34,12 +34,12 @@ _NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class RowMap:
-    """Where the rows of each input of a compaction went.
+    """Where the rows of each input of a compaction are in its outputs.
 
-    `gone` are the rows of each input that the compaction left out, ascending. `firsts` says at
-    which place among all output rows each input begins; `starts` says where each output begins, and
-    where the last one ends. `sorted_places` is there only where the outputs have another order: it
-    holds the place of each row of each input, and `_NOWHERE` for a row that was left out.
+    `gone` are the deleted rows of each input, ascending. A row's place is its index among all
+    output rows. `firsts` has the first place of each input. `starts` has the first place of each
+    output, and the end of the last one. `sorted_places` exists only if the outputs have another
+    order. It has the place of each row of each input, and `_NOWHERE` for a deleted row.
     """
 
     gone: tuple[Rows, ...]
@@ -48,9 +48,9 @@ class RowMap:
     sorted_places: tuple[Rows, ...] | None
 
     def carry(self, index: int, rows: FrozenBitMap) -> dict[int, FrozenBitMap]:
-        """Rows of input `index` as rows of outputs, by output. Requires: it has read them.
+        """Return rows of input `index` as rows of outputs, by output. Requires: no row is deleted.
 
-        Cost: what these rows and the rows that were left out take, however many others there are.
+        Cost: proportional to these rows and the deleted rows, not to all rows.
         """
         places = np.sort(self._places(index, np.asarray(rows.to_array(), np.int64)))
         outputs = np.searchsorted(self.starts, places, side="right") - 1
@@ -72,17 +72,17 @@ class RowMap:
 
 
 def row_map(op: Compaction, gone: Sequence[FrozenBitMap], origin: Rows | None) -> RowMap:
-    """How a compaction moved rows, `gone` being the vectors that it left out, by input.
+    """Return how a compaction moved rows. `gone` are the vectors of its inputs.
 
-    Cost: without an origin what the vectors take, with one a few passes over it. Raises
-    CorruptionError where the compaction does not hold the rows that it should.
+    Cost: proportional to the vectors without an origin, or else a few passes over the origin.
+    Raises CorruptionError if the compaction does not have the rows that it should.
     """
     live = [each.rows - len(left) for each, left in zip(op.inputs, gone, strict=True)]
     starts = np.cumsum([0, *(output.rowset.rows for output in op.outputs)])
     firsts = np.cumsum([0, *live])
     if starts[-1] != firsts[-1]:
         raise CorruptionError(
-            f"A compaction of table {op.table} has {starts[-1]} rows of {firsts[-1]}."
+            f"A compaction of table {op.table} has {starts[-1]} rows instead of {firsts[-1]}."
         )
     left_out = tuple(np.asarray(left.to_array(), np.int64) for left in gone)
     places = None if origin is None else _sorted_places(op, left_out, origin)
@@ -90,7 +90,7 @@ def row_map(op: Compaction, gone: Sequence[FrozenBitMap], origin: Rows | None) -
 
 
 def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[Rows, ...]:
-    """The place of each row of each input, by a few passes over the origin and no sort."""
+    """Return the place of each row of each input. Cost: a few passes over the origin, no sort."""
     counts = np.array([each.rows for each in op.inputs])
     ends = np.cumsum([0, *counts])
     inputs, rows = origin >> 32, origin & 0xFFFFFFFF
@@ -99,11 +99,13 @@ def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[
     places = np.full(ends[-1], _NOWHERE, np.int64)
     if whole:
         places[ends[inputs] + rows] = np.arange(len(origin))
-        # An input row that two output rows name leaves fewer places than rows.
+        # If two output rows name the same input row, there are fewer places than rows.
         whole = int(np.count_nonzero(places != _NOWHERE)) == len(origin)
     found = tuple(np.split(places, ends[1:-1]))
     if not whole or any((of[left] != _NOWHERE).any() for of, left in zip(found, gone, strict=True)):
-        raise CorruptionError(f"The origin of a compaction of table {op.table} is not its own.")
+        raise CorruptionError(
+            f"The origin of a compaction of table {op.table} does not fit its rows."
+        )
     return found
 
 
@@ -115,9 +117,9 @@ def write_origin(
     *,
     inline_bytes: int = LIMITS.inline_bytes,
 ) -> OriginEntry:
-    """Store where the rows of a compaction come from, and return the entry.
+    """Store the source of the rows of a compaction, and return its entry.
 
-    It is in the entry where it takes at most `inline_bytes`. Raises StoreError.
+    The entry itself holds an origin of at most `inline_bytes`. Raises StoreError.
     """
     data = zlib.compress(np.asarray(origin, "<i8").tobytes(), 1)
     object_id = new_object_id(job)
@@ -130,7 +132,7 @@ def write_origin(
 
 
 def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) -> Rows:
-    """Read the origin of `rows` rows. Raises CorruptionError also where it is gone, StoreError."""
+    """Read the origin of `rows` rows. Raises CorruptionError, also if it is missing; StoreError."""
     name = store.locate(origin_name(prefix, entry.object))
     try:
         if entry.data is None:
@@ -143,7 +145,7 @@ def read_origin(store: ObjectStore, prefix: str, entry: OriginEntry, rows: int) 
     except NotFoundError as error:
         raise CorruptionError(f"{name} is missing, though the log names it.") from error
     except (ValueError, binascii.Error, zlib.error) as error:
-        raise CorruptionError(f"{name} is no origin of rows.") from error
+        raise CorruptionError(f"{name} is not an origin of rows.") from error
     if len(plain) != 8 * rows:
-        raise CorruptionError(f"{name} is the origin of another number of rows than {rows}.")
+        raise CorruptionError(f"{name} does not have {rows} rows.")
     return np.frombuffer(plain, "<i8").astype(np.int64)

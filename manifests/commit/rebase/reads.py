@@ -1,4 +1,4 @@
-"""What a statement has read, and the keys that it inserts, against what others did since.
+"""Compare what a statement has read, and the keys that it inserts, with later epochs.
 
 Spec: docs/spec/conflicts.md#reads
 """
@@ -30,7 +30,7 @@ from colonnade.manifests.state.replacement import with_replacement
 from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
 
 ISOLATION = "isolation"
-"""The table property that says what a statement is protected from."""
+"""The table property with the isolation level."""
 
 ISOLATION_LEVELS = ("snapshot", "serializable")
 
@@ -40,8 +40,9 @@ def check_reads(
 ) -> None:
     """Compare what a change has read with the epoch after `before`.
 
-    Raises ConflictError where a row that it would have seen, or a key that it inserts, came since,
-    and in a serializable table where a row went that it may have seen.
+    Raises ConflictError if the epoch added a row that the change would have read, or a key that it
+    inserts. In a serializable table, it also raises ConflictError if the epoch removed a row that
+    the change may have read.
     """
     for read in change.reads:
         table = before.tables.get(TableId(read.table))
@@ -74,7 +75,7 @@ def _is_serializable(base: Snapshot, table: TableState) -> bool:
 
 
 def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[RowSetEntry]:
-    """The RowSets that an epoch adds to a table, but for those that hold what others held."""
+    """Return the RowSets that an epoch adds to a table, without the outputs of compactions."""
     found = []
     for operation, first in numbered(before, theirs):
         if isinstance(operation, AddRowSet) and operation.table == table.id:
@@ -90,7 +91,7 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
 def _replaced(
     table: TableState, theirs: Epoch, log: LogReader, columns: frozenset[int] | None = None
 ) -> list[RowSetEntry]:
-    """The RowSets in which an epoch replaced some of the columns (None: any), as they are then."""
+    """Return the RowSets in which an epoch replaced some of the columns (None: any), afterwards."""
     operations = _replacements(table, theirs, columns)
     live = log.find_rowsets(table, {op.rowset for op in operations})
     entries = {number: rowset.entry for number, rowset in live.items()}
@@ -113,7 +114,7 @@ def _replacements(
 
 
 def _took(read: TableRead, table: TableState, theirs: Epoch, log: LogReader) -> bool:
-    """Whether an epoch took, or changed, rows that a statement may have read."""
+    """Return whether an epoch removed or changed rows that a statement may have read."""
     ids = set[int]()
     for operation in theirs.ops:
         if isinstance(operation, DropTable) and operation.table == table.id:

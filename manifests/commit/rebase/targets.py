@@ -1,7 +1,7 @@
-"""RowSets from which a change takes rows, followed through what others committed. Pure.
+"""RowSets from which a change removes rows, followed through concurrent epochs. Pure.
 
-Others only ever add to the rows that are gone, so what one of their epochs took from a RowSet is
-the difference of two vectors. Spec: docs/spec/conflicts.md#rows
+Concurrent epochs only ever add deleted rows. The rows that an epoch removed from a RowSet are
+therefore the difference of two vectors. Spec: docs/spec/conflicts.md#rows
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from colonnade.manifests.state.snapshot import Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A RowSet as it is at some epoch: its rows as stored, and those of them that are gone."""
+    """A RowSet as of some epoch: its number of stored rows, and its deleted rows `gone`."""
 
     id: int
     rows: int
@@ -38,9 +38,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Rows that a statement takes from a RowSet, or (`replace`) gives other values in `columns`.
+    """Rows that a statement removes from a RowSet, or (`replace`) whose `columns` it replaces.
 
-    `reads` are the columns that the statement has read of them; None: all.
+    `reads` are the columns that the statement has read of the rows; None: all.
     """
 
     kind: RowKind | Literal["replace"]
@@ -49,9 +49,9 @@ class Taken:
     columns: frozenset[int] = frozenset()
 
     def meets(self, columns: frozenset[int], changed: FrozenBitMap) -> bool:
-        """Whether it is wrong once a statement of others replaced columns of some rows."""
+        """Return whether a concurrent replacement of columns in some rows invalidates this."""
         if self.columns & columns:
-            return True  # the segments have all rows, and only one of them can stay
+            return True  # each column segment has all rows, and only one of the two can stay
         moved = self.kind in ("update", "merge")
         concerned = moved or self.reads is None or bool(self.reads & columns)
         return concerned and bool(self.rows & changed)
@@ -59,23 +59,23 @@ class Taken:
 
 @dataclass(frozen=True, slots=True)
 class TargetRowSet:
-    """A RowSet and what a change does to its rows, by one statement after another."""
+    """A RowSet, and what the statements of a change do to its rows, in order."""
 
     found: Found
     taken: tuple[Taken, ...]
 
     @property
     def gone(self) -> tuple[Taken, ...]:
-        """What the change takes, and does not replace in place."""
+        """What the change removes, without what it replaces in place."""
         return tuple(each for each in self.taken if each.kind != "replace")
 
     @property
     def rows(self) -> FrozenBitMap:
-        """All rows that the change takes."""
+        """All rows that the change removes."""
         return FrozenBitMap.union(FrozenBitMap(), *(each.rows for each in self.gone))
 
     def with_taken(self, taken: Taken) -> TargetRowSet:
-        """The same and what one more statement takes: one vector serves several of a kind."""
+        """Add what one more statement removes. One vector serves several statements of a kind."""
         *before, last = self.taken or (None,)
         if last is None or last.kind == "replace" or last.kind != taken.kind:
             return replace(self, taken=(*self.taken, taken))
@@ -89,10 +89,10 @@ class TargetRowSet:
         *,
         replaces: bool = False,
     ) -> TargetRowSet:
-        """The same once a statement of others left the RowSet with the rows `gone`.
+        """Return the target after a concurrent statement has left `gone` as the deleted rows.
 
-        Two deletions of a row add up, and what was deleted needs no other values. Raises Overlap
-        where both took a row and one of them moved it, or the change puts other rows in its place.
+        Two deletions of a row add up, and a deleted row needs no new values. Raises Overlap if both
+        removed a row and one of them moved it, or if the change replaces the row.
         """
         theirs = gone - self.found.gone
         taken = []
@@ -107,7 +107,7 @@ class TargetRowSet:
     def after_replacement(
         self, columns: frozenset[int], changed: FrozenBitMap, *, replaces: bool
     ) -> TargetRowSet:
-        """The same once a statement of others replaced columns. Raises Overlap."""
+        """Return the target after a concurrent statement replaced columns. Raises Overlap."""
         for each in self.taken:
             if (replaces and each.rows & changed) or each.meets(columns, changed):
                 raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
@@ -115,7 +115,7 @@ class TargetRowSet:
 
 
 class Overlap(Exception):
-    """Rows of a RowSet that two statements took, at least one of which moved them."""
+    """Rows of a RowSet that two statements removed, at least one of which moved them."""
 
     def __init__(self, rowset: int, rows: FrozenBitMap) -> None:
         super().__init__(rowset, rows)
@@ -127,7 +127,7 @@ class Overlap(Exception):
 
 
 def rows_text(rows: FrozenBitMap) -> str:
-    """Name some rows, the first of many."""
+    """Name some rows; of many rows only the first."""
     first = [str(row) for row, _ in zip(rows, range(5), strict=False)]
     text = ", ".join(first)
     if len(rows) > len(first):
@@ -136,14 +136,14 @@ def rows_text(rows: FrozenBitMap) -> str:
 
 
 def all_rows(count: int) -> FrozenBitMap:
-    """The rows 0 to `count` - 1."""
+    """Return the rows 0 to `count` - 1."""
     rows = BitMap()
     rows.add_range(0, count)
     return FrozenBitMap(rows)
 
 
 def numbered(before: Snapshot, epoch: Epoch) -> Iterator[tuple[Operation, int]]:
-    """The operations of the epoch after `before`, with the next RowSet id of each one's table."""
+    """Yield the operations of the epoch after `before`, with the next RowSet id of their table."""
     numbers: dict[str, int] = {}
     for operation in epoch.ops:
         table = getattr(operation, "table", "")
@@ -168,7 +168,7 @@ def _id_count(operation: Operation) -> int:
 
 
 def ids_of(ranges: Iterable[tuple[int, int]]) -> FrozenBitMap:
-    """The RowSet ids of inclusive ranges."""
+    """Return the RowSet ids in inclusive ranges."""
     ids = BitMap()
     for first, last in ranges:
         ids.add_range(first, last + 1)
@@ -176,7 +176,7 @@ def ids_of(ranges: Iterable[tuple[int, int]]) -> FrozenBitMap:
 
 
 def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
-    """Ascending ids as inclusive ranges."""
+    """Return ascending ids as inclusive ranges."""
     ranges: list[tuple[int, int]] = []
     for each in ids:
         if ranges and ranges[-1][1] == each - 1:
@@ -187,7 +187,7 @@ def id_ranges(ids: Iterable[int]) -> tuple[tuple[int, int], ...]:
 
 
 def conflict(operation: str, base: int, table: str, what: str, theirs: Epoch) -> ConflictError:
-    """The error of a statement that met another one. `what` is what both of them were about."""
+    """Return the error for two conflicting statements. `what` is the subject of the conflict."""
     return ConflictError(
         f"{what[0].upper()}{what[1:]} of table {table!r} changed in epoch {theirs.epoch}"
         f" ({theirs.operation}), after epoch {base} on which {operation!r} was planned; read the"

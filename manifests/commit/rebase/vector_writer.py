@@ -1,4 +1,4 @@
-"""Stores the deletion vectors of one change, whose slot may be lost to others again and again.
+"""Store the deletion vectors of one change, which may lose its slot many times.
 
 Spec: docs/spec/epoch-log.md#writer-requirements
 """
@@ -20,16 +20,16 @@ from colonnade.manifests.model.entries import DeletionVectorEntry
 from colonnade.manifests.store.base import ObjectStore
 
 ENTRY_BYTES = 256
-"""About what a vector takes in an epoch beside its data."""
+"""The approximate bytes of a vector's entry in an epoch, without its data."""
 
 
 class VectorWriter:
-    """Writes each vector once: the one that a slot was lost with serves for the next, too.
+    """Writes each vector once. A vector from a lost slot serves for the next slot, too.
 
-    `prefixes` are those of the tables, by id; without a `job` each object gets one. Vectors, with
-    all else that an epoch says, take at most three quarters of it. A writer that does not store
-    keeps every vector in its entry, for a state that is looked at and never written. Not for use
-    by several threads at once.
+    `prefixes` are the tables' prefixes, by id. Without a `job`, each object gets a job id of its
+    own. Vectors and the rest of an epoch together take at most three quarters of it. If `stored` is
+    false, every vector stays in its entry, for a state that is never written. An object must be
+    used by one thread at a time.
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class VectorWriter:
         ] = {}
 
     def begin(self, taken: int, vectors: int) -> None:
-        """Begin an epoch with so many bytes of other operations, and so many vectors."""
+        """Begin an epoch that has `taken` bytes of other operations, and `vectors` vectors."""
         self._room = self._all_room - taken - vectors * ENTRY_BYTES
 
     def forget(self, removed: Collection[str]) -> None:
-        """Write these objects again where they are needed: a vacuum has removed them."""
+        """Forget objects that a vacuum has removed, so that they are written again if needed."""
         self._written = {
             key: each for key, each in self._written.items() if each[1].object not in removed
         }
@@ -68,9 +68,9 @@ class VectorWriter:
         gone: FrozenBitMap,
         before: DeletionVectorEntry | None,
     ) -> DeletionVectorEntry:
-        """The vector of the RowSet `owner`, in its entry where it is small and there is room.
+        """Return the vector of the RowSet `owner`. A small one is in its entry, if there is room.
 
-        Raises InvalidInputError for a vector that deletes nothing, StoreError.
+        Raises InvalidInputError for a vector without deleted rows; StoreError.
         """
         predecessor = None if before is None else ObjectId(before.object)
         if not self._stored:

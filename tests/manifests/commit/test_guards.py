@@ -137,7 +137,7 @@ def test_batches_that_landed_in_part_are_no_success() -> None:
     log, base = opened()
     log.commit(batch(1, "a"), base)
     both = change(Txn(table=ORDERS, app="a", version=1), Txn(table=ORDERS, app="b", version=1))
-    with pytest.raises(ConflictError, match="some have landed before"):
+    with pytest.raises(ConflictError, match="Only some of the batches"):
         log.commit(both, base)
 
 

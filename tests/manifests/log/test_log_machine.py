@@ -102,7 +102,7 @@ class LogMachine(RuleBasedStateMachine):
         again = change(*mine.ops)
         base = self.log.read_head()
         assert self.log.commit(again, base).epoch == snapshot.epoch
-        with pytest.raises(ConflictError, match="some have landed before"):
+        with pytest.raises(ConflictError, match="Only some of the batches"):
             self.log.commit(change(*mine.ops, Txn(table=key, app="new", version=0)), base)
 
     @precondition(lambda self: any(self.model.values()))

@@ -69,12 +69,12 @@ def test_each_row_is_carried_to_where_the_compaction_wrote_it(data: st.DataObjec
 )
 def test_an_origin_that_is_no_order_of_the_rows_is_refused(origin: list[int]) -> None:
     gone = [FrozenBitMap([2]), FrozenBitMap()]
-    with pytest.raises(CorruptionError, match="not its own"):
+    with pytest.raises(CorruptionError, match="does not fit its rows"):
         row_map(compaction([3, 2], [4]), gone, np.array(origin, np.int64))
 
 
 def test_a_compaction_of_another_number_of_rows_is_refused() -> None:
-    with pytest.raises(CorruptionError, match="has 4 rows of 5"):
+    with pytest.raises(CorruptionError, match="has 4 rows instead of 5"):
         row_map(compaction([3, 2], [4]), [FrozenBitMap()] * 2, None)
 
 
