@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.measure import Figure, interleave, lineitem
 from colonnade.tableformat.location import locate
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.settings import WriteSettings
 
 COPIES = 8
@@ -20,10 +20,10 @@ def run(folder: Path, scale: float, runs: int) -> list[Figure]:
     path = folder / f"verify-{scale:g}"
     if not locate(path).exists:
         source = pq.read_table(lineitem(folder, scale))
-        table = Database.create(path).create_table("lineitem", source.schema)
+        table = ArrowDatabase.create(path).create_table("lineitem", source.schema)
         for _ in range(COPIES):
             table.append(source, settings=WriteSettings(sync=False))
-    db = Database.open(path)
+    db = ArrowDatabase.open(path)
     files = [str(file) for file in sorted(path.rglob("*")) if file.is_file()]
     size = sum(Path(file).stat().st_size for file in files) / 1e9
 

@@ -54,7 +54,7 @@ from colonnade.tableformat.table.alteration import (
     RenameColumn,
     SetPartitioning,
 )
-from colonnade.tableformat.table.database import Database as ArrowDatabase
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.history import HistoryEntry
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.table.table import ArrowTable

@@ -12,7 +12,7 @@ from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.statements import refresh_cached, refuse_within
 from colonnade.spark_ext.table import Table, TableBuilder
 from colonnade.spark_ext.transaction import Transaction
-from colonnade.tableformat.table.database import Database as ArrowDatabase
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.kept_epochs import PinnedEpoch
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.write.settings import CommitSettings, check_settings

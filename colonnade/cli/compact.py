@@ -31,7 +31,7 @@ from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.job import CompactionPlace
 from colonnade.tableformat.compaction.optimize import Optimize
 from colonnade.tableformat.compaction.run import compact_here
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
 
 def compact(
@@ -84,14 +84,14 @@ def compactor(place: Place, spark: SparkChoice, above: str, output: Output) -> C
     The function raises errors of Spark as a ColonnadeError, so that a round continues.
     """
 
-    def compact_table(database: Database, plan: CompactionPlan) -> CompactionReport:
+    def compact_table(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         engine = choose_engine(plan.bytes_in, spark, above)
         with progress(output, f"compact {plan.name}", "bytes", plan.bytes_in) as advance:
             begun = database.table(plan.name).optimize()
             where = _workplace(place, engine, output, advance)
             return begun.elsewhere(where).executeCompaction()
 
-    def explained(database: Database, plan: CompactionPlan) -> CompactionReport:
+    def explained(database: ArrowDatabase, plan: CompactionPlan) -> CompactionReport:
         try:
             return compact_table(database, plan)
         except Exception as error:

@@ -8,7 +8,7 @@ from colonnade.cli.arguments import DatabaseArgument, JsonOption
 from colonnade.cli.facts import database_facts
 from colonnade.cli.output import Output
 from colonnade.cli.places import open_database
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
 
 def create(database: DatabaseArgument, json: JsonOption = False) -> None:
@@ -16,7 +16,7 @@ def create(database: DatabaseArgument, json: JsonOption = False) -> None:
 
     Without a database, `import` creates a lone table, which is its own database.
     """
-    path = Database.create(database).path
+    path = ArrowDatabase.create(database).path
     Output(json).show(
         database_facts(open_database(path), []), Text(f"Created the database {path}.")
     )

@@ -8,7 +8,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.location import Location, locate_existing
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 
 
@@ -39,9 +39,9 @@ class Place:
         return ArrowTable(self.location, self.log, self.head)
 
     @property
-    def database(self) -> Database:
+    def database(self) -> ArrowDatabase:
         """The named database, or the database of the named table."""
-        return Database(self.location.store, self.log, self.head)
+        return ArrowDatabase(self.location.store, self.log, self.head)
 
 
 def open_place(path: str) -> Place:

@@ -22,9 +22,9 @@ from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.compaction.execute import CompactionReport
 from colonnade.tableformat.compaction.optimize import Chosen, plan_table
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
-Compact = Callable[[Database, CompactionPlan], CompactionReport]
+Compact = Callable[[ArrowDatabase, CompactionPlan], CompactionReport]
 """Compact one table by its policy, in this process or on Spark; the plan lists its groups."""
 
 
@@ -94,7 +94,7 @@ def read_plans(log: Log, head: Snapshot) -> list[CompactionPlan]:
     return most_first(_plan(log, head, table) for table in head.tables.values())
 
 
-def run_round(database: Database, log: Log, compact: Compact) -> Round:
+def run_round(database: ArrowDatabase, log: Log, compact: Compact) -> Round:
     """Compact, vacuum and write a checkpoint; return the result of each step. Changes no row.
 
     Raises InvalidInputError before it changes anything if the store is read-only. The returned

@@ -9,7 +9,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.spark_ext.answer_rows import vacuum_row
 from colonnade.spark_ext.planner.metadata import Row
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 
 VERIFY_SCHEMA = (
@@ -59,7 +59,7 @@ def repair(arguments: Mapping[str, Any]) -> Iterable[Row]:
     table = ArrowTable.open(arguments["table"])
     text, rescue = arguments["rowsets"], arguments["rescue"]
     if text is None and rescue is None:
-        return [(Database.open(table.store_path).repair(), *[None] * 6)]
+        return [(ArrowDatabase.open(table.store_path).repair(), *[None] * 6)]
     if text is None or rescue is None:
         raise InvalidInputError(
             "Give both `rowsets`, the damaged RowSets, and `rescue`, a new file for what can be"

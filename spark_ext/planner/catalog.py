@@ -38,7 +38,7 @@ from colonnade.tableformat.table.alteration import (
     RenameColumn,
     SetPartitioning,
 )
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.design import SORT_KEY, check_table_name
 from colonnade.tableformat.table.table import ArrowTable
 
@@ -70,7 +70,7 @@ def create_database(args: Args) -> dict[str, Any]:
     """Create an empty database at `path`."""
     check_table_name(os.path.basename(args["path"]))
     TRANSACTIONS.refuse(args["path"], "created")
-    Database.create(args["path"])
+    ArrowDatabase.create(args["path"])
     return {}
 
 
@@ -110,7 +110,7 @@ def drop_table(args: Args) -> dict[str, Any]:
     if (transaction := TRANSACTIONS.to_write(location)) is not None:
         transaction.drop(table.name)
     else:
-        Database.open(location.store.url).drop_table(table.name)
+        ArrowDatabase.open(location.store.url).drop_table(table.name)
     return {"dropped": True}
 
 
@@ -119,7 +119,7 @@ def rename_table(args: Args) -> dict[str, Any]:
     location = locate_existing(args["path"])
     TRANSACTIONS.refuse(location.url, "renamed")
     table = location.require(_head(location))
-    Database.open(location.store.url).rename_table(table.name, args["name"])
+    ArrowDatabase.open(location.store.url).rename_table(table.name, args["name"])
     return {}
 
 

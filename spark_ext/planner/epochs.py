@@ -11,7 +11,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.spark_ext.planner.metadata import Row
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS
 from colonnade.tableformat.location import Location, locate_existing
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.history import EPOCH_START
 from colonnade.tableformat.table.kept_epochs import tagged_epoch
 from colonnade.tableformat.table.table import ArrowTable
@@ -32,7 +32,7 @@ def restore(arguments: Mapping[str, Any]) -> Iterable[Row]:
     then = snapshot_at(
         log, log.read_head(), arguments["epoch"], _moment(arguments), arguments["tag"]
     ).epoch
-    target = ArrowTable if arguments["table"] is not None else Database
+    target = ArrowTable if arguments["table"] is not None else ArrowDatabase
     return [(target.open(location.url).restore(epoch=then), then)]
 
 
@@ -60,8 +60,8 @@ def tags(arguments: Mapping[str, Any]) -> Iterable[Row]:
     return _database(arguments).tags().items()
 
 
-def _database(arguments: Mapping[str, Any]) -> Database:
-    return Database.open(_location(arguments).store.url)
+def _database(arguments: Mapping[str, Any]) -> ArrowDatabase:
+    return ArrowDatabase.open(_location(arguments).store.url)
 
 
 def _location(arguments: Mapping[str, Any]) -> Location:

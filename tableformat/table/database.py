@@ -48,7 +48,7 @@ from colonnade.tableformat.write.job import plan_write
 from colonnade.tableformat.write.settings import CommitSettings
 
 
-class Database:
+class ArrowDatabase:
     """A directory with one log of epochs and any number of tables.
 
     Create one with `colonnade.open_database` or `colonnade.create_database`.
@@ -62,7 +62,7 @@ class Database:
     @classmethod
     def open(
         cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
-    ) -> Database:
+    ) -> ArrowDatabase:
         """Open the database at `path`; a lone table is a database with one table.
 
         Raises NotFoundError when no database exists, and InvalidInputError for the path of a
@@ -77,7 +77,7 @@ class Database:
         return cls(location.store, log, log.read_head())
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str]) -> Database:
+    def create(cls, path: str | os.PathLike[str]) -> ArrowDatabase:
         """Create an empty database. Raises AlreadyExistsError when one exists at the path."""
         location = locate(path)
         refuse_existing(location)
@@ -317,4 +317,4 @@ class Database:
         return Location(self._store, None if lone else name, exists=True)
 
     def __repr__(self) -> str:
-        return f"Database({self.path!r}, epoch={self._snapshot.epoch})"
+        return f"ArrowDatabase({self.path!r}, epoch={self._snapshot.epoch})"

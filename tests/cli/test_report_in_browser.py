@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.cli.runner import run_command
 
 WIDTH = 500
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.long  # for which `bash tests/run --long` installs the 
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of a database with a long name in it, and with what asks the browser."""
     folder = tmp_path_factory.mktemp("report")
-    database = Database.create(folder / "shop")
+    database = ArrowDatabase.create(folder / "shop")
     schema = pa.schema([("id", pa.int64()), ("name", pa.string())])
     table = database.create_table("orders_of_" + "all_" * 20 + "shops", schema, sort_key=["id"])
     for start in range(0, 200, 20):

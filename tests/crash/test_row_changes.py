@@ -10,7 +10,7 @@ import pytest
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore, ObjectStore
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.crash.every_step import check_every_step
 from tests.faults import Fault
 
@@ -22,10 +22,10 @@ def rows(*ids: int, v: int = 0) -> pa.Table:
     return pa.table({"id": [*ids], "v": [v] * len(ids)}, SCHEMA)
 
 
-def open_database(store: ObjectStore) -> Database:
+def open_database(store: ObjectStore) -> ArrowDatabase:
     limits = Limits(inline_bytes=0)
     log = Log(store, checkpoint_interval=2, pause=lambda seconds: None, limits=limits)
-    return Database(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.read_head())
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def read(store: ObjectStore) -> State:
     return found, database.tags()
 
 
-def transaction(database: Database) -> None:
+def transaction(database: ArrowDatabase) -> None:
     with database.transaction() as tx:
         tx.table("a").update({"v": 5}, "id = 2")
         tx.table("b").delete("id < 6")
@@ -62,7 +62,7 @@ def transaction(database: Database) -> None:
 EACH_PUSH = (Fault.FAIL_AFTER, Fault.STOP_AFTER)
 """The other faults are for the long tests: each of them takes seconds."""
 
-WORKS: dict[str, Callable[[Database], object]] = {
+WORKS: dict[str, Callable[[ArrowDatabase], object]] = {
     "delete": lambda db: db.table("a").delete("id = 2 OR id > 6"),
     "update": lambda db: db.table("a").update({"v": 7}, "id < 5"),
     "upsert": lambda db: db.table("a").upsert(rows(3, 50, v=9), on="id"),
@@ -84,7 +84,7 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
 def test_a_change_of_rows_happens_wholly_or_not_at_all(
-    work: Callable[[Database], object],
+    work: Callable[[ArrowDatabase], object],
     fault: Fault,
     made: MemoryStore,
 ) -> None:

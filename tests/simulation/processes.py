@@ -23,7 +23,7 @@ from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.store import LocalStore
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import SHARED_ROWS, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step, parse_intent, plain
@@ -42,7 +42,7 @@ class Worker:
         self._number = number
         self._order = random.Random(number)
         self._rows = count(SHARED_ROWS.stop + number * ROWS_OF_A_PROCESS)
-        self._database = Database.open(folder / "db")
+        self._database = ArrowDatabase.open(folder / "db")
         self._notes = os.open(folder / f"notes{number}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def work(self, deadline: float = math.inf, limit: int | None = None) -> None:
@@ -83,7 +83,7 @@ class Worker:
 
 def run(folder: Path, seconds: float, processes: int, seed: int) -> int:
     """Keep so many processes at work and kill one of them again and again; returns how many."""
-    database = Database.create(folder / "db")
+    database = ArrowDatabase.create(folder / "db")
     for name in TABLES:
         database.create_table(
             name, SCHEMA, properties={"isolation": "serializable"} if name == "strict" else {}

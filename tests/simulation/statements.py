@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from colonnade import ArrowTable
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.transaction import Transaction, TransactionTable
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import CommitSettings
@@ -305,7 +305,7 @@ class Intent:
     batch: tuple[str, int] | None = None
     expect_epoch: int | None = None
 
-    def ask(self, database: Database) -> int | None:
+    def ask(self, database: ArrowDatabase) -> int | None:
         """Ask a database for it; returns the epoch that it was told."""
         commit = CommitSettings(
             batch=self.batch, expect_epoch=self.expect_epoch, metadata=self.note()

@@ -20,7 +20,7 @@ from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import ObjectStore, PutOutcome
 from colonnade.manifests.store.base import Data
 from colonnade.manifests.store.transient import retried
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.faults import Fault, FaultyStore, Stopped
 from tests.simulation.actors.compactor import rewrite
 from tests.simulation.oracle import Oracle
@@ -133,9 +133,9 @@ def start() -> Start:
     return Start(disk, oracle)
 
 
-def opened(store: ObjectStore) -> Database:
+def opened(store: ObjectStore) -> ArrowDatabase:
     log = Log(store, checkpoint_interval=3, pause=lambda seconds: None)
-    return Database(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.read_head())
 
 
 def turns(schedule: Schedule) -> Turns:

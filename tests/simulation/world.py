@@ -34,7 +34,7 @@ from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction import execute
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write import job as write_job
 from colonnade.tableformat.write.job import WriteJob, write_options
 from tests.faults import Fault, Stopped
@@ -63,7 +63,7 @@ class Actor(Protocol):
     def weight(self) -> float:
         """How often it is chosen, beside others."""
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Do one piece of work. Raises whatever the code under test does."""
 
 
@@ -158,7 +158,7 @@ class World:
         log = Log(self.disk, clock_ms=self._clock, limits=self.limits)
         block = self.order.choice((1, 2, 4, 4))
         base = create_database(self.disk, lone_table=False, clock_ms=self._clock, slot_block=block)
-        made = Database(self.disk, log, base)
+        made = ArrowDatabase(self.disk, log, base)
         for name in TABLES:
             strict = {"isolation": "serializable"} if name == "strict" else {}
             layout = self.order.choice(list(LAYOUTS))
@@ -167,7 +167,7 @@ class World:
     def _clock(self) -> int:
         return self._now
 
-    def open(self) -> Database:
+    def open(self) -> ArrowDatabase:
         """The database as a process that has just started sees it."""
         store = ProcessStore(self.disk, self.weather, self.turns.pass_turn, self._tries)
         store.off_ms = self._draw_off()
@@ -182,7 +182,7 @@ class World:
         head = log.read_head()
         if not isinstance(head.tables, TableMap):  # These are read through their process's store.
             self._seen.append(head)
-        return Database(store, log, head)
+        return ArrowDatabase(store, log, head)
 
     def _doze(self, name: str) -> bool:
         """Sleep before a call for an epoch, in some runs, until slots have been freed."""
@@ -220,7 +220,7 @@ class World:
         wide = tuple(replace(step, copies=self.copies) for step in steps)
         return Intent(f"i{next(self._names)}", wide, batch, expect_epoch)
 
-    def ask_of(self, database: Database, intent: Intent) -> None:
+    def ask_of(self, database: ArrowDatabase, intent: Intent) -> None:
         """Ask a database for what an intent says, and remember the answer."""
         self.ask(intent, lambda: intent.ask(database))
 
@@ -310,7 +310,7 @@ class World:
         assert report.is_sound, str(report)
         self._check_retention()
 
-    def _check_repair(self, database: Database) -> None:
+    def _check_repair(self, database: ArrowDatabase) -> None:
         """All damage is named, it is of what was damaged, and one repair mends it."""
         if not self.damaged:
             return

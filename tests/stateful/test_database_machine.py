@@ -20,7 +20,7 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.object_names import CHECKPOINTS, HINT
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_rows, random_step
 from tests.simulation.oracle import Oracle
 from tests.simulation.statements import SCHEMA, Condition, Intent, Step
@@ -47,9 +47,9 @@ class DatabaseMachine(RuleBasedStateMachine):
             )
         self.writers = [self.open(), self.open()]
 
-    def open(self) -> Database:
+    def open(self) -> ArrowDatabase:
         log = Log(self.disk, checkpoint_interval=3, pause=lambda seconds: None)
-        return Database(self.disk, log, log.read_head())
+        return ArrowDatabase(self.disk, log, log.read_head())
 
     def new_ids(self, wanted: int) -> list[int]:
         self.rows += wanted

@@ -21,7 +21,7 @@ from colonnade.tableformat.scan.plan import plan_scan
 from colonnade.tableformat.scan.run import read_plan
 from colonnade.tableformat.scan.selection import deleted_rows
 from colonnade.tableformat.statements.statement import write_batches
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.types.arrow_types import arrow_schema
 from colonnade.tableformat.write.settings import WriteSettings
 from tests.simulation.world import World
@@ -39,7 +39,7 @@ class Compactor:
     weight: float = 3.0
     most: int = 3
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Plan on the newest state, read and write, then commit on what was planned."""
         base = database.refresh()
         table = base.tables[order.choice(sorted(base.tables))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.ids import new_job_id, new_transaction_id
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob, target_of, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.simulation.chance import random_rows
@@ -21,14 +21,14 @@ class Driver:
 
     weight: float = 1.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Send one job. Only one that is known to have failed is never sent again."""
         again = bool(world.jobs) and order.random() < 0.6
         name = order.choice(sorted(world.jobs)) if again else self._plan(database, world, order)
         intent, job, entries = world.jobs[name]
         world.ask(intent, lambda: commit_written(job, entries, database._log).epoch)
 
-    def _plan(self, database: Database, world: World, order: random.Random) -> str:
+    def _plan(self, database: ArrowDatabase, world: World, order: random.Random) -> str:
         """Write the rows of a new job; returns the name of its intent."""
         log, base = database._log, database.refresh()
         name = order.choice(TABLES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.statements import Step
 from tests.simulation.world import World
 
@@ -16,7 +16,7 @@ class Keeper:
 
     weight: float = 2.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Do one of them to a random epoch."""
         epoch = order.randint(2, world.oracle.head)
         match order.choice(("tag", "untag", "pin", "unpin", "restore", "restore")):

@@ -10,7 +10,7 @@ from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.model.codec import encode_epoch
 from colonnade.manifests.model.operations import DropDatabase, Operation
 from colonnade.manifests.object_names import epoch_name
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World
 
 
@@ -20,7 +20,7 @@ class Litterer:
 
     weight: float = 1.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Put up to three, each right after the other."""
         epochs, disk = world.oracle.epochs, world.disk
         end = first_kept(disk, database.refresh().blocks)

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.tableformat.compaction.run import compact_here
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World
 
 
@@ -16,7 +16,7 @@ class Optimizer:
 
     weight: float = 1.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Compact one table of the newest state."""
         table = database.table(order.choice(database.tables()))
         optimize = table.optimize().option("min-rowsets", 2).option("deleted-share", 0.1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.statements import LAYOUTS
 from tests.simulation.world import TABLES, World
 
@@ -16,7 +16,7 @@ class Partitioner:
 
     weight: float = 0.5
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Change one table of those that are always there."""
         table = database.table(order.choice(TABLES))
         table.partition_by(*order.choice(list(LAYOUTS)))

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_condition
 from tests.simulation.statements import Condition
 from tests.simulation.world import World
@@ -18,7 +18,7 @@ class Reader:
 
     weight: float = 6.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Read one table at one epoch. A scan sees everything that was there before it began."""
         oracle = world.oracle
         least = oracle.head

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.statements import Step
 from tests.simulation.world import World
 
@@ -18,7 +18,7 @@ class Streamer:
 
     weight: float = 1.0
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Send one batch. Its rows follow from its number, so a second landing shows."""
         number = world.oracle.batches.get("stream", -1) + order.choice((0, 1, 1))
         rows = ((FIRST_ROW + number, 1), (FIRST_ROW + 100_000 + number, None))

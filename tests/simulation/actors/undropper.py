@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import random_rows
 from tests.simulation.statements import Step
 from tests.simulation.world import TABLES, World
@@ -20,7 +20,7 @@ class Undropper:
 
     weight: float = 1.5
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Do one of these. A restore may take any epoch, at best one with a table that is gone."""
         oracle = world.oracle
         state = oracle.states[database.refresh().epoch]

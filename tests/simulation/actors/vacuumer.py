@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World
 
 
@@ -18,7 +18,7 @@ class Vacuumer:
 
     weight: float = 1.5
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """One run. Its clock may be wrong, and says nothing."""
         if order.random() < 0.5:
             for name in sorted(database.refresh().pins):

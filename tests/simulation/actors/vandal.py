@@ -13,7 +13,7 @@ from colonnade.manifests.object_names import HINT, checkpoint_name
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import cached_objects, read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.world import World
 
 
@@ -23,7 +23,7 @@ class Vandal:
 
     weight: float = 0.8
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Damage one of them on the disk itself."""
         disk = world.disk
         if order.random() < 0.4:

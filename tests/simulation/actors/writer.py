@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from tests.simulation.chance import KINDS, MIX, random_rows, random_step
 from tests.simulation.statements import State, Step
 from tests.simulation.world import World
@@ -21,7 +21,7 @@ class Writer:
     weight: float = 8.0
     mix: tuple[float, ...] = MIX
 
-    def act(self, database: Database, world: World, order: random.Random) -> None:
+    def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Ask for one intent; it may have been planned on any state that was seen before."""
         state = world.oracle.states[database.snapshot.epoch]
         if order.random() < 0.12:

@@ -19,7 +19,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.location import locate_existing
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.table.alteration import DropColumn, RenameColumn
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write.job import plan_write, write_rows
 
@@ -78,7 +78,7 @@ def rows(order: random.Random, count: int) -> pa.Table:
 def in_memory(partition_by: tuple[str, ...] = (), sort_key: tuple[str, ...] = ()) -> ArrowTable:
     store = MemoryStore()
     log = Log(store, checkpoint_interval=3)
-    database = Database(store, log, create_database(store, lone_table=False))
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
     return database.create_table("t", SCHEMA, partition_by=partition_by, sort_key=sort_key)
 
 

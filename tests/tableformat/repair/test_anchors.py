@@ -16,7 +16,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.copies import Part
 from colonnade.manifests.vacuum.floor import read_anchor
 from colonnade.manifests.vacuum.references import StateObjects
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
 SCHEMA = pa.schema([("id", pa.int64())])
 TABLES = ("a", "b", "c")
@@ -30,9 +30,9 @@ Contents = dict[tuple[int, str], list[int]]
 """The rows of each table at each epoch."""
 
 
-def open_database(store: MemoryStore, limits: Limits) -> Database:
+def open_database(store: MemoryStore, limits: Limits) -> ArrowDatabase:
     log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
-    return Database(store, log, log.read_head())
+    return ArrowDatabase(store, log, log.read_head())
 
 
 def make(limits: Limits) -> MemoryStore:
@@ -62,11 +62,11 @@ def clone(store: MemoryStore) -> MemoryStore:
     return made
 
 
-def read(db: Database, name: str, epoch: int) -> list[int]:
+def read(db: ArrowDatabase, name: str, epoch: int) -> list[int]:
     return sorted(db.table(name, epoch=epoch).scan(epoch=epoch).to_arrow()["id"].to_pylist())
 
 
-def read_all(db: Database) -> Contents:
+def read_all(db: ArrowDatabase) -> Contents:
     """All rows of the head, the floor and every tag."""
     head = db.refresh()
     return {
@@ -78,7 +78,7 @@ def read_all(db: Database) -> Contents:
     }
 
 
-def parts(db: Database) -> list[Part]:
+def parts(db: ArrowDatabase) -> list[Part]:
     """The objects that the anchors of a database are made of."""
     objects = StateObjects(db._log.store)
     for anchor in db.refresh().anchors:

@@ -26,7 +26,7 @@ from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, RenameColumn
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.write import job as write_job
 from tests.manifests.store.test_local import file_size_limit
@@ -41,10 +41,10 @@ def directories(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(write_job, "WriteOptions", options)
 
 
-def make(store: MemoryStore, limits: Limits = LIMITS) -> Database:
+def make(store: MemoryStore, limits: Limits = LIMITS) -> ArrowDatabase:
     """RowSet 0 has the rows 0 to 299, of which 7 and 250 are deleted, RowSet 1 the next 300."""
     log = Log(store, checkpoint_interval=4, pause=lambda _: None, limits=limits)
-    db = Database(store, log, create_database(store, lone_table=False))
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
     table.append(rows())
     table.append(rows(300))
@@ -52,7 +52,7 @@ def make(store: MemoryStore, limits: Limits = LIMITS) -> Database:
     return db
 
 
-def file_of(db: Database, rowset: int, leaf: str) -> str:
+def file_of(db: ArrowDatabase, rowset: int, leaf: str) -> str:
     state = db.refresh().table("a")
     [live] = [r for r in db._log.read_rowsets(state) if r.id == rowset]
     return f"{state.prefix}{live.entry.object}/{leaf}"
@@ -260,7 +260,7 @@ def test_others_lose_nothing_beside_a_repair(appends: bool, tmp_path: Path) -> N
 
     hooked = Hooked(store, {("put_if_absent", "_manifest/0000"): meanwhile})
     log = Log(hooked, checkpoint_interval=64, pause=lambda _: None)
-    table = Database(hooked, log, log.read_head()).table("a")
+    table = ArrowDatabase(hooked, log, log.read_head()).table("a")
     if appends:
         table.repair([0], rescue=tmp_path / "lost.parquet")
         assert ids(table)[-5:] == [*range(1000, 1005)]
@@ -296,7 +296,7 @@ def test_epochs_that_were_lost_are_given_up_only_when_told_to() -> None:
     for number in (4, 5):
         store.delete(epoch_name(number))
     log = Log(store)
-    lost = Database(store, log, log.read_at(3))
+    lost = ArrowDatabase(store, log, log.read_at(3))
     with pytest.raises(CorruptionError, match="is missing"):
         lost.repair()
     assert lost.repair(give_up_lost_epochs=True) == 3

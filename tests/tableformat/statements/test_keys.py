@@ -11,7 +11,7 @@ import pytest
 
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
 NOON = datetime(2020, 1, 1, 12)
 KEYS: dict[pa.DataType, list[Any]] = {
@@ -37,7 +37,7 @@ def test_rows_are_found_by_a_key(
     monkeypatch.setattr("colonnade.tableformat.statements.keys._LISTED_KEYS", listed)
     store = MemoryStore()
     base = create_database(store, lone_table=False)
-    table = Database(store, Log(store), base).create_table(
+    table = ArrowDatabase(store, Log(store), base).create_table(
         "t", pa.schema([("k", kind), ("v", pa.int64())])
     )
     keys = pa.array(KEYS[kind], kind)

@@ -16,7 +16,7 @@ import pytest
 from colonnade.manifests.log.log import Log, create_database
 from colonnade.manifests.store import MemoryStore
 from colonnade.tableformat.statements import update
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.table.table import ArrowTable
 
 COLUMNS: dict[str, tuple[str, pa.DataType, tuple[Any, ...]]] = {
@@ -53,7 +53,7 @@ LAYOUTS = (
 def made(partition_by: Sequence[str]) -> ArrowTable:
     store = MemoryStore()
     log = Log(store, checkpoint_interval=4)
-    database = Database(store, log, create_database(store, lone_table=False))
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
     return database.create_table("t", SCHEMA, partition_by=partition_by)
 
 

@@ -33,7 +33,7 @@ from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.write_options import WriteOptions
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import DropColumn
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.verify import run
 from colonnade.tableformat.verify.findings import VerifyReport
 from colonnade.tableformat.verify.job import VerifyJob, VerifyOutcome
@@ -62,10 +62,10 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> st
     return str(request.param)
 
 
-def make(store: ObjectStore) -> Database:
+def make(store: ObjectStore) -> ArrowDatabase:
     """Two tables; `a` lost rows and a column. Epochs 4 and 8 are checkpoints."""
     log = Log(store, checkpoint_interval=4, pause=lambda _: None)
-    db = Database(store, log, create_database(store, lone_table=False))
+    db = ArrowDatabase(store, log, create_database(store, lone_table=False))
     a = db.create_table("a", SCHEMA)
     a.append(rows())
     a.append(rows(ROWS))
@@ -134,8 +134,8 @@ def test_a_damaged_block_is_named_with_its_column_and_rows(
         assert not report.is_sound
 
 
-def filtered(store: ObjectStore) -> Database:
-    db = Database(store, Log(store), create_database(store, lone_table=False))
+def filtered(store: ObjectStore) -> ArrowDatabase:
+    db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     properties = {f"bloom-filter-enabled.column.{name}": "true" for name in SCHEMA.names}
     db.create_table("a", SCHEMA, properties=properties).append(rows())
     return db
@@ -205,7 +205,7 @@ def test_what_is_said_wrongly_of_sound_bytes_is_found_by_the_values(
 
     monkeypatch.setattr(rowset_output, "encode_block", lying)
     store = MemoryStore()
-    db = Database(store, Log(store), create_database(store, lone_table=False))
+    db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     db.create_table("a", SCHEMA).append(rows())
     assert db.verify(3).is_sound
     problems = [each.problem for each in db.verify(4).findings]
@@ -471,7 +471,7 @@ def test_what_a_tag_keeps_is_looked_at_though_a_table_made_again_has_rowsets_of_
     options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
     monkeypatch.setattr(write_job, "WriteOptions", options)
     store = MemoryStore()
-    db = Database(store, Log(store), create_database(store, lone_table=False))
+    db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
     table.append(rows())
     db.tag("x")
@@ -498,7 +498,7 @@ def test_damage_of_what_only_a_tag_keeps_is_told_apart_from_that_of_the_table(
     options = partial(WriteOptions, packed_bytes=0, inline_bytes=0)
     monkeypatch.setattr(write_job, "WriteOptions", options)
     store = MemoryStore()
-    db = Database(store, Log(store), create_database(store, lone_table=False))
+    db = ArrowDatabase(store, Log(store), create_database(store, lone_table=False))
     table = db.create_table("a", SCHEMA)
     table.append(rows())
     own = [*data_files(store)]

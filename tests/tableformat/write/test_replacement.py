@@ -18,7 +18,7 @@ from colonnade.tableformat.compaction.job import plan_job
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.statements import update
 from colonnade.tableformat.table.alteration import AddColumn, AlterProperties, DropColumn
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 
 ROWS = 2_000
 SCHEMA = pa.schema(
@@ -37,7 +37,7 @@ def made(store: ObjectStore | None = None, sort_key: tuple[str, ...] = ()) -> Ar
     """Two RowSets of equal size; every epoch but the first ones is stored as a checkpoint too."""
     store = store or MemoryStore()
     log = Log(store, checkpoint_interval=2, pause=lambda _: None)
-    database = Database(store, log, create_database(store, lone_table=False))
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
     table = database.create_table("t", SCHEMA, sort_key=sort_key)
     table.append(rows())
     table.append(rows(ROWS))
@@ -152,7 +152,7 @@ def test_columns_that_decide_where_a_row_is_are_not_replaced() -> None:
 def test_a_transaction_sees_what_it_replaced_also_in_rowsets_of_its_own() -> None:
     store = MemoryStore()
     log = Log(store, pause=lambda _: None)
-    database = Database(store, log, create_database(store, lone_table=False))
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
     database.create_table("t", SCHEMA).append(rows())
     with database.transaction() as transaction:
         table = transaction.table("t")
@@ -191,7 +191,7 @@ def test_a_column_that_goes_meanwhile_is_a_conflict() -> None:
 def test_a_value_that_a_column_cannot_hold_changes_nothing() -> None:
     store = MemoryStore()
     log = Log(store, pause=lambda _: None)
-    database = Database(store, log, create_database(store, lone_table=False))
+    database = ArrowDatabase(store, log, create_database(store, lone_table=False))
     fields = [f.with_nullable(f.name != "c1") for f in SCHEMA]
     table = database.create_table("t", pa.schema(fields))
     table.append(rows().cast(pa.schema(fields)))

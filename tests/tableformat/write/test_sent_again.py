@@ -15,7 +15,7 @@ from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.statements.commit import commit_written
-from colonnade.tableformat.table.database import Database
+from colonnade.tableformat.table.database import ArrowDatabase
 from colonnade.tableformat.write.job import WriteJob, WriteMode, target_of, write_rows
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
 from tests.faults import Fault, FaultyStore
@@ -47,11 +47,13 @@ def open_log(store: MemoryStore | FaultyStore) -> Log:
     return Log(store, checkpoint_interval=2, pause=lambda _: None, limits=LIMITS_OF_ONE)
 
 
-def landed(mode: WriteMode) -> tuple[MemoryStore, Database, WriteJob, Sequence[RowSetEntry], int]:
+def landed(
+    mode: WriteMode,
+) -> tuple[MemoryStore, ArrowDatabase, WriteJob, Sequence[RowSetEntry], int]:
     """A job that has landed, with epochs before and after it; and its epoch."""
     store = MemoryStore()
     base = create_database(store, lone_table=False, slot_block=2)
-    database = Database(store, open_log(store), base)
+    database = ArrowDatabase(store, open_log(store), base)
     table = database.create_table("t", SCHEMA)
     for first in range(0, 8, 2):
         table.append(rows(first))
@@ -76,7 +78,7 @@ def landed(mode: WriteMode) -> tuple[MemoryStore, Database, WriteJob, Sequence[R
     return store, database, job, entries, epoch
 
 
-def vacuums(database: Database) -> None:
+def vacuums(database: ArrowDatabase) -> None:
     """Two vacuums that keep the newest epoch, and one after the job's in between."""
     for _ in range(2):
         vacuum(database._log, VacuumRequest(0, 1, threads=1))
