@@ -1,4 +1,4 @@
-"""What a log of ten million epochs costs beside a short one: opening a table, and a vacuum.
+"""Measure opening a table, and a vacuum, in a log of ten million epochs beside a short one.
 
 docs/growth.md derives the bounds that are measured here.
 """
@@ -92,12 +92,12 @@ class Place:
             state = comment(log, state, f"commit {number}")
 
     def vacuum(self) -> int:
-        """Let all epochs but the newest go."""
+        """Remove all epochs except the newest ones."""
         return vacuum(Log(open_store(self.path)), VacuumRequest(0, KEPT, force=True)).floor
 
 
 def commit_to_all(places: Sequence[Place]) -> None:
-    """Commit as many epochs to each place as a vacuum is to let go."""
+    """Commit to each place the number of epochs that a vacuum then removes."""
     for place in places:
         place.commit(KEPT)
 
@@ -113,9 +113,9 @@ def send(log: Log, state: Snapshot, *operations: Operation) -> Snapshot:
 
 
 def build(path: Path, floor: int) -> None:
-    """Make a database with a table, the floor of which is an epoch, and some epochs after that.
+    """Make a database with one table, the given floor, and some epochs after the floor.
 
-    What years of commits and vacuums would have left is written as it would be: a mark for each
+    The files are those that years of commits and vacuums would have left: a mark for each
     freed block, the stubs of the last one, and the anchor of the floor.
     """
     store = open_store(path, create=True)
@@ -133,7 +133,7 @@ def build(path: Path, floor: int) -> None:
 
 
 def at_floor(store: ObjectStore, state: Snapshot, floor: int) -> Snapshot:
-    """The same state as that of a much later epoch, which is the floor."""
+    """Store the state as that of a much later epoch, which becomes the floor."""
     store.delete(epoch_name(state.epoch))
     late, ref = store_snapshot(store, replace(state, epoch=floor))
     anchor = Anchor(epoch=floor, root=ref.root, check=ref.check)

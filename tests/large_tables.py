@@ -100,7 +100,7 @@ class TableMaker:
         return pa.RecordBatch.from_arrays(columns, schema=arrow_schema(schema))
 
     def other_form(self, table: pa.Table) -> pa.Table:
-        """The same rows in another physical form, which differs from column to column."""
+        """Return the same rows in other physical forms, which differ from column to column."""
         columns = {
             name: self._other_chunks(column.combine_chunks())
             for name, column in zip(table.column_names, table.columns, strict=True)
@@ -180,7 +180,7 @@ class TableMaker:
         return pa.chunked_array(chunks)
 
     def _other_array(self, array: pa.Array, form: int) -> pa.Array:
-        """The same values, as a slice of more, in one of four forms where the type has it."""
+        """Return the values as a slice of a larger array, in `form` if the type has it."""
         before = self._values.randrange(9)
         padded = pa.concat_arrays([array.slice(0, before), array, array.slice(0, 3)])
         sliced = padded.slice(min(before, len(array)), len(array))

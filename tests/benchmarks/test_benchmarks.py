@@ -1,4 +1,4 @@
-"""The benchmarks run: a figure that nobody can measure again is worth nothing."""
+"""The benchmarks run: a published figure must be measurable again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables are compacted without a question, and files removed only when somebody agrees."""
+"""Compaction runs without a question; files are removed only after the user agrees."""
 
 from __future__ import annotations
 

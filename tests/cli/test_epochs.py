@@ -1,4 +1,4 @@
-"""Epochs get names, and tables go back to them only when somebody agrees."""
+"""Epochs are tagged, and tables are restored only after the user agrees."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> in
 
 
 def printed_words(run: Run, *line: object) -> tuple[list[str], int]:
-    """The words of what a command prints, and the width of its longest line."""
+    """Return the words that a command prints, and the width of its longest line."""
     out = re.sub("\x1b\\[[0-9;]*m", "", run(*line).out)
     return out.split(), max(len(line.rstrip()) for line in out.splitlines())
 

@@ -1,4 +1,4 @@
-"""Repair changes what readers see only when somebody agrees, and says what is lost."""
+"""Repair removes rows only after the user agrees, and says which rows are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fault at every store call of some work: what is there is as before or as after, never between.
+"""Inject a fault at every store call: the state is the one before or after, never one between.
 
 What a writer was told must hold too: a commit that was acknowledged is there, one that was
 refused is not and never comes, and once the fault is gone the same work succeeds.

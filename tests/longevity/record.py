@@ -1,6 +1,6 @@
 """What each process was about to do, and what became of it: what the referee believes.
 
-A process that is killed leaves its last line open: then nobody knows whether the commit landed.
+A killed process leaves its last line open: it is then unknown whether the commit landed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from colonnade.manifests.errors import CommitUnknownError, ConflictError
 class Step:
     """Append the pairs of a batch from `first` to before `end`, or delete those of them.
 
-    `outcome` is `landed`, `refused`, or `open` where nobody knows.
+    `outcome` is `landed`, `refused`, or `open` if it is unknown.
     """
 
     action: str

@@ -34,7 +34,7 @@ from tests.longevity.record import Record, Step, read_steps
 TABLE = "pairs"
 
 PLAIN = ("batch", "pair", "value", "text")
-"""The columns that roles look at; all others are told apart by their digest."""
+"""The columns that roles read; the other columns are compared by their digest."""
 
 SCHEMA = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""What a round does follows from what the picker says, the same way each time."""
+"""The picker's plans alone decide what a round does."""
 
 from __future__ import annotations
 

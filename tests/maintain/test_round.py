@@ -180,7 +180,7 @@ def test_each_round_leaves_a_line_that_survives_vacuum_and_disturbs_no_reader(
 
 
 def write_at_once(store: LocalStore, count: int) -> None:
-    """Each of four threads writes so many lines, of 2 kB."""
+    """Have each of four threads write `count` lines of 2 kB."""
 
     def write(name: str) -> None:
         for number in range(count):

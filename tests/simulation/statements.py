@@ -36,7 +36,7 @@ SCHEMA = pa.schema(
 
 
 class Row(NamedTuple):
-    """A row but for its id: its value `v`, and the epochs that inserted it and wrote it last."""
+    """A row without its id: its value `v`, and the epochs that inserted it and wrote it last."""
 
     v: int | None
     born: int
@@ -138,7 +138,7 @@ class Condition:
         }[self.test]
 
     def of(self, rows: Rows) -> dict[int, Row]:
-        """The rows for which it is true."""
+        """Return the rows for which the predicate is true."""
         return {i: row for i, row in rows.items() if self.holds(i, row.v)}
 
     def holds(self, row: int, v: int | None) -> bool:

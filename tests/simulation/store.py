@@ -122,7 +122,7 @@ class Weather:
 
 
 class ProcessStore(FaultyStore):
-    """One process's way to the disk. Before each call others may go on.
+    """One process's way to the disk. Before each call another simulated process may run.
 
     A process that was killed makes no more calls; what it had sent may still arrive. `tries` is how
     often it makes a call that fails and may pass, and `off_ms` how wrong its clock is. `doze` may

@@ -1,4 +1,4 @@
-"""Dropping and creating a database beside writers loses nothing that anybody was told of."""
+"""Dropping and creating a database beside writers loses no reported commit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.simulation.dropping import simulate_dropping
 
 RUNS = 40
 SEEDS = 150
-"""Within so many seeds each planted mistake must be found."""
+"""Each planted mistake must be found within this many seeds."""
 
 
 def test_no_commit_and_no_database_is_lost_beside_drops() -> None:

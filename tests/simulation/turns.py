@@ -1,4 +1,4 @@
-"""Threads of which one runs at a time, and somebody else decides which.
+"""Threads that run one at a time; the simulation chooses which.
 
 Code that knows nothing of it runs in each of them; wherever it calls `pass_turn`, another may go
 on. So a run is told by the choices alone, and repeats exactly.

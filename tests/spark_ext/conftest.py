@@ -26,13 +26,13 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (os.environ.get("PYTHONP
 
 
 def pytest_sessionstart() -> None:
-    """Test the Java that stands in the sources, not what it was when somebody last built it."""
+    """Test the Java of the present sources, not a jar that was built before."""
     build()
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A classic session, `local[2]`, in which a task is tried twice."""
+    """A classic session, `local[2]`, that tries each task twice."""
     session = (
         SparkSession.builder.master("local[2,2]")
         .appName("colonnade tests")

@@ -59,7 +59,7 @@ def walk(spark: SparkSession, path: str) -> None:
 
 
 def walk_with_the_jar(spark: SparkSession, folder: str) -> None:
-    """The same with the Spark source: statements, then every way to save a frame, in `folder`."""
+    """Run the Spark source in `folder`: statements, then every way to save a frame."""
     colonnade.enable(spark)
     spark.conf.set("spark.sql.catalog.colonnade.warehouse", f"{folder}/warehouse")
     for statement, expected in ROAD:

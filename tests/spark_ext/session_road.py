@@ -31,7 +31,7 @@ SECONDS = "spark.colonnade.planner.startSeconds"
 
 
 def session(kind: str, seen: dict[str, Any]) -> SparkSession:
-    """A session in which Colonnade is enabled by the means called `kind`."""
+    """Start a session, and enable Colonnade in it by the way that `kind` names."""
     if kind == "session":
         return colonnade.session()
     builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "1")
@@ -47,7 +47,7 @@ def session(kind: str, seen: dict[str, Any]) -> SparkSession:
 
 
 def sentence(action: Callable[[], object]) -> str:
-    """The first line of what `action` fails with; nothing where it does not fail."""
+    """Return the first line of the error of `action`; an empty text if it succeeds."""
     try:
         action()
     except Exception as error:
@@ -71,7 +71,7 @@ def settings(spark: SparkSession, **values: str) -> Iterator[None]:
 
 
 def script(folder: Path, text: str) -> str:
-    """An executable to stand for a Python."""
+    """Write an executable that replaces a Python."""
     path = folder / f"python-{len(list(folder.iterdir()))}"
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
@@ -91,7 +91,7 @@ def problem(spark: SparkSession, python: str, seconds: str = "60") -> str | None
 
 
 def killed_between(spark: SparkSession) -> dict[str, Any]:
-    """Kill the planner while nobody uses it."""
+    """Kill the planner while no request runs."""
     first = colonnade.doctor(spark)
     assert first.planner_pid is not None
     os.kill(first.planner_pid, signal.SIGKILL)
@@ -120,7 +120,7 @@ def killed_meanwhile(spark: SparkSession, path: str) -> dict[str, Any]:
 
 
 def refusal(spark: SparkSession, path: str) -> dict[str, Any]:
-    """How a refusal of the planner looks to whoever catches it."""
+    """Return how an error of the planner looks to the code that catches it."""
     try:
         spark.read.format("colonnade").load(path).collect()
     except AnalysisException as error:
@@ -129,7 +129,7 @@ def refusal(spark: SparkSession, path: str) -> dict[str, Any]:
 
 
 def changed(spark: SparkSession, path: str) -> list[object]:
-    """What rows there are, and what was counted, after every kind of row change."""
+    """Return the rows and the counts after every kind of row change."""
     rows = colonnade.Table.forPath(spark, path).alias("t")
     done = [rows.delete((F.col("id") == 1) | F.col("id").isNull())]
     done.append(rows.update("id = 2", {"id": F.when(F.col("id") > 1, F.lit(20)).cast("bigint")}))

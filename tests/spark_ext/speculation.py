@@ -29,7 +29,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def session(master: str, events: str) -> SparkSession:
-    """A session that soon copies a task that takes longer than the others."""
+    """A session with speculation: Spark soon copies a task that is slower than the rest."""
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.cores.max", "2").config("spark.executor.memory", "512m")
     builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
@@ -83,7 +83,7 @@ def append(spark: SparkSession, path: str, turn: int, run: Callable[[Batches], B
 
 
 def main(master: str, path: str, events: str) -> None:
-    """Three appends, the first of which creates the table."""
+    """Make three appends; the first creates the table."""
     spark = session(master, events)
     try:
         append(spark, path, 0, race(path, winner=1))

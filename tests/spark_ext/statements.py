@@ -67,7 +67,7 @@ REFUSAL = "[COLONNADE_NOT_FOUND] Epoch 99 of "
 
 
 def line(row: Any) -> str:
-    """A row as spark-sql prints it, but for ids."""
+    """A row as spark-sql prints it, without ids."""
     return masked("\t".join("NULL" if value is None else str(value) for value in row))
 
 

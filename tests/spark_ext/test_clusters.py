@@ -1,4 +1,4 @@
-"""The same road on Spark Connect, on a local cluster and on a standalone one of two workers.
+"""Run the same work on Spark Connect, on a local cluster, and on a standalone one of two workers.
 
 And what only a cluster of two hosts does: attempt a task twice at the same time.
 """

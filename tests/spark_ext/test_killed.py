@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 VICTIM = Path(__file__).with_name("victim.py")
 BEFORE = [-3, -2, -1]
-MANY = 1_400_000  # so many that each of two tasks has files open
+MANY = 1_400_000  # enough rows that each of two tasks has open files
 FEW = 20_000
 
 

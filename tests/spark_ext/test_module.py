@@ -1,4 +1,4 @@
-"""The module by which Spark finds the source must import light, and must not fail."""
+"""The module that lets Spark find the source imports little, and its import must not fail."""
 
 from __future__ import annotations
 

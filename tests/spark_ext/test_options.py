@@ -1,4 +1,4 @@
-"""Options are read once, typed, and closed to what nobody knows."""
+"""Options are parsed once into types, and unknown options are refused."""
 
 from __future__ import annotations
 

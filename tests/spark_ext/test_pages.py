@@ -1,4 +1,4 @@
-"""The code of all pages that show Spark runs as it stands."""
+"""The code of all pages that show Spark runs unchanged."""
 
 from __future__ import annotations
 

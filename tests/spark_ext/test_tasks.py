@@ -1,4 +1,4 @@
-"""A job of ours in a task is cancelled where it runs, so that nobody waits for its end."""
+"""A job in a task is cancelled where it runs, so that a stop does not wait for its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed is all that is needed to run, the jar among it."""
+"""The installed package, with its jar, has everything that it needs to run."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ from colonnade.spark_ext.writer import ColonnadeWriter, plan_python_write
 
 
 class HaltingWriter(ColonnadeWriter):
-    """Commits as its parent does, but for standing still beside the PUT of the epoch."""
+    """Commits as its parent does, but stops before or after the PUT of the epoch."""
 
     moment: str
     marker: Path

@@ -1,6 +1,6 @@
-"""Random work on a database against a model of plain lists: every epoch reads as it was.
+"""Compare random work on a database with a model of plain lists, at every epoch.
 
-Two handles act as two writers, one of which may lag behind. Checkpoints come every third epoch,
+Two handles act as two writers, and one of them may lag behind. Checkpoints come every third epoch,
 so that states are read through them, without them and after they were damaged.
 """
 

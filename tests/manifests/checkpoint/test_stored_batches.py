@@ -1,4 +1,4 @@
-"""A table with the batches of many applications: one is found without reading the others."""
+"""A table with the batches of many applications: one batch is found without reading all of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_reader_that_asks_for_no_batch_reads_none(limits: Limits) -> None:
     reads = []
     for count in (2, 5000):
         store, log, state = with_batches(count, limits)
-        # Epochs after the checkpoint that bring batches cost no look at the others either.
+        # Epochs with batches after the checkpoint do not make a reader read the other batches.
         log.commit(land({"app1": 9999, "new": 0}), state)
         watched = FaultyStore(store)
         head = make_log(watched, limits=limits).read_head()

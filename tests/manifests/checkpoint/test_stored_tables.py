@@ -1,4 +1,4 @@
-"""A database of many tables: one is opened without reading the others, and all stay right."""
+"""A database of many tables: one table is opened without reading the others; all stay correct."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NOW = VacuumRequest(hours=0, epochs=1, threads=1, force=True)
 
 
 def with_tables(count: int, interval: int = 8) -> tuple[MemoryStore, Log, Snapshot]:
-    """A database of `count` tables, the checkpoint of which is that of the head."""
+    """Make a database of `count` tables whose newest checkpoint is at its head."""
     store = MemoryStore(now_ms=lambda: 0)
     state = database(store)
     log = make_log(store, interval, limits=SMALL)

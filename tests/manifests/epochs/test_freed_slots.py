@@ -62,7 +62,7 @@ class Blocks:
         return self.states[-1]
 
     def vacuum(self, epochs: int = 3, store: ObjectStore | None = None) -> int:
-        """Let all but so many of the newest epochs go; returns the floor."""
+        """Remove all epochs except the newest `epochs`; return the floor."""
         log = self.log if store is None else self.open(store)
         return vacuum(log, VacuumRequest(0, epochs, force=True, threads=1)).floor
 
@@ -86,7 +86,7 @@ class Blocks:
         return stray
 
     def check(self) -> None:
-        """Every road leads to the newest state, and to no epoch that is gone."""
+        """Every way to open the log finds the newest state, and none finds a removed epoch."""
         log = make_log(self.store, 5)
         head = log.read_head()
         assert head.epoch == self.states[-1].epoch or head.epoch > len(self.expected) - 1

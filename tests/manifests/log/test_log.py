@@ -88,7 +88,7 @@ def test_following_others_costs_one_read_of_each_of_their_epochs_and_no_lost_slo
 
 
 class Rushed(MemoryStore):
-    """A store in which another writer takes each of the next `left` slots right before a put."""
+    """A store with a concurrent writer, which takes each of the next `left` slots before a put."""
 
     left = 0
 

@@ -1,4 +1,4 @@
-"""Missing epochs are named, and neither taken for the end of a log nor for a place without one."""
+"""A missing epoch is an error that names it, not the end of a log or a place without a log."""
 
 from __future__ import annotations
 

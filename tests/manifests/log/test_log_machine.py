@@ -42,7 +42,7 @@ tables = st.sampled_from([ORDERS, TRIPS])
 
 
 class LogMachine(RuleBasedStateMachine):
-    """Two writers, one of which looks at the head rarely, and a model of what is live."""
+    """Two writers and a model of the live rows; one of the writers rarely refreshes its head."""
 
     @initialize(interval=st.integers(1, 5), root_tables=st.sampled_from([0, 1, 16]))
     def create(self, interval: int, root_tables: int) -> None:

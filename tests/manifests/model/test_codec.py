@@ -31,7 +31,7 @@ def epoch_bytes() -> bytes:
 
 
 def edited(data: bytes, **fields: object) -> bytes:
-    """The same epoch with other fields, under a right checksum."""
+    """Encode the epoch with other fields, under a correct checksum."""
     return seal(json.dumps({**json.loads(unseal(data, "x")), **fields}).encode())
 
 

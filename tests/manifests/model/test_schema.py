@@ -1,4 +1,4 @@
-"""What no table may have is refused by name, and what a table has is read again."""
+"""Invalid schemas are refused with the name of the column; valid ones survive a round trip."""
 
 from __future__ import annotations
 

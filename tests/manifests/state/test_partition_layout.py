@@ -1,4 +1,4 @@
-"""What a table may be partitioned by, and what a log says about it."""
+"""Which fields may partition a table, and how the log stores them."""
 
 from __future__ import annotations
 

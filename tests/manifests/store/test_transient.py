@@ -112,7 +112,7 @@ def written() -> MemoryStore:
 
 @pytest.fixture
 def far(written: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[FsspecReadStore]:
-    """The same log behind a protocol of fsspec; `waited` are the pauses of the store."""
+    """Open the log through a protocol of fsspec; `waited` collects the pauses of the store."""
     fsspec.register_implementation("busy", BusyFiles, clobber=True)
     files = fsspec.filesystem("busy")
     for info in written.list(""):

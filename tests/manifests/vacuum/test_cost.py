@@ -33,7 +33,7 @@ TAGS = 400
 
 
 def tagged(epochs: int, tags: int, limits: Limits | None = None) -> World:
-    """A database of appends, of which every so many epochs carry a tag."""
+    """Make a database of appends with a tag at regular intervals of epochs."""
     world = World(64, limits=limits or Limits())
     state = world.head
     every = epochs // tags

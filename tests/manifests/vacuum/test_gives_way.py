@@ -51,7 +51,7 @@ def test_a_large_append_whose_files_are_named_is_refused(listed: int) -> None:
 
 
 def held() -> World:
-    """A world with a tag, a pin and a lease, of which a vacuum knows."""
+    """A world with a tag, a pin and a lease that a vacuum has read."""
     world = busy()
     until = world.now * 2
     world.commit(

@@ -274,7 +274,7 @@ STRIDE = 11
 
 
 def _end_at(call: int, fault: Fault) -> bool:
-    """Break a run at a call, and look at what is left; False once there is no such call."""
+    """Break a run at a call, and check the remaining state; False if the run has no such call."""
     world = busy()
     world.commit(Tag(name="t", epoch=3))
     world.overwrite()

@@ -11,7 +11,7 @@ _Process = TypeVar("_Process", bound="JsonProcess")
 
 
 class JsonProcess:
-    """Starts at once and ends, without an error, with the block of which it is the context."""
+    """A context manager: the process starts at once, and must end without error with its block."""
 
     def __init__(self, command: Sequence[str], **options: Any) -> None:
         """`options` are those of `Popen`."""

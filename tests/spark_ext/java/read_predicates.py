@@ -62,6 +62,6 @@ def condition(rng: random.Random, depth: int = 3) -> str:
 
 
 def conditions(seed: int, count: int) -> list[str]:
-    """The same list for the same seed."""
+    """Return a list that depends only on the seed."""
     rng = random.Random(seed)
     return [condition(rng) for _ in range(count)]

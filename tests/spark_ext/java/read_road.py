@@ -370,7 +370,7 @@ class Road:
         return {"found": [y.decode() for y in found], "left": self.load("bytes").count()}
 
     def epochs(self) -> dict[str, Any]:
-        """Which epoch DataFrames read, before and after others commit."""
+        """Return the epochs that DataFrames read, before and after other commits."""
         path = str(self.folder / "growing")
         table = ArrowTable.create(path, pa.schema([("n", pa.int64())]))
 
@@ -463,7 +463,7 @@ def rows_read(df: DataFrame) -> int:
 
 
 def sentence(action: Callable[[], DataFrame]) -> str:
-    """The first line of what an action fails with."""
+    """Return the first line of the error that an action fails with."""
     try:
         action().collect()
     except Exception as error:

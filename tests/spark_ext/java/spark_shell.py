@@ -38,15 +38,15 @@ class SparkShell(JsonProcess):
         return self._value({"code": code})
 
     def refusal(self, text: str) -> str:
-        """The first line of what a statement fails with."""
+        """Return the first line of a failing statement's error."""
         return self._refused({"sql": text})
 
     def refused_run(self, code: str) -> str:
-        """The first line of what an expression fails with."""
+        """Return the first line of a failing expression's error."""
         return self._refused({"code": code})
 
     def condition(self, text: str) -> str | None:
-        """The condition of what a statement fails with, where it has one."""
+        """Return the error condition of a failing statement, if its error has one."""
         reply = self.ask({"sql": text})
         assert "error" in reply, f"{text} gave {reply}"
         condition: str | None = reply["condition"]

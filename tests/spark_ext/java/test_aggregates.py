@@ -1,4 +1,4 @@
-"""Aggregates of which each task computes its share are those that Spark makes of the rows."""
+"""Aggregates that each task computes for its share are those that Spark computes from rows."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def test_lengths_have_every_width(tool: ReadTool, tmp_path: Path, text: str) -> 
 def test_each_type_is_constant_null_and_plain(tool: ReadTool, tmp_path: Path, text: str) -> None:
     field, array = values_of(text, 1, nullable=False)
     column = column_of(field)
-    # The bounds of long texts are cut, so that they stand for no value.
+    # The bounds of long texts are cut, so that no row has them as values.
     texts = pa.types.is_string(array.type) or pa.types.is_binary(array.type)
     short = min(range(ROWS), key=lambda i: len(array[i].as_py())) if texts else 1
     patterns: Sequence[pa.Array] = (

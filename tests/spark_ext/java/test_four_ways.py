@@ -1,4 +1,4 @@
-"""Whoever of the two writers wrote rows, and whoever of the two readers reads them: the same rows.
+"""Both writers and both readers, in Java and in Python, agree on the rows in all four pairs.
 
 Every type in every encoding that the writers choose for it, in every place, with NULL in none,
 some or all rows, and with rows deleted.
@@ -70,7 +70,7 @@ STEPS = {
     "time(6)": 1000,
     "decimal(9,2)": 1,
 }
-"""Types that are stored as numbers, and what lies between two neighbours."""
+"""Types that are stored as numbers, with the distance between two neighbours."""
 
 DELETED = {
     "none": (),

@@ -1,4 +1,4 @@
-"""Tables of Spark's own catalog: by which statements they are made, and where they lie."""
+"""Tables of Spark's own catalog: the statements that create them, and the folders they are in."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ DESIGN = """
 
 
 def definition(spark: SparkShell, table: str) -> str:
-    """SHOW CREATE TABLE but for the name."""
+    """SHOW CREATE TABLE without the name."""
     text: str = spark.sql(f"SHOW CREATE TABLE {table}")[0][0]
     return text.partition("(")[2]
 

@@ -22,7 +22,7 @@ from tests.spark_ext.java.write_tool import WriteTool, read
 from tests.spec.test_partition_vectors import FILE, stored
 
 NO_SPARK_TYPE = ("time(9)",)
-"""Types of which Spark has no column."""
+"""Types that Spark has no columns of."""
 
 LAYOUT = (
     PartitionField(transform="bucket", column=1, argument=3),
@@ -48,7 +48,7 @@ def vectors() -> Iterator[tuple[str, list[PartitionField], dict[str | None, list
 def partitions(
     url: Path, schema: TableSchema, entries: Sequence[RowSetEntry]
 ) -> dict[int, list[str | None]]:
-    """The partition in which each row is, by the number in its column `nr`."""
+    """Return the partition of each row by the number in its column `nr`."""
     found = {}
     for entry in entries:
         assert entry.partition is not None
@@ -126,7 +126,7 @@ def wide_rows() -> tuple[TableSchema, pa.RecordBatch]:
 def test_rows_in_no_order_take_no_more_memory_than_one_partition(
     class_path: str, tmp_path: Path
 ) -> None:
-    """64 MB of rows as they are staged, in a heap that could not hold them."""
+    """64 MB of staged rows, in a heap that could not hold them."""
     schema, rows = wide_rows()
     how = {"times": 8, "options": {"held_bytes": 2**22}}
     with WriteTool(class_path, tmp_path, heap="40m") as small:

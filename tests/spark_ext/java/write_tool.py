@@ -98,7 +98,7 @@ class WriteTool(JsonProcess):
     def error(
         self, url: Path | str, schema: TableSchema, *batches: pa.RecordBatch, **how: Any
     ) -> str:
-        """The sentence with which rows are refused."""
+        """Return the sentence of the error that refuses the rows."""
         answer = self.answer(url, schema, *batches, **how)
         assert "error" in answer, answer
         # The driver may lack the classes of the jar.
@@ -160,7 +160,7 @@ def read(url: Path | str, schema: TableSchema, entries: Sequence[RowSetEntry]) -
 def by_python(
     url: Path, schema: TableSchema, *rows: pa.RecordBatch, **options: Any
 ) -> tuple[RowSetEntry, ...]:
-    """The same rows written by the Python writer."""
+    """Write the rows by the Python writer."""
     chosen = write_options(schema, (), WriteSettings(), filtered(schema))
     chosen = replace(chosen, **options)
     with RowSetWriter(LocalStore(url), PREFIX, JOB, schema, (), chosen) as writer:
@@ -170,7 +170,7 @@ def by_python(
 
 
 def blocks(url: Path, schema: TableSchema, entry: RowSetEntry) -> list[list[BlockEntry]]:
-    """For each column what the index knows about its blocks, but for how many bytes they take.
+    """Return what the index knows about the blocks of each column, except their stored bytes.
 
     Arrow counts the bits of a slice in whole bytes of where it comes from, so that even the decoded
     size depends on it.

@@ -128,7 +128,7 @@ def truth(shape: Any, facts: dict[str, bool]) -> bool:
 
 
 def holds(predicate: Any, facts: dict[str, bool]) -> bool:
-    """The same for a predicate, which knows p and q only."""
+    """Evaluate a predicate, which may name only p and q."""
     for text, name in TEXTS.items():
         if predicate == parse_predicate(text):
             return facts[name]

@@ -92,7 +92,7 @@ def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
 
 
 def outlive(path: Path) -> None:
-    """Have retention remove the epochs up to one that somebody else adds."""
+    """Have retention remove the epochs up to a new one of another writer."""
     other = colonnade.open(path)
     other.append(pa.table({"id": [9], "name": ["z"]}))
     other.vacuum(0, retain_epochs=1, force=True)

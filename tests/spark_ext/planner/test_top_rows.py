@@ -1,4 +1,4 @@
-"""First rows: what is left out could not have been among them."""
+"""A RowSet that is left out could not hold one of the first rows."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -90,7 +90,7 @@ def test_carrying_a_row_through_a_concatenation_of_many_takes_no_memory_for_the_
 
 
 class Crowded(MemoryStore):
-    """A store in which another writer takes each of the next `left` slots right before a put."""
+    """A store with a concurrent writer, which takes each of the next `left` slots before a put."""
 
     left = 0
     world: World

@@ -1,4 +1,4 @@
-"""Statements that are committed after others: every cell of docs/spec/conflicts.md, both orders."""
+"""Commit statements after concurrent ones: every cell of docs/spec/conflicts.md, in both orders."""
 
 from __future__ import annotations
 
