@@ -69,8 +69,8 @@ class Change:
     the epoch after that one or fails.
 
     The ids of objects that a commit writes begin with `job`. `listed` are the objects that the
-    operations name through segments. `earlier_parts` are the transactions of earlier epochs of the
-    same work; all parts have the base of the whole. `carried` are batches, by table and
+    operations name through segments. `all_victims` are the objects that a vacuum removes in all
+    its parts: each part has the part before it as its base. `carried` are batches, by table and
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
     made for this commit alone.
@@ -88,5 +88,5 @@ class Change:
     job: str | None = None
     listed: frozenset[str] = frozenset()
     fresh: bool = False
-    earlier_parts: frozenset[str] = frozenset()
+    all_victims: frozenset[str] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()

@@ -46,13 +46,13 @@ def check_vacuum(
 ) -> None:
     """Refuse a vacuum, planned on `base`, that an epoch committed since invalidates.
 
-    `listed` are the objects in segments that the epoch adds. Earlier parts of the same vacuum are
-    not a conflict. Raises ConflictError.
+    `listed` are the objects in segments that the epoch adds. The epoch is compared with the
+    victims of all parts, so that no later part has to read it again. Raises ConflictError.
     """
     mine = next((op for op in change.ops if isinstance(op, Vacuum)), None)
-    if mine is None or theirs.transaction in change.earlier_parts:
+    if mine is None:
         return
-    victims = frozenset(mine.victims)
+    victims = change.all_victims or frozenset(mine.victims)
     ended = {op.name for op in change.ops if isinstance(op, Unpin)}
     ended |= {op.job for op in change.ops if isinstance(op, Lease)}
     named = (*named_objects(theirs.ops), *listed)

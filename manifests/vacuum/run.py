@@ -90,6 +90,11 @@ class _Found:
         slots = range(self.first_slot, self.head.epoch + 1)
         return plan_removal(self.stored, self.used, jobs, cutoff_ms, slots)
 
+    @cached_property
+    def all_victims(self) -> frozenset[str]:
+        """The victims of all parts."""
+        return frozenset(self.removal.victims)
+
     @property
     def is_idle(self) -> bool:
         """Whether an epoch would have nothing to say."""
@@ -248,14 +253,12 @@ def _used(log: Log, head: Snapshot, floor: int, states: StateObjects) -> set[str
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
     """Commit one or several epochs that name the victims, and remove them. Raises as `vacuum`."""
     removal = found.removal
-    head, epoch, parts = found.head, None, frozenset[str]()
+    head, epoch = found.head, None
     if not found.is_idle:
         for victims, files in [*removal.parts(log.limits.victims)] or [((), ())]:
-            change = _change(found, victims, files, head, parts)
-            # The base of each part is the state at the look. Later epochs may need any of the
-            # victims.
-            head = log.commit(change, found.head)
-            epoch, parts = head.epoch, parts | {change.transaction}
+            # Each part guards all victims, so what came since the look is read once.
+            head = log.commit(_change(found, victims, files, head), head)
+            epoch = head.epoch
             put_stubs(log, head, request.threads)
             remove(log.store, files, request.threads)
         settle_hint(log.store, head)
@@ -264,11 +267,7 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
 
 
 def _change(
-    found: _Found,
-    victims: tuple[str, ...],
-    files: tuple[Stored, ...],
-    head: Snapshot,
-    earlier_parts: frozenset[str],
+    found: _Found, victims: tuple[str, ...], files: tuple[Stored, ...], head: Snapshot
 ) -> Change:
     """Return the change that names what is removed. It ends expired pins and leases."""
     now = found.now_ms
@@ -290,7 +289,7 @@ def _change(
             "bytes_removed": sum(each.info.size for each in files),
         },
         fresh=True,
-        earlier_parts=earlier_parts,
+        all_victims=found.all_victims,
     )
 
 

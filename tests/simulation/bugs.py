@@ -5,7 +5,7 @@ A simulation that finds none of them in some hundred seeds would not find the ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -49,7 +49,6 @@ from colonnade.manifests.model.deletion_vector import DeletionVector, write_dele
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.operations import AddRowSet, Compaction, Epoch, ReplaceColumn, Stub
 from colonnade.manifests.object_names import checkpoint_name, epoch_name
-from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.store import ObjectStore, PutOutcome
@@ -207,18 +206,7 @@ def _overlooks(module: ModuleType, check: str) -> Plant:
 
 
 def _each_part_since_the_one_before(log: Log, change: Change, base: Snapshot) -> Any:
-    if change.earlier_parts:
-        base = _newest_part(log, base, change.earlier_parts)
-    return _commit_change(log, change, base)
-
-
-def _newest_part(log: Log, base: Snapshot, parts: Collection[str]) -> Snapshot:
-    """The state right after the last of some epochs since `base`."""
-    state = found = base
-    while isinstance(epoch := read_slot(log.store, state.epoch + 1), Epoch):
-        state = apply_epoch(state, epoch)
-        found = state if epoch.transaction in parts else found
-    return found
+    return _commit_change(log, replace(change, all_victims=frozenset()), base)
 
 
 @dataclass(frozen=True)

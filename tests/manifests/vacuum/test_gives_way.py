@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
 
+from colonnade.manifests.commit import sending
+from colonnade.manifests.epochs.slots import read_slot
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.limits import Limits
-from colonnade.manifests.model.operations import Lease, Operation, Pin, Tag, Unpin, Untag
+from colonnade.manifests.model.operations import (
+    Epoch,
+    Lease,
+    Operation,
+    Pin,
+    Stub,
+    Tag,
+    Unpin,
+    Untag,
+)
+from colonnade.manifests.store import ObjectStore
 from colonnade.manifests.vacuum import run
 from tests.log_samples import append
 from tests.manifests.vacuum.test_races import SLOT, busy, during
@@ -37,6 +50,29 @@ def test_no_part_removes_what_was_committed_before_the_first(victims: int, liste
     mine, base = [world.write() for _ in range(5)], world.head
     during(world, SLOT, lambda: world.send(append(*mine), base))
     world.append()
+    world.check_tidy()
+
+
+def test_all_parts_together_read_an_epoch_since_the_look_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = busy(limits=Limits(victims=1))
+    for _ in range(10):
+        world.write()
+    read: list[int] = []
+
+    def counted(store: ObjectStore, number: int) -> Epoch | Stub | None:
+        read.append(number)
+        return read_slot(store, number)
+
+    def append_some() -> None:
+        for _ in range(5):
+            world.append()
+        monkeypatch.setattr(sending, "read_slot", counted)
+
+    during(world, SLOT, append_some)
+    assert len(set(read)) > 10
+    assert max(Counter(read).values()) <= 2
     world.check_tidy()
 
 
