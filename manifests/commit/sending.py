@@ -202,9 +202,10 @@ class Sending:
         return find_freed(self._store, self.base.blocks, slot)
 
     def _find_removed(self, slot: int) -> Epoch | Stub:
-        """What is in the slot after a base that was removed: a stub, or the epoch after the floor.
+        """Return the content of slot `slot`, which follows a removed base.
 
-        Raises CorruptionError where it is free, and no mark says why.
+        The content is a stub, or the first epoch after the floor. Raises CorruptionError if the
+        slot is empty and no mark explains that.
         """
         blocks = self.base.blocks
         found = self._find_freed(slot) or read_log_slot(self._store, slot, blocks)

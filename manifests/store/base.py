@@ -226,8 +226,8 @@ class ObjectStore(abc.ABC):
     def delete(self, name: str) -> None:
         """Remove an object; does nothing if it is absent. Not synced: a power cut may undo it.
 
-        Raises NotFoundError for an epoch of a log that is not there any more, where the store knows
-        that; an epoch of another log at the same place is left alone.
+        Raises NotFoundError for an epoch whose log does not exist any more, if the store knows
+        that. An epoch of another log at the same place is not removed.
         """
 
     @abc.abstractmethod

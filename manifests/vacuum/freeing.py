@@ -33,10 +33,10 @@ def mark_blocks(store: ObjectStore, head: Snapshot, anchor: Anchor) -> range:
 
 
 def restore_marks(store: ObjectStore, head: Snapshot, listed: Collection[str]) -> None:
-    """Put the marks again that a listing does not show although their blocks were freed.
+    """Put missing marks of freed blocks again. `listed` are the names in a listing.
 
     Without its mark a freed slot looks like the end of the log. Requires: `put_stubs` was called
-    for `head` before the listing. Costs nothing where no mark is lost. Raises StoreError.
+    for `head` before the listing. Costs nothing if no mark is missing. Raises StoreError.
     """
     blocks, anchor = head.blocks, head.anchor(head.floor)
     if blocks is None or anchor is None:

@@ -27,7 +27,7 @@ public sealed interface Bound {
         default -> throw new IllegalArgumentException(tagged);
       };
     } catch (RuntimeException error) {
-      throw new Malformed("bound '" + tagged + "' is none of a column of this type", error);
+      throw new Malformed("bound '" + tagged + "' does not fit a column of this type", error);
     }
   }
 

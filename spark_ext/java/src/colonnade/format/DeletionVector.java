@@ -73,7 +73,7 @@ public final class DeletionVector {
     try {
       rows.deserialize(ByteBuffer.wrap(bytes));
     } catch (RuntimeException | IOException error) {
-      throw StoreException.corruption(location + " is no Roaring bitmap.", error);
+      throw StoreException.corruption(location + " is not a Roaring bitmap.", error);
     }
     long cardinality = entry.get("cardinality").longValue();
     long found = rows.getLongCardinality();

@@ -31,7 +31,7 @@ public record JsonObject(JsonNode node, String location, String path) {
         || !text(data, HEAD.length() + 8, start).equals(MIDDLE)
         || !text(data, data.length() - 2, data.length()).equals("}\n")) {
       throw StoreException.corruption(
-          location + " is damaged or truncated: it is no object of Colonnade's.", null);
+          location + " is damaged or truncated: it is not a Colonnade object.", null);
     }
     if (!text(data, HEAD.length(), HEAD.length() + 8).equals(sum)) {
       throw StoreException.corruption(

@@ -95,7 +95,7 @@ final class LocalSink implements ByteSink {
     if (parts.anyMatch(part -> part.isEmpty() || part.startsWith("."))) {
       throw new IllegalArgumentException(
           "[COLONNADE_INVALID_INPUT] '" + name
-              + "' is no object name: it must be relative and stay inside the"
+              + "' is not an object name: it must be relative and stay inside the"
               + " database.");
     }
     return root.resolve(name);
