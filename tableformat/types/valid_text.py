@@ -60,7 +60,7 @@ def replace_invalid_text(array: pa.Array, field: SchemaField, path: str) -> pa.A
         case StructType(fields=fields):
             return _replace_in_struct(array, fields, path)
         case _:
-            return array if _is_valid(array) else _decoded(array)
+            return array if _is_valid(array) else _decoded(array, path)
 
 
 def _replace_in_struct(array: pa.Array, fields: tuple[SchemaField, ...], path: str) -> pa.Array:
@@ -129,9 +129,15 @@ def _is_valid(array: pa.Array) -> bool:
     return True
 
 
-def _decoded(array: pa.Array) -> pa.Array:
+def _decoded(array: pa.Array, path: str) -> pa.Array:
     values = (None if v is None else v.decode("utf-8", "replace") for v in _bytes(array))
-    return pa.array(values, pa.string())
+    try:
+        return pa.array(values, pa.string())
+    except pa.ArrowCapacityError as error:
+        raise InvalidInputError(
+            f"Column {path!r} has a text of more than 2 GiB once U+FFFD replaces bytes that are not"
+            " valid UTF-8; correct the text, or shorten it."
+        ) from error
 
 
 def _bytes(array: pa.Array) -> list[bytes | None]:
@@ -159,9 +165,17 @@ def _first_invalid(array: pa.Array, field: SchemaField, path: str) -> _Found | N
             return _first_in_struct(array, fields, path)
     if _is_valid(array):
         return None
-    decoded = zip(_bytes(array), _bytes(_decoded(array)), strict=True)
-    row = next(row for row, (before, after) in enumerate(decoded) if before != after)
+    values = enumerate(_bytes(array))
+    row = next(row for row, value in values if value is not None and not _is_utf8(value))
     return row, path, type_text(field.type)
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _first_in_struct(array: pa.Array, fields: tuple[SchemaField, ...], path: str) -> _Found | None:

@@ -259,3 +259,21 @@ def test_the_property_is_checked_and_decides_from_then_on(table: ArrowTable) -> 
     with pytest.raises(InvalidInputError, match="Column 's' holds no valid string in row 1 of"):
         table.append(rows_of([b"\xff"]))
     assert table.refresh().epoch == before
+
+
+def test_text_that_no_array_holds_once_it_is_replaced_is_refused_by_its_column(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = pa.array([b"a", b"\xff"]).view(pa.string())
+    batch = pa.RecordBatch.from_arrays([values], ["s"])
+    schema = schema_from_arrow(batch.schema)
+
+    def full(*_: Any) -> pa.Array:
+        # As for one value of 716 MiB of such bytes, for which this test would take 6 GiB.
+        raise pa.ArrowCapacityError("array cannot contain more than 2147483646 bytes")
+
+    monkeypatch.setattr(pa, "array", full)
+    with pytest.raises(InvalidInputError, match="'s' has a text of more than 2 GiB once"):
+        conform(batch, schema, "replace")
+    with pytest.raises(InvalidInputError, match="'s' holds no valid string in row 2"):
+        conform(batch, schema, "refuse")
