@@ -420,20 +420,28 @@ class LogReader:
     def read_epochs(self, newest: int, limit: int | None = None) -> Iterator[Epoch]:
         """Yield epochs from `newest` down, at most `limit`; ends at the floor. One GET each.
 
-        Raises NotFoundError if `newest` does not exist; CorruptionError for a missing epoch.
+        Requires: `newest` was an epoch of the log that could be read just before. Raises
+        NotFoundError if it does not exist; CorruptionError for a missing epoch.
         """
         oldest = 0 if limit is None else max(0, newest - limit + 1)
+        later: Epoch | None = None
         for number in range(newest, oldest - 1, -1):
             epoch = read_slot(self.store, number)
-            if epoch is None and find_freed(self.store, read_blocks(self.store), number):
-                return
-            if epoch is None and number < newest:
-                raise CorruptionError(f"{self.store.locate(epoch_name(number))} is missing.")
-            if epoch is None:
-                raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
             if isinstance(epoch, Stub):
                 return
+            follows = later is None or (epoch and epoch.transaction == later.previous)
+            if epoch is None or not follows:
+                # What lies in a freed slot is no epoch, and the one after it names another.
+                if find_freed(self.store, read_blocks(self.store), number):
+                    return
+                location = self.store.locate(epoch_name(number))
+                if epoch is not None:
+                    raise CorruptionError(f"{location} is not the epoch that the next one follows.")
+                if later is not None:
+                    raise CorruptionError(f"{location} is missing.")
+                raise NotFoundError(f"Epoch {number} of {self.store.url} does not exist.")
             yield epoch
+            later = epoch
 
 
 def _segment_bounds(table: TableState) -> BoundsTable:

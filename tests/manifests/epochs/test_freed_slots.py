@@ -266,6 +266,8 @@ def test_a_lost_mark_is_no_end_of_the_log_behind_a_base_that_was_removed() -> No
         data = old.store.get(mark)
         old.store.delete(mark)
         with pytest.raises(CorruptionError, match="is missing"):
+            make_log(old.store).commit(replace(append(), fresh=True), old.states[block * BLOCK - 1])
+        with pytest.raises(CommitUnknownError, match="is missing"):
             make_log(old.store).commit(append(), old.states[block * BLOCK - 1])
         assert block * BLOCK not in old.numbers()
         old.store.put(mark, data, sync=True)
@@ -319,6 +321,20 @@ def test_what_lies_in_freed_slots_is_no_epoch(ops: tuple[Operation, ...]) -> Non
                 old.log.commit(append(), old.states[slot - 1])
         old.vacuum()
         assert not {slot, slot + 1} - {28} & old.numbers()
+
+
+@pytest.mark.parametrize("seen", [1, 5, 20])
+def test_history_ends_where_slots_are_freed_while_it_is_read(seen: int) -> None:
+    old = Blocks()
+    epochs = old.log.read_epochs(30)
+    found = [next(epochs) for _ in range(seen)]
+    for _ in range(8):
+        old.log.commit(append(), old.log.read_head())
+    old.vacuum()
+    for slot in range(1, 31):
+        old.litter(slot)
+    found += epochs
+    assert found == old.epochs[: -len(found) - 1 : -1]
 
 
 def test_a_vacuum_that_is_killed_anywhere_is_taken_up_by_the_next() -> None:
