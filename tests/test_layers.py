@@ -52,7 +52,7 @@ def layer_of(name: str) -> str:
 
 
 def imported(path: Path) -> list[tuple[str, int, bool]]:
-    """Every import of a file: module, line, and whether it stands at the top level."""
+    """Yield every import of a file: module, line, and whether it is at the top level."""
     tree = ast.parse(path.read_text())
     top = {id(statement) for statement in tree.body}
     for statement in tree.body:

@@ -1,4 +1,4 @@
-"""What a user meets first: the import, and the README's lines as they stand."""
+"""The first steps of a user: the import, and the README's lines, unchanged."""
 
 from __future__ import annotations
 

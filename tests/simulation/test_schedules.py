@@ -114,7 +114,7 @@ class Start(NamedTuple):
 
 @pytest.fixture(scope="module")
 def start() -> Start:
-    """Two tables; the first has three RowSets, of one of which a row is gone."""
+    """Make two tables; the first has three RowSets, and one of these has a deleted row."""
     oracle = Oracle()
     disk = Disk(oracle.land)
     create_database(disk, lone_table=False)

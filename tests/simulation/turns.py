@@ -45,7 +45,7 @@ class Turns:
             raise self.failure
 
     def pass_turn(self) -> None:
-        """Let whoever is chosen go on, and return when it is this thread's turn again."""
+        """Let the chosen thread run, and return when it is this thread's turn again."""
         me = self._running
         if me < 0:
             return

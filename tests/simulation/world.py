@@ -61,7 +61,7 @@ class Actor(Protocol):
 
     @property
     def weight(self) -> float:
-        """How often it is chosen, beside others."""
+        """The relative weight with which this kind of work is chosen."""
 
     def act(self, database: ArrowDatabase, world: World, order: random.Random) -> None:
         """Do one piece of work. Raises whatever the code under test does."""
@@ -311,7 +311,7 @@ class World:
         self._check_retention()
 
     def _check_repair(self, database: ArrowDatabase) -> None:
-        """All damage is named, it is of what was damaged, and one repair mends it."""
+        """Check that verify names all damage and nothing else, and that one repair mends it."""
         if not self.damaged:
             return
         report = database.verify(1, threads=1)
@@ -347,7 +347,7 @@ class World:
         assert listed == {0, *range(max(first, 1), self.oracle.head + 1)}, "freed slots are taken"
 
     def _finish(self, name: str) -> None:
-        """What every writer can do once faults have stopped, at its first try."""
+        """Check that every writer succeeds at its first try once faults have stopped."""
         new = self.new_ids(1)[0]
         for step in (
             Step("append", name, ((new, 1),)),

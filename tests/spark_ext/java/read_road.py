@@ -156,7 +156,7 @@ class Road:
         return {"found": [r.row for r in found], "expected": [r.row for r in expected]}
 
     def wide(self) -> dict[str, Any]:
-        """All rows of more columns than Spark generates code for, and of as many as it does."""
+        """Read all rows of as many columns as Spark generates code for, and of more."""
         names = [f"{name}{number}" for number in range(8) for name in SCHEMA.names]
         fields = [field.with_name(name) for field, name in zip([*SCHEMA] * 8, names, strict=True)]
         table = ArrowTable.create(self.folder / "wide", pa.schema(fields))
