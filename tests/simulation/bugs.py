@@ -536,7 +536,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "nobody looks for a mark after a PUT",
         lambda: patch.object(Sending, "_look_again", lambda *_: None),
-        actors=SLEEPY,
+        actors=(Writer(8), Vacuumer(5)),
         seeds=100,
     ),
     Bug(

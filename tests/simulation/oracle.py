@@ -105,7 +105,7 @@ class Oracle:
     def free(self, number: int) -> None:
         """What is in a slot was removed. Raises AssertionError where an epoch is still kept."""
         assert 0 < number < self.floor, f"epoch {number} is still kept"
-        self.freed += 1
+        self.freed = max(self.freed, number)
 
     def _state(self, epoch: Epoch) -> State:
         head: State = self.states[-1] if self.states else {}

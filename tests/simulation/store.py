@@ -137,7 +137,7 @@ class ProcessStore(FaultyStore):
         self.tries = tries
         self.pause = lambda seconds: pass_turn()
         self.off_ms = 0
-        self.doze: Callable[[str], bool] = lambda name: False
+        self.doze: Callable[[str, str], bool] = lambda operation, name: False
         self._last: int | None = None
 
     @retried
@@ -163,7 +163,7 @@ class ProcessStore(FaultyStore):
     def _call(self, operation: str, name: str, effect: Callable[[], T]) -> T:
         unended = f"no end after {MOST_CALLS:,} calls, the last of them {self.trace[-5:]}"
         assert self._last is None or len(self.trace) < self._last, unended
-        if not self.doze(name):
+        if not self.doze(operation, name):
             self._pass_turn()
         return super()._call(operation, name, effect)
 

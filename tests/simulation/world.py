@@ -184,12 +184,13 @@ class World:
             self._seen.append(head)
         return ArrowDatabase(store, log, head)
 
-    def _doze(self, name: str) -> bool:
-        """Sleep before a call for an epoch, in some runs, until slots have been freed."""
-        if not name.startswith(EPOCHS) or self.order.random() >= self._sleepers:
+    def _doze(self, operation: str, name: str) -> bool:
+        """Sleep before a call for an epoch, most often a PUT, until the slot of it is freed."""
+        slot = epoch_number(name)
+        rate = self._sleepers * (4 if operation == "put_if_absent" else 1)
+        if slot is None or slot <= self.oracle.freed or self.order.random() >= rate:
             return False
-        before = self.oracle.freed
-        self.turns.sleep(lambda: self.oracle.freed > before)
+        self.turns.sleep(lambda: self.oracle.freed >= slot)
         return True
 
     def _draw_off(self) -> int:
