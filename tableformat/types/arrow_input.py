@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from colonnade.manifests.errors import InvalidInputError
+from colonnade.tableformat.types.arrow_types import check_field_names
 
 
 def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
@@ -18,9 +19,11 @@ def record_batches(data: Any) -> Iterator[pa.RecordBatch]:
     an object without an Arrow interface, and for one whose interface fails.
     """
     if isinstance(data, pa.RecordBatch):
+        check_field_names(data.schema)
         yield data
         return
     reader = _open(data)
+    check_field_names(reader.schema)
     batch = _next(reader, data)
     if batch is None:
         yield _no_rows(reader.schema)

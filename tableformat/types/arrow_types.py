@@ -203,6 +203,7 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
     become `string`. Raises InvalidInputError that names the column and its type when a type cannot
     be stored.
     """
+    check_field_names(schema)
     try:
         return TableSchema(fields=tuple(_field_from_arrow(field, field.name) for field in schema))
     except RecursionError as error:
@@ -210,6 +211,26 @@ def schema_from_arrow(schema: pa.Schema) -> TableSchema:
             "A column of the schema is nested far deeper than tables allow; store its deeper levels"
             " as text, or as a variant."
         ) from error
+
+
+def check_field_names(schema: pa.Schema) -> None:
+    """Refuse columns, and fields within them, whose names are not valid UTF-8.
+
+    Arrow takes any bytes for a name. Raises InvalidInputError.
+    """
+    rest = list(schema)
+    while rest:
+        field = rest.pop()
+        try:
+            _ = field.name
+        except UnicodeDecodeError as error:
+            raise InvalidInputError(
+                "A column, or a field within one, has a name that is not valid UTF-8"
+                f" ({error.object!r}); rename it."
+            ) from error
+        found = field.type
+        if pa.types.is_struct(found) or pa.types.is_map(found) or is_list(found):
+            rest += [found.field(i) for i in range(found.num_fields)]
 
 
 def _field_from_arrow(field: pa.Field, path: str) -> SchemaField:

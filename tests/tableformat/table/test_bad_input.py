@@ -197,6 +197,18 @@ def test_two_columns_of_the_same_name_are_refused(tmp_path: Path, name: str) -> 
     refused(lambda: colonnade.create(tmp_path / "t", schema), "the same name")
 
 
+@pytest.mark.parametrize("form", [pa.RecordBatch, pa.Table])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_column_name_that_is_not_valid_text_is_refused(
+    tmp_path: Path, table: colonnade.ArrowTable, form: Any, nested: bool
+) -> None:
+    inner = pa.field(b"\xff", pa.int32())
+    schema = pa.schema([("a", pa.list_(pa.struct([inner])))] if nested else [inner])
+    given = form.from_arrays([pa.nulls(1, schema.field(0).type)], schema=schema)
+    refused(lambda: table.append(given), "a name that is not valid UTF-8")
+    refused(lambda: colonnade.create(tmp_path / "u", schema), "a name that is not valid UTF-8")
+
+
 def test_a_column_name_that_others_would_cut_off_is_refused(
     tmp_path: Path, table: colonnade.ArrowTable
 ) -> None:
