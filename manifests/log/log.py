@@ -56,7 +56,7 @@ from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
 from colonnade.manifests.state.replacement import REPLACE_COLUMN, replaces_columns
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 
 __all__ = ["Change", "Log", "create_database"]
@@ -273,7 +273,12 @@ class Log(LogReader):
         check_change(change, base)
         check_head(change, base, base)
         carried = begin(_enabling(change, base), base, self, stored=False)
-        return _fold_own(base, self._next_epoch(carried, base))
+        state = _fold_own(base, self._next_epoch(carried, base))
+        if isinstance(base.tables, TableMap) and isinstance(state.tables, TableMap):
+            # The slot after the base may get a concurrent writer's epoch. If a page of a checkpoint
+            # is lost, its tables must be read from the log as of the base, not as of that epoch.
+            state = replace(state, tables=base.tables.with_changes(state.tables.held(), base.epoch))
+        return state
 
     def try_checkpoint(self, snapshot: Snapshot) -> Snapshot:
         """Store a committed state as a checkpoint, and return it. A failure only logs a warning."""

@@ -142,6 +142,19 @@ def test_a_checkpoint_after_a_damaged_one_has_the_rowsets_of_tables_that_did_not
     assert read_hint(store) != found
 
 
+def test_a_preview_shows_no_rows_of_a_concurrent_writer_after_its_checkpoint_is_lost() -> None:
+    store, log, _ = with_tables(30)
+    base = log.read_head()
+    keys = sorted(base.table_names())
+    other = base.tables[keys[1]]
+    preview = log.preview(append(entry(), to=keys[0]), log.read_head())
+    log.commit(append(entry(), to=other.id), base)
+    for name in [each.name for each in store.list("_manifest/checkpoint/")]:
+        store.delete(name)
+    assert preview.tables[keys[0]].next_rowset_id == 1
+    assert preview.tables[other.id] == other
+
+
 def test_a_commit_that_wrote_a_checkpoint_goes_on_without_reading_it() -> None:
     store, _, _ = with_tables(30)
     watched = FaultyStore(store)

@@ -324,7 +324,7 @@ def test_a_batch_that_only_one_table_has_is_no_success(order: str) -> None:
             for name in order:
                 tx.table(name).append(rows(190))
 
-    with pytest.raises(ConflictError, match="not: 'job' of table 'b'"):
+    with pytest.raises(ConflictError, match="committed before: 'job' of table 'b'"):
         append_to_all()
     assert contents(db) == before
 
