@@ -5,8 +5,9 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The arrays of a record batch or dictionary on their way into a stream: nodes and buffers in
- * Arrow's order, parents before children. Keeps its memory from batch to batch.
+ * Collects the arrays of a record batch or dictionary before they are written to a stream. Nodes
+ * and buffers are in Arrow's order: parents before children. The memory is reused from batch to
+ * batch.
  */
 public final class ArrowBatch {
   private final List<byte[]> pool = new ArrayList<>();
@@ -22,7 +23,7 @@ public final class ArrowBatch {
     nodeCount = 0;
   }
 
-  /** Begin an array. */
+  /** Begins an array. */
   public void node(int rows, int nullCount) {
     if (2 * nodeCount == nodes.length) {
       nodes = Arrays.copyOf(nodes, 2 * nodes.length);
@@ -32,7 +33,10 @@ public final class ArrowBatch {
     nodeCount++;
   }
 
-  /** Add a buffer and get it to be filled: all of its first {@code length} bytes, any content. */
+  /**
+   * Adds a buffer of {@code length} bytes and returns an array that begins with it. The caller must
+   * fill the first {@code length} bytes, because their content is arbitrary.
+   */
   public byte[] buffer(int length) {
     while (bufferCount >= pool.size()) {
       pool.add(new byte[0]);
@@ -47,7 +51,8 @@ public final class ArrowBatch {
   }
 
   /**
-   * Add a buffer that is part of an array, which must stay unchanged until the batch is written.
+   * Adds a part of {@code source} as a buffer without copying it. The part must stay unchanged
+   * until the batch is written.
    */
   public void lend(byte[] source, int start, int length) {
     if (bufferCount == lengths.length) {
@@ -60,7 +65,7 @@ public final class ArrowBatch {
     lengths[bufferCount++] = length;
   }
 
-  /** Add a buffer without bytes, such as the validity of an array without NULL. */
+  /** Adds a buffer without bytes, such as the validity of an array without NULL. */
   public void emptyBuffer() {
     buffer(0);
   }
@@ -73,7 +78,7 @@ public final class ArrowBatch {
     return sources[index];
   }
 
-  /** Where in {@link #bytes} a buffer begins. */
+  /** Returns the position in {@link #bytes} at which a buffer begins. */
   int start(int index) {
     return starts[index];
   }
@@ -94,7 +99,7 @@ public final class ArrowBatch {
     return nodes[2 * node + 1];
   }
 
-  /** What all buffers take, in bytes, without padding. */
+  /** Returns the size of all buffers in bytes, without padding. */
   public long size() {
     long size = 0;
     for (int i = 0; i < bufferCount; i++) {

@@ -8,8 +8,8 @@ import org.apache.arrow.flatbuf.Field;
 import org.apache.arrow.flatbuf.Int;
 
 /**
- * An Arrow field as the schema message of a stream states it; {@code indexBits} is the width of a
- * dictionary's index, or 0 without a dictionary.
+ * An Arrow field as the schema message of a stream states it. {@code indexBits} is the width of a
+ * dictionary index in bits, or 0 for a field without a dictionary.
  */
 public record ArrowField(
     String name, boolean nullable, ArrowType type, List<ArrowField> children, int indexBits) {
@@ -34,7 +34,7 @@ public record ArrowField(
     return new ArrowField(name, nullable, type, children, bits);
   }
 
-  /** Write the field's table. */
+  /** Writes the FlatBuffers table of the field and returns its offset. */
   int write(FlatBufferBuilder builder) {
     int[] nested = children.stream().mapToInt(child -> child.write(builder)).toArray();
     int vector = Field.createChildrenVector(builder, nested);

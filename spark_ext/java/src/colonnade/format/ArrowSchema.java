@@ -15,16 +15,22 @@ import org.apache.arrow.flatbuf.TimeUnit;
 import org.apache.arrow.flatbuf.Timestamp;
 import org.apache.arrow.flatbuf.Type;
 
-/** Whether a field of an Arrow stream has exactly the type that a block of a column must have. */
+/**
+ * Checks whether a field of an Arrow stream has exactly the type that a block of a column must
+ * have.
+ */
 public final class ArrowSchema {
   private ArrowSchema() {}
 
-  /** The storage type of a column, under the column's id. */
+  /** Returns whether the field is named by the column's id and has the column's storage type. */
   public static boolean isColumn(Field field, TableField column) {
     return isNamed(field, column) && field.dictionary() == null && hasType(field, column);
   }
 
-  /** A dictionary of the storage type; returns the bytes of an index, or 0 for anything else. */
+  /**
+   * Returns the width in bytes of the indexes if the field is a dictionary of the column's storage
+   * type. Returns 0 for any other field.
+   */
   public static int indexWidth(Field field, TableField column) {
     DictionaryEncoding encoding = field.dictionary();
     if (encoding == null || !isNamed(field, column) || !hasType(field, column)) {
@@ -35,7 +41,10 @@ public final class ArrowSchema {
     return known ? index.bitWidth() / 8 : 0;
   }
 
-  /** Unsigned integers; int64 too for short decimals. Returns their bytes, or 0. */
+  /**
+   * Returns the width in bytes of the values if the field holds narrowed values. These are unsigned
+   * integers, or also int64 for a short decimal. Returns 0 for any other field.
+   */
   public static int narrowedWidth(Field field, TableField column) {
     if (!isNamed(field, column)) {
       return 0;
@@ -44,7 +53,10 @@ public final class ArrowSchema {
     return isLong && column.isShortDecimal() ? 8 : unsignedWidth(field);
   }
 
-  /** Lengths and values of strings or binary; returns the bytes of a length, or 0. */
+  /**
+   * Returns the width in bytes of a length if the field holds the lengths and the values of strings
+   * or binary. Returns 0 for any other field.
+   */
   public static int lengthWidth(Field field, TableField column) {
     if (!isNamed(field, column)
         || field.dictionary() != null
@@ -67,7 +79,10 @@ public final class ArrowSchema {
     return same ? unsignedWidth(lengths.children(0)) : 0;
   }
 
-  /** The bytes of an unsigned integer of at most 32 bits that may be NULL, or 0. */
+  /**
+   * Returns the width in bytes if the field is a nullable unsigned integer of at most 32 bits, else
+   * 0.
+   */
   private static int unsignedWidth(Field field) {
     if (field.dictionary() != null || field.typeType() != Type.Int || !field.nullable()) {
       return 0;
@@ -103,7 +118,7 @@ public final class ArrowSchema {
     };
   }
 
-  /** Names of the fields of lists and maps do not count, as for Arrow itself. */
+  /** Ignores the field's name, because Arrow ignores the names of the fields of lists and maps. */
   private static boolean isPlain(Field field, TableField column) {
     return field.dictionary() == null && hasType(field, column);
   }

@@ -15,18 +15,21 @@ import org.apache.arrow.flatbuf.RecordBatch;
 import org.apache.arrow.flatbuf.Schema;
 
 /**
- * The messages of one Arrow IPC stream: a schema, at most one dictionary, one record batch.
+ * The messages of one Arrow IPC stream: a schema, at most one dictionary and one record batch.
  *
- * <p>Arrow's own reader trusts what a stream says about itself; here every buffer is known to lie
- * inside its message, and all of them together to take no more than was promised.
+ * <p>Arrow's own reader trusts the sizes that a stream states. This reader checks that every buffer
+ * lies inside its message, and that the decoded buffers stay within the stated sizes.
  *
  * <p>Spec: docs/spec/rowset.md#block
  */
 public final class ArrowStream {
-  /** Bitmaps may come and go, and old indexes leave out the last offset: sizes agree roughly. */
+  /**
+   * Tolerance for stated sizes. A writer may add or omit validity bitmaps, and old indexes leave
+   * out the last offset.
+   */
   private static final int SLACK_BYTES = 4096;
 
-  /** One message with buffers; {@code body} is where these begin in {@code array}. */
+  /** A message with buffers. The buffers begin at position {@code body} of {@code array}. */
   public record Batch(RecordBatch header, byte[] array, int body, boolean compressed) {}
 
   private final ByteBuffer bytes;
@@ -45,11 +48,14 @@ public final class ArrowStream {
   }
 
   /**
-   * Finds the messages of a stream. Refuses one buffer that would take more than {@code stated}
-   * bytes decoded, and buffers that would together take more than {@code limit}.
+   * Finds the messages of a stream.
    *
-   * <p>An index may have left out bitmaps, each smaller than the values that it counted, so that
-   * all buffers may take more than it states.
+   * <p>An index may have omitted validity bitmaps, each smaller than the values that it counted.
+   * All buffers together may therefore exceed {@code stated}, and have their own limit.
+   *
+   * @param stated the most bytes that one decoded buffer may take
+   * @param limit the most bytes that all decoded buffers may take together
+   * @throws Malformed if the stream is malformed or its buffers exceed either size
    */
   public static ArrowStream parse(Slice data, long stated, long limit) throws Malformed {
     ArrowStream stream = new ArrowStream(data);
@@ -78,7 +84,7 @@ public final class ArrowStream {
     return batch;
   }
 
-  /** The dictionary of the only dictionary field, or null. */
+  /** Returns the dictionary of the only dictionary field, or null if there is none. */
   public Batch dictionary() {
     return dictionary;
   }
@@ -161,7 +167,10 @@ public final class ArrowStream {
     return new Batch(header, bytes.array(), position, compressed);
   }
 
-  /** A compressed buffer begins with its decoded size, or with -1 if it is stored uncompressed. */
+  /**
+   * Returns the decoded size of a buffer. A compressed buffer begins with this size, or with -1 if
+   * it is stored uncompressed.
+   */
   private long decodedSize(int offset, int length, boolean compressed) throws Malformed {
     if (!compressed || length == 0) {
       return length;

@@ -25,7 +25,7 @@ import org.apache.arrow.flatbuf.Schema;
  *   message = ffffffff | length of metadata | metadata, padded to 8 bytes | body
  * </pre>
  *
- * Bodies are compressed by zstd where that helps. Spec: docs/spec/rowset.md#block
+ * Bodies are compressed by zstd if they become clearly smaller. Spec: docs/spec/rowset.md#block
  */
 public final class ArrowStreamWriter implements AutoCloseable {
   private static final int LEVEL = 1;
@@ -41,7 +41,7 @@ public final class ArrowStreamWriter implements AutoCloseable {
     zstd.setLevel(LEVEL);
   }
 
-  /** The schema message of a stream, the same for all blocks of a kind. */
+  /** Returns the schema message of a stream. All blocks with the same fields share one message. */
   public byte[] schema(List<ArrowField> fields) {
     builder.clear();
     int[] each = fields.stream().mapToInt(field -> field.write(builder)).toArray();
@@ -51,9 +51,10 @@ public final class ArrowStreamWriter implements AutoCloseable {
   }
 
   /**
-   * Write a stream: a schema message, a dictionary unless it is null, one record batch.
+   * Writes a stream: a schema message, a dictionary unless {@code dictionary} is null, and one
+   * record batch.
    *
-   * @param sizeBytes about what the buffers take
+   * @param sizeBytes about how many bytes the buffers take
    */
   public byte[] encode(byte[] schema, ArrowBatch dictionary, ArrowBatch batch, long sizeBytes) {
     if (sizeBytes > COMPRESS_FROM_BYTES) {
@@ -70,14 +71,14 @@ public final class ArrowStreamWriter implements AutoCloseable {
     zstd.close();
   }
 
-  /** The messages of a stream without their bodies, and how long the dictionary's body is. */
+  /** The messages of a stream without their bodies, and the length of the dictionary's body. */
   private record Messages(byte[] schema, byte[] dictionary, int dictionaryBody, byte[] batch) {
     long length() {
       return schema.length + dictionary.length + batch.length + 8L;
     }
   }
 
-  /** Fill {@code body} with both bodies. */
+  /** Writes both bodies to {@code body} and returns the messages that describe them. */
   private Messages messages(
       byte[] schema, ArrowBatch dictionary, ArrowBatch batch, boolean compressed) {
     body.size = 0;
@@ -107,7 +108,7 @@ public final class ArrowStreamWriter implements AutoCloseable {
     return at + length;
   }
 
-  /** Append the buffers of a batch to the body; the message that stands before them. */
+  /** Appends the buffers of a batch to the body. Returns the message that precedes them. */
   private byte[] batchMessage(byte kind, ArrowBatch batch, boolean compressed) {
     int start = body.size;
     if (extents.length < 2 * batch.bufferCount()) {
@@ -133,7 +134,7 @@ public final class ArrowStreamWriter implements AutoCloseable {
       body.write(source, from, length);
       return;
     }
-    // Arrow puts the decoded size first, or -1 before an uncompressed buffer.
+    // Arrow requires the decoded size before the buffer, or -1 before an uncompressed buffer.
     body.reserve(8 + Zstd.compressBound(length));
     int start = body.size + 8;
     int size =

@@ -57,7 +57,10 @@ public record ArrowType(byte kind, ToIntFunction<FlatBufferBuilder> table) {
     return new ArrowType(Type.Date, builder -> Date.createDate(builder, DateUnit.DAY));
   }
 
-  /** A timestamp in microseconds; local where it has no time zone. */
+  /**
+   * Returns a timestamp type in microseconds. It has a time zone if {@code isInstant}, and is a
+   * local time otherwise.
+   */
   public static ArrowType timestamp(boolean isInstant) {
     return new ArrowType(
         Type.Timestamp,

@@ -1,17 +1,17 @@
 package colonnade.format;
 
 /**
- * What the sparse index, or for a lone block the footer, states about one block.
+ * What an index states about one block. The sparse index states it, or the footer for a lone block.
  *
- * @param rows how many rows it holds
- * @param length how many bytes are stored
+ * @param rows the number of rows
+ * @param length the number of stored bytes
  * @param decoded the most bytes that the rows take as an Arrow array
  * @param crc32c the checksum of the stored bytes
  * @param encoding the name of the encoding; see docs/spec/rowset.md#encodings
- * @param base what {@code narrowed} values are distances from, null for other encodings
- * @param statistics what is known about the rows
- * @param filterLength the bytes of the Bloom filter, 0 without one
- * @param filterCrc32c the checksum of the Bloom filter, 0 without one
+ * @param base the number that is added to each {@code narrowed} value; null for other encodings
+ * @param statistics the bounds and counts of the rows
+ * @param filterLength the length of the Bloom filter in bytes; 0 without a filter
+ * @param filterCrc32c the checksum of the Bloom filter; 0 without a filter
  */
 public record BlockEntry(
     long rows,
@@ -23,7 +23,7 @@ public record BlockEntry(
     Statistics statistics,
     long filterLength,
     long filterCrc32c) {
-  /** A block without a filter. */
+  /** Creates the entry of a block without a Bloom filter. */
   public BlockEntry(
       long rows,
       long length,
@@ -35,7 +35,7 @@ public record BlockEntry(
     this(rows, length, decoded, crc32c, encoding, base, statistics, 0, 0);
   }
 
-  /** Returns the same block with a Bloom filter of these bytes. */
+  /** Returns the entry of the same block with the given bytes as its Bloom filter. */
   public BlockEntry withFilter(byte[] filter) {
     return new BlockEntry(
         rows, length, decoded, crc32c, encoding, base, statistics, filter.length,

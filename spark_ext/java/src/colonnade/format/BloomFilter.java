@@ -7,22 +7,26 @@ import org.apache.spark.sql.catalyst.expressions.XXH64;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * Whether a block may hold a value: it may say yes wrongly, never no.
+ * A Bloom filter of the values of a block. It may claim to hold a value that the block lacks, but
+ * never denies a value that the block has.
  *
  * <p>Spec: docs/spec/rowset.md#bloom-filters
  */
 public final class BloomFilter {
-  /** The bytes of a filter are a multiple of this number. */
+  /** The length of every filter is a multiple of this number of bytes. */
   public static final int BUCKET_BYTES = 32;
 
-  /** No filter is larger, in bytes. */
+  /** The largest length of a filter in bytes. */
   public static final int LIMIT = 64 << 20;
 
   private static final int BITS_PER_VALUE = 10;
 
   private BloomFilter() {}
 
-  /** The filter of the values with the first {@code count} hashes, which are sorted by it. */
+  /**
+   * Returns the filter of the first {@code count} hashes. Sorts this part of {@code hashes} in
+   * place and removes duplicates.
+   */
   public static byte[] encode(long[] hashes, int count) {
     Arrays.sort(hashes, 0, count);
     int distinct = 0;
@@ -41,23 +45,26 @@ public final class BloomFilter {
     return bits;
   }
 
-  /** Whether one of some values may be there. Requires: a positive multiple of the bucket size. */
+  /**
+   * Returns whether the filter may hold at least one of the hashes. Requires: the length of {@code
+   * bits} is a positive multiple of {@link #BUCKET_BYTES}.
+   */
   public static boolean mayHold(byte[] bits, long[] hashes) {
     BlockSplitBloomFilter filter = new BlockSplitBloomFilter(bits);
     return Arrays.stream(hashes).anyMatch(filter::findHash);
   }
 
-  /** The hash of whatever is stored as an integer of at most 64 bits. */
+  /** Returns the hash of any value that is stored as an integer of at most 64 bits. */
   public static long hash(long value) {
     return XXH64.hashLong(value, 0);
   }
 
-  /** The hash of a float or double other than NaN; both zeros have the same hash. */
+  /** Returns the hash of a float or double other than NaN. Both zeros have the same hash. */
   public static long hash(double value) {
     return hash(Double.doubleToRawLongBits(value + 0.0));
   }
 
-  /** The hash of an integer of at most 128 bits. */
+  /** Returns the hash of an integer of at most 128 bits. */
   public static long hash(BigInteger value) {
     if (value.bitLength() < Long.SIZE) {
       return hash(value.longValue());
@@ -69,7 +76,7 @@ public final class BloomFilter {
     return hash(bytes, 0, bytes.length);
   }
 
-  /** The hash of some bytes, which are a text or binary. */
+  /** Returns the hash of a string in UTF-8 or of a binary value. */
   public static long hash(byte[] bytes, int from, int to) {
     return XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET + from, to - from, 0);
   }

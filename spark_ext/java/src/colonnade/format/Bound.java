@@ -6,14 +6,14 @@ import java.util.Base64;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * A bound of some values: no value is smaller than the lower one or larger than the upper one.
- * Spec: docs/spec/operations.md#statistics-and-bounds
+ * A lower or an upper bound of a set of values. No value is smaller than its lower bound or larger
+ * than its upper bound. Spec: docs/spec/operations.md#statistics-and-bounds
  */
 public sealed interface Bound {
   /**
-   * Reads a bound as the log and the footer write it.
+   * Reads a bound in the form that the log and the footer store.
    *
-   * @throws Malformed if values of this order have no such bound
+   * @throws Malformed if values of this order cannot have such a bound
    */
   static Bound parse(String tagged, TableField.Order order) throws Malformed {
     try {
@@ -40,31 +40,36 @@ public sealed interface Bound {
     };
   }
 
-  /** The bound as the log and the footer write it. */
+  /** Returns the bound in the form that the log and the footer store. */
   String tagged();
 
-  /** Compares with a bound of the same class. */
+  /** Compares this bound with another one of the same class. */
   int compare(Bound other);
 
-  /** How many code points or bytes it has; 0 for numbers. */
+  /** Returns the number of code points or bytes of the bound; 0 for a number. */
   default int length() {
     return 0;
   }
 
-  /** Returns a bound that is not larger, of at most {@code length} code points or bytes. */
+  /**
+   * Returns a bound of at most {@code length} code points or bytes that is not larger than this
+   * one.
+   */
   default Bound below(int length) {
     return this;
   }
 
   /**
-   * Returns a bound that is not smaller, of at most {@code length} code points or bytes; null where
-   * there is none.
+   * Returns a bound of at most {@code length} code points or bytes that is not smaller than this
+   * one. Returns null if no such bound exists.
    */
   default Bound above(int length) {
     return this;
   }
 
-  /** What is stored as an integer, decimals unscaled. */
+  /**
+   * A bound of values that are stored as integers. A decimal is represented by its unscaled value.
+   */
   record Whole(BigInteger value) implements Bound {
     public static Whole of(long value) {
       return new Whole(BigInteger.valueOf(value));
@@ -81,7 +86,7 @@ public sealed interface Bound {
     }
   }
 
-  /** A float or double, never NaN. */
+  /** A bound of floats or doubles. It is never NaN. */
   record Real(double value) implements Bound {
     @Override
     public String tagged() {
@@ -95,7 +100,10 @@ public sealed interface Bound {
     }
   }
 
-  /** A string, ordered by code point, which is the order of its UTF-8 bytes. */
+  /**
+   * A bound of strings. Strings are ordered by code point, which is also the order of their UTF-8
+   * bytes.
+   */
   record Text(UTF8String value) implements Bound {
     @Override
     public String tagged() {
@@ -130,13 +138,13 @@ public sealed interface Bound {
       if (last < 0) {
         return null;
       }
-      // No string holds the code points from U+D800 to U+DFFF.
+      // Strings cannot contain the surrogates, U+D800 to U+DFFF.
       points[last] = points[last] == 0xD7FF ? 0xE000 : points[last] + 1;
       return new Text(UTF8String.fromString(new String(points, 0, last + 1)));
     }
   }
 
-  /** Binary, ordered by unsigned byte. */
+  /** A bound of binary values, which are ordered by unsigned byte. */
   record Raw(byte[] value) implements Bound {
     @Override
     public String tagged() {

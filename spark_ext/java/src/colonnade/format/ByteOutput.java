@@ -2,12 +2,12 @@ package colonnade.format;
 
 import java.util.Arrays;
 
-/** A growing run of little-endian bytes that keeps its memory. */
+/** A growing buffer of little-endian bytes that reuses its memory. */
 final class ByteOutput {
   byte[] bytes = new byte[1 << 16];
   int size;
 
-  /** Make room for more bytes. */
+  /** Makes room for {@code more} further bytes. */
   void reserve(long more) {
     long needed = size + more;
     if (needed > Integer.MAX_VALUE - 64) {
@@ -25,7 +25,7 @@ final class ByteOutput {
     size += length;
   }
 
-  /** Add zeros up to a multiple of 8. */
+  /** Appends zeros up to the next multiple of 8. */
   void pad() {
     reserve(8);
     while ((size & 7) != 0) {

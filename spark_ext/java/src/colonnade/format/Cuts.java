@@ -8,14 +8,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The row numbers that no block of a RowSet lies across, as the footer and the log state them:
- * either the distance between neighbours, or where each stretch of rows ends.
+ * The row numbers that no block of a RowSet crosses, as the footer and the log state them. They are
+ * either at a fixed distance, or listed as the end of each stretch of rows.
  *
- * @param distance the distance between neighbours; 0 where {@code ends} lists the cuts
- * @param ends where each stretch of rows ends; empty where all have one distance
+ * @param distance the distance between neighbouring cuts in rows; 0 if {@code ends} lists the cuts
+ * @param ends the row number at which each stretch ends; empty if the cuts are at a fixed distance
  */
 public record Cuts(long distance, List<Long> ends) {
-  /** Cuts that all have one distance. */
+  /** Returns cuts at a fixed distance. */
   public static Cuts every(long distance) {
     return new Cuts(distance, List.of());
   }
@@ -49,8 +49,8 @@ public record Cuts(long distance, List<Long> ends) {
   }
 
   /**
-   * The boundaries of the stretches of a RowSet, from 0 to {@code rows}, both included; null where
-   * the cuts do not fit that many rows.
+   * Returns the boundaries of the stretches of a RowSet, from 0 to {@code rows}, both included.
+   * Returns null if the cuts do not fit this number of rows.
    */
   public long[] boundaries(long rows) {
     if (ends.isEmpty()) {

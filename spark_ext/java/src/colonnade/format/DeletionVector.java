@@ -24,7 +24,7 @@ public final class DeletionVector {
     this.rows = rows;
   }
 
-  /** Reads and verifies the vector of a RowSet with {@code rowCount} rows. */
+  /** Reads and verifies the deletion vector of a RowSet with {@code rowCount} rows. */
   public static DeletionVector read(ByteSource store, String prefix, JsonNode entry, long rowCount)
       throws IOException {
     String object = entry.get("object").textValue();
@@ -91,8 +91,8 @@ public final class DeletionVector {
   }
 
   /**
-   * Returns the live rows among {@code count} rows from {@code firstRow} on, counted from {@code
-   * firstRow}; null if none of them is deleted.
+   * Returns the live rows among the {@code count} rows that begin at {@code firstRow}. The returned
+   * row numbers are relative to {@code firstRow}. Returns null if none of these rows is deleted.
    */
   public int[] kept(long firstRow, int count) {
     long gone = rows.rangeCardinality(firstRow, firstRow + count);

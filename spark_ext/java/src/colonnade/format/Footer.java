@@ -9,28 +9,28 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Where every segment and index of a RowSet lies, by column id.
+ * The position of every segment and index of a RowSet, by column id.
  *
  * <p>Spec: docs/spec/rowset.md#footer
  *
- * @param cuts null where the footer states something else than cuts
+ * @param cuts null if the field of the footer is not valid
  */
 public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
-  /** No footer is larger, in bytes. */
+  /** The largest length of a footer in bytes. */
   public static final long LIMIT = 1L << 30;
 
   private static final long ROWS_LIMIT = (1L << 32) - 1;
 
-  /** Version 1 lacks the encoding {@code lengths}, version 2 Bloom filters. */
+  /** Version 1 lacks the encoding {@code lengths}; versions 1 and 2 lack Bloom filters. */
   private static final int WITHOUT_FILTERS = 2;
 
   private static final int WITH_FILTERS = 3;
 
   /**
-   * Reads a footer whose length and checksum were compared with the log.
+   * Decodes a footer. Requires: its length and checksum match the log.
    *
    * @param location names the footer in errors
-   * @throws IOException if it is damaged, or of a version that this one does not know
+   * @throws IOException if the footer is damaged, or has a version that this reader does not know
    */
   public static Footer decode(Slice data, String location) throws IOException {
     JsonObject body =
@@ -62,7 +62,7 @@ public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
     return version >= 1 && version <= WITH_FILTERS;
   }
 
-  /** Returns the footer as it is stored: a JSON object in its envelope. */
+  /** Returns the bytes to store: a JSON object in its envelope. */
   public byte[] encode() {
     boolean filters = columns.values().stream().anyMatch(Segment::hasFilters);
     return JsonBytes.seal(

@@ -6,18 +6,18 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** Writes JSON to memory. */
+/** Writes JSON to byte arrays. */
 public final class JsonBytes {
   private static final JsonFactory JSON = new JsonFactory();
 
   private JsonBytes() {}
 
-  /** Something that writes itself as JSON. */
+  /** Writes one JSON value to a generator. */
   public interface Body {
     void write(JsonGenerator json) throws IOException;
   }
 
-  /** Returns the UTF-8 bytes of some JSON. */
+  /** Returns the UTF-8 bytes of the JSON that {@code body} writes. */
   public static byte[] of(Body body) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     try (JsonGenerator json = JSON.createGenerator(bytes)) {
@@ -28,7 +28,10 @@ public final class JsonBytes {
     return bytes.toByteArray();
   }
 
-  /** Returns a JSON object in its envelope. Spec: docs/spec/epoch-log.md#envelope */
+  /**
+   * Returns the JSON object that {@code body} writes, in its envelope. Spec:
+   * docs/spec/epoch-log.md#envelope
+   */
   static byte[] seal(Body body) {
     byte[] json = of(body);
     String head = String.format("{\"crc32c\":\"%08x\",\"body\":", Slice.of(json).crc32c());

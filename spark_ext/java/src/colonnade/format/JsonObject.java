@@ -10,7 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Iterator;
 import java.util.Set;
 
-/** A JSON object that a file holds: every key known, every value of its type, or an error. */
+/**
+ * A JSON object of a stored file. Its methods throw an error for an unknown key or a value of the
+ * wrong type.
+ */
 public record JsonObject(JsonNode node, String location, String path) {
   private static final ObjectMapper MAPPER =
       new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
@@ -19,7 +22,7 @@ public record JsonObject(JsonNode node, String location, String path) {
   private static final String MIDDLE = "\",\"body\":";
 
   /**
-   * Takes a JSON object out of its envelope.
+   * Verifies the envelope of a stored JSON object and returns the object.
    *
    * <p>Spec: docs/spec/epoch-log.md#envelope
    */
@@ -45,7 +48,7 @@ public record JsonObject(JsonNode node, String location, String path) {
     }
   }
 
-  /** Parses what the planner wrote. */
+  /** Parses JSON that the planner wrote. */
   public static JsonNode parse(String json) {
     try {
       return MAPPER.readTree(json);
@@ -59,7 +62,7 @@ public record JsonObject(JsonNode node, String location, String path) {
         data.array(), data.offset() + from, to - from, StandardCharsets.ISO_8859_1);
   }
 
-  /** Refuses other keys: they come with another version. */
+  /** Refuses any other key, because only another version of the format could have written it. */
   JsonObject only(Set<String> keys) throws IOException {
     if (!node.isObject()) {
       throw malformed("", "Input should be an object");
@@ -87,7 +90,7 @@ public record JsonObject(JsonNode node, String location, String path) {
     return new JsonObject(value, location, path + key + ".");
   }
 
-  /** An integer of at least {@code low} and at most {@code high}. */
+  /** Returns an integer from {@code low} to {@code high}, both included. */
   long integer(String key, long low, long high) throws IOException {
     return integer(node.get(key), key, low, high);
   }

@@ -1,8 +1,8 @@
 package colonnade.format;
 
 /**
- * Stored bytes contradict what the log or an index states about them. The catcher adds the name of
- * the object.
+ * Signals stored bytes that contradict what the log or an index states about them. The code that
+ * catches it adds the name of the object.
  */
 public final class Malformed extends Exception {
   private static final long serialVersionUID = 1L;

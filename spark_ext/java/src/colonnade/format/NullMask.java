@@ -2,12 +2,15 @@ package colonnade.format;
 
 import java.util.Arrays;
 
-/** Which staged rows are NULL: one bit a row, and no work at all for rows that are not. */
+/**
+ * Records which staged rows are NULL, with one bit for each row. Rows that are not NULL cost
+ * nothing.
+ */
 public final class NullMask {
   private byte[] bits = new byte[0];
   private int count;
 
-  /** Rows that are NULL. */
+  /** Returns the number of NULL rows. */
   public int count() {
     return count;
   }
@@ -25,7 +28,7 @@ public final class NullMask {
     return index < bits.length && (bits[index] >> (row & 7) & 1) != 0;
   }
 
-  /** Rows of a range that are NULL. */
+  /** Returns the number of NULL rows in a range. */
   public int count(int from, int to) {
     if (count == 0) {
       return 0;
@@ -51,7 +54,7 @@ public final class NullMask {
     }
   }
 
-  /** Write the Arrow validity bitmap of a range: a bit is set where the row is not NULL. */
+  /** Writes the Arrow validity bitmap of a range. A set bit marks a row that is not NULL. */
   public void writeValidity(int from, int to, byte[] target) {
     int rows = to - from;
     int shift = from & 7;

@@ -7,7 +7,7 @@ import java.util.HexFormat;
 public record ObjectNames(String prefix, String object) {
   private static final SecureRandom RANDOM = new SecureRandom();
 
-  /** Names for a RowSet that a job is about to write. */
+  /** Returns new names for a RowSet that a job is about to write. */
   public static ObjectNames fresh(String prefix, String job) {
     byte[] bits = new byte[8];
     RANDOM.nextBytes(bits);
@@ -30,7 +30,10 @@ public record ObjectNames(String prefix, String object) {
     return folder() + "/" + column + ".idx";
   }
 
-  /** The object of a deletion vector, which has a name of its own. */
+  /**
+   * Returns the name of a deletion vector, which differs from the names of the RowSet's other
+   * objects.
+   */
   public String deletionVector() {
     return folder() + ".dv";
   }

@@ -27,8 +27,8 @@ import org.apache.spark.unsafe.hash.Murmur3_x86_32;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * How the value of a column becomes that of a partition. Values are Spark's internal ones; NULL
- * stays NULL and is not asked for. Spec: docs/spec/partitions.md#transforms
+ * Computes the value of a partition from the value of a column. Values have Spark's internal types.
+ * NULL always becomes NULL, so callers do not pass it. Spec: docs/spec/partitions.md#transforms
  */
 public enum PartitionTransform {
   IDENTITY,
@@ -44,25 +44,31 @@ public enum PartitionTransform {
   private static final int FIRST_YEAR = 1970;
   private static final int UNCOLLATED = ((StringType) DataTypes.StringType).collationId();
 
-  /** Digits of the largest argument, which truncating may add to a negative decimal. */
+  /**
+   * The number of digits of the largest argument. Truncating can enlarge a negative decimal by up
+   * to the argument.
+   */
   private static final int ARGUMENT_DIGITS = 10;
 
-  /** The transform that the log calls so. */
+  /** Returns the transform with this name in the log. */
   public static PartitionTransform named(String name) {
     return valueOf(name.toUpperCase(Locale.ROOT));
   }
 
-  /** As the log calls it. */
+  /** Returns the name of the transform in the log. */
   public String text() {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** Whether it has a number beside the column: of buckets, or a width. */
+  /** Whether the transform takes an argument: the number of buckets or a width. */
   public boolean hasArgument() {
     return this == BUCKET || this == TRUNCATE;
   }
 
-  /** The type of what it makes of values of a type; null where there is no such transform. */
+  /**
+   * Returns the type of the partition values for a column of a type. Returns null if the transform
+   * does not support the column's type.
+   */
   public DataType resultType(DataType type) {
     return switch (this) {
       case IDENTITY -> isPlain(type) ? type : null;
@@ -75,10 +81,12 @@ public enum PartitionTransform {
   }
 
   /**
-   * What it makes of a value that is not NULL.
+   * Returns the partition value of a column value other than NULL.
    *
-   * <p>Requires: a type that has a {@link #resultType}. A decimal may become one that is longer
+   * <p>Requires: {@link #resultType} supports the type. A truncated decimal may have more digits
    * than any column can hold.
+   *
+   * @throws IllegalArgumentException if the argument of a bucket or truncate transform is below 1
    */
   public Object apply(Object value, DataType type, int argument) {
     if (hasArgument() && argument < 1) {
@@ -135,7 +143,7 @@ public enum PartitionTransform {
 
   private static DataType truncatedType(DataType type) {
     if (isInteger(type)) {
-      // The multiple below the least value of a shorter type is none of its values.
+      // Truncating the least value of a shorter type gives a multiple below the range of that type.
       return DataTypes.LongType;
     }
     if (type instanceof DecimalType decimal) {
@@ -171,11 +179,14 @@ public enum PartitionTransform {
       return hash(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length);
     }
     long number = ((Number) value).longValue();
-    // A time is hashed as microseconds, and Spark counts its nanoseconds.
+    // The hash covers microseconds, while Spark holds a time in nanoseconds.
     return Murmur3_x86_32.hashLong(type instanceof TimeType ? number / 1000 : number, 0);
   }
 
-  /** Spark's other function for bytes is not Murmur3 where their number is no multiple of four. */
+  /**
+   * Uses {@code hashUnsafeBytes2}, because Spark's {@code hashUnsafeBytes} differs from Murmur3
+   * unless the length is a multiple of four.
+   */
   private static int hash(Object base, long offset, int length) {
     return Murmur3_x86_32.hashUnsafeBytes2(base, offset, length, 0);
   }

@@ -9,13 +9,19 @@ import java.util.TreeMap;
 import org.roaringbitmap.IntConsumer;
 import org.roaringbitmap.RoaringBitmap;
 
-/** A set of row numbers: for each value of the upper 32 bits a Roaring bitmap of the lower ones. */
+/**
+ * A set of row numbers. It holds a Roaring bitmap of the lower 32 bits for each value of the upper
+ * 32 bits.
+ */
 public final class RowNumbers {
   private final Map<Integer, RoaringBitmap> bitmaps = new TreeMap<>(Integer::compareUnsigned);
   private RoaringBitmap last;
   private int lastUpper;
 
-  /** Rows of a RowSet mostly come together: the map is asked where another one begins. */
+  /**
+   * Adds a row number. It is fast for successive numbers with equal upper bits, because these reuse
+   * the last bitmap.
+   */
   public void add(long number) {
     int upper = (int) (number >>> 32);
     if (last == null || upper != lastUpper) {
@@ -34,7 +40,9 @@ public final class RowNumbers {
         });
   }
 
-  /** Writes an object of bitmaps by the upper bits. */
+  /**
+   * Writes a JSON object that maps the upper 32 bits to the bitmap of the lower 32 bits in base64.
+   */
   public void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     for (Map.Entry<Integer, RoaringBitmap> each : bitmaps.entrySet()) {

@@ -7,21 +7,22 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One RowSet as the log knows it. Spec: docs/spec/operations.md#rowset-entry
+ * One RowSet as the log states it. Spec: docs/spec/operations.md#rowset-entry
  *
- * <p>An entry that was parsed has neither statistics nor a partition: the driver has pruned by
- * them.
+ * <p>A parsed entry has neither statistics nor a partition, because the driver has already pruned
+ * by them.
  *
  * @param object the random name of the RowSet's objects
  * @param place {@code directory}, {@code packed} or {@code inline}
- * @param rows how many rows it has
- * @param bytes how many bytes are stored
- * @param cuts null where the entry states something else than cuts
- * @param footer length and checksum of the footer
- * @param statistics by column id, of the indexed columns
- * @param partition null where the table has no partitions
- * @param data the whole RowSet in base64 where it is inline, else null
- * @param unsynced whether its objects may not have reached the disk
+ * @param rows the number of rows
+ * @param bytes the number of stored bytes
+ * @param cuts null if the field of the entry is not valid
+ * @param footer the length and checksum of the footer
+ * @param statistics the statistics of the indexed columns by column id
+ * @param partition null if the table has no partitions
+ * @param data the whole RowSet in base64 if its place is inline, else null
+ * @param unsynced whether a crash of the machine may still lose its objects, because they have not
+ *     been synced to disk
  */
 public record RowSetEntry(
     String object,
@@ -35,24 +36,26 @@ public record RowSetEntry(
     String data,
     boolean unsynced) {
 
-  /** Length and checksum of some bytes. */
+  /** The length and checksum of a sequence of bytes. */
   public record Check(long length, long crc32c) {
-    /** The check of these bytes. */
+    /** Returns the length and checksum of {@code bytes}. */
     public static Check of(byte[] bytes) {
       return new Check(bytes.length, Slice.of(bytes).crc32c());
     }
   }
 
-  /** Reads what a task needs of an entry, which the driver has validated. */
+  /**
+   * Reads the fields of an entry that a task needs. Requires: the driver has validated the entry.
+   */
   public static RowSetEntry parse(JsonNode entry) {
     return parse(entry, entry);
   }
 
   /**
-   * Reads where replaced columns of a RowSet are.
+   * Reads the location of replaced columns of a RowSet.
    *
-   * @param entry of the RowSet, which has the rows and the cuts
-   * @param stored what the log states about the columns that replace others
+   * @param entry the entry of the RowSet, which states its rows and cuts
+   * @param stored what the log states about the columns that replace the original ones
    */
   public static RowSetEntry parse(JsonNode entry, JsonNode stored) {
     JsonNode footer = stored.get("footer");
@@ -77,7 +80,7 @@ public record RowSetEntry(
     return place.equals("directory");
   }
 
-  /** Writes the entry as a task reports it. */
+  /** Writes the entry in the form in which a task reports it. */
   public void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeStringField("object", object);

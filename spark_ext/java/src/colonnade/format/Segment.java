@@ -8,16 +8,16 @@ import java.util.Set;
 /**
  * What the footer states about one column of a RowSet.
  *
- * <p>Exactly one of {@code index} and {@code block} is there in a valid footer: a lone block has no
+ * <p>A valid footer has exactly one of {@code index} and {@code block}, because a lone block has no
  * index. Spec: docs/spec/rowset.md#footer
  *
- * @param offset where the blocks begin in their object
- * @param length how many bytes the blocks have
+ * @param offset the position of the blocks in their object
+ * @param length the number of bytes of the blocks
  * @param decoded the most bytes that the rows take as Arrow arrays
- * @param index where the sparse index lies
+ * @param index the position of the sparse index
  * @param block what an index would state about the lone block
- * @param filters where the Bloom filters lie
- * @param statistics what is known about all rows
+ * @param filters the position of the Bloom filters
+ * @param statistics the bounds and counts of all rows
  */
 public record Segment(
     long offset,
@@ -32,21 +32,26 @@ public record Segment(
   private static final long COUNT_LIMIT = (1L << 53) - 1;
   private static final long CRC_LIMIT = (1L << 32) - 1;
 
-  /** Some bytes of an object, with their checksum. */
+  /** A range of bytes in an object, with its checksum. */
   public record Extent(long offset, long length, long crc32c) {}
 
-  /** What the footer states about a lone block; its rows and bounds are those of the segment. */
+  /**
+   * What the footer states about a lone block. The segment states the rows and bounds of the block.
+   */
   public record LoneBlock(long crc32c, String encoding, Long base) {}
 
   /**
-   * The Bloom filters of the blocks, in the object of the index. {@code crc32c} is the checksum of
-   * the filter of a lone block; the index has the checksums of several.
+   * The position of the Bloom filters in the object of the index. {@code crc32c} is the checksum of
+   * the filter of a lone block. It is null for several blocks, whose index has the checksums.
    */
   public record Filters(long offset, long length, Long crc32c) {
     public static final Filters NONE = new Filters(0, 0, 0L);
   }
 
-  /** States what was written of one column, whose bytes of an index are null for a lone block. */
+  /**
+   * Returns the segment of a column that has been written. The bytes of its index are null for a
+   * lone block.
+   */
   public static Segment of(
       List<BlockEntry> blocks, long offset, long filterOffset, byte[] index, long indexOffset) {
     BlockEntry lone = index == null ? blocks.get(0) : null;
@@ -62,16 +67,16 @@ public record Segment(
         Statistics.merge(blocks).tagged());
   }
 
-  /** Whether some of the blocks have Bloom filters. */
+  /** Whether at least one block has a Bloom filter. */
   public boolean hasFilters() {
     return filters != Filters.NONE;
   }
 
   /**
-   * What an index would state about the lone block. Requires: {@code block}.
+   * Returns what an index would state about the lone block. Requires: {@code block} is not null.
    *
-   * @param rows of the RowSet
-   * @param order of the column's values
+   * @param rows the number of rows of the RowSet
+   * @param order the order of the column's values
    * @throws Malformed if the filter or the bounds are impossible
    */
   public BlockEntry entry(long rows, TableField.Order order) throws Malformed {
@@ -127,7 +132,7 @@ public record Segment(
         json.has("crc32c") ? json.integer("crc32c", 0, CRC_LIMIT) : null);
   }
 
-  /** Writes the JSON object that the footer holds. */
+  /** Writes the JSON object that the footer stores. */
   void write(JsonGenerator json) throws IOException {
     json.writeStartObject();
     json.writeNumberField("offset", offset);

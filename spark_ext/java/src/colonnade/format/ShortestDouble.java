@@ -8,7 +8,10 @@ import java.math.RoundingMode;
 final class ShortestDouble {
   private ShortestDouble() {}
 
-  /** Requires: no NaN. Costs microseconds, so it is for bounds, not for rows. */
+  /**
+   * Returns the text of a double. Requires: the value is not NaN. A call takes microseconds, so use
+   * it for bounds and not for every row.
+   */
   static String text(double value) {
     if (Double.isInfinite(value)) {
       return value > 0 ? "inf" : "-inf";
@@ -36,8 +39,8 @@ final class ShortestDouble {
   private static BigDecimal shortest(double value) {
     BigDecimal exact = new BigDecimal(value);
     for (int digits = 1; digits <= 17; digits++) {
-      // Around a power of two the nearest decimal may read back as the neighbour while the
-      // one on the other side does not.
+      // Next to a power of two the nearer decimal can read back as the neighbouring double, while
+      // the farther decimal reads back correctly.
       BigDecimal below = exact.round(new MathContext(digits, RoundingMode.FLOOR));
       BigDecimal above = exact.round(new MathContext(digits, RoundingMode.CEILING));
       boolean belowFirst =

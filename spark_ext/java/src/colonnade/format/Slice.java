@@ -2,7 +2,7 @@ package colonnade.format;
 
 import java.util.zip.CRC32C;
 
-/** Some bytes of an array. */
+/** A range of an array of bytes. */
 public record Slice(byte[] array, int offset, int length) {
   public static final Slice EMPTY = new Slice(new byte[0], 0, 0);
 
@@ -14,7 +14,7 @@ public record Slice(byte[] array, int offset, int length) {
     return new Slice(array, offset + from, size);
   }
 
-  /** CRC32C (Castagnoli), as an unsigned number. */
+  /** Returns the CRC32C (Castagnoli) of the bytes as an unsigned number. */
   public long crc32c() {
     CRC32C crc = new CRC32C();
     crc.update(array, offset, length);

@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The sparse index of a column segment: one entry for each block. The blocks lie back to back.
+ * The sparse index of a column segment. It has one entry for each block, and the blocks lie back to
+ * back.
  *
- * <p>{@code firstRows}, {@code offsets} and {@code filterOffsets} (of the Bloom filters, which lie
- * elsewhere) have one element more than there are blocks: the rows and the bytes of the segment,
- * and the bytes of all filters.
+ * <p>{@code firstRows}, {@code offsets} and {@code filterOffsets} have one element more than there
+ * are blocks. Their last elements are the number of rows, the length of the segment and the length
+ * of all Bloom filters. The filters are stored apart from the segment.
  *
  * <p>Spec: docs/spec/rowset.md#sparse-index
  */
@@ -43,17 +44,17 @@ public record SparseIndex(
       this.label = label;
     }
 
-    /** The name of the Arrow field. */
+    /** Returns the name of the Arrow field. */
     public String label() {
       return label;
     }
 
-    /** Whether a block may have no value in this column. */
+    /** Whether a block may have NULL in this column. */
     public boolean isNullable() {
       return this == BASE || isBound();
     }
 
-    /** Whether the values are bounds, whose type depends on the column that is indexed. */
+    /** Whether the values are bounds, whose type depends on the indexed column. */
     public boolean isBound() {
       return this == MIN || this == MAX;
     }
@@ -65,7 +66,7 @@ public record SparseIndex(
   }
 
   /**
-   * The columns that an index has. Only values with an order have bounds, and only columns with
+   * Returns the columns of an index. Only values with an order have bounds, and only columns with
    * bounds have Bloom filters.
    */
   public static List<Column> columns(Order order, boolean filters) {
@@ -74,7 +75,7 @@ public record SparseIndex(
     return end == null ? all : all.subList(0, end.ordinal());
   }
 
-  /** Makes the index of blocks that lie back to back. */
+  /** Creates the index of blocks that lie back to back. */
   public static SparseIndex of(List<BlockEntry> entries) {
     long[] rows = new long[entries.size() + 1];
     long[] offsets = new long[entries.size() + 1];
@@ -87,12 +88,15 @@ public record SparseIndex(
     return new SparseIndex(List.copyOf(entries), rows, offsets, filters);
   }
 
-  /** Whether a Bloom filter may have this many bytes; a block without a filter has 0. */
+  /**
+   * Whether a Bloom filter may have this length in bytes. The length 0 stands for a block without a
+   * filter.
+   */
   public static boolean isFilterLength(long length) {
     return length >= 0 && length <= BloomFilter.LIMIT && length % BloomFilter.BUCKET_BYTES == 0;
   }
 
-  /** Whether some of the blocks have Bloom filters. */
+  /** Whether at least one block has a Bloom filter. */
   public boolean hasFilters() {
     return filterOffsets[entries.size()] > 0;
   }

@@ -6,31 +6,31 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What is known about some rows of a column.
+ * The statistics of a set of rows of one column.
  *
- * <p>Bounds may be too wide, never too narrow. Spec: docs/spec/rowset.md#bounds
+ * <p>Bounds may be too wide but never too narrow. Spec: docs/spec/rowset.md#bounds
  *
- * @param nulls how many rows are NULL
- * @param nans how many rows are NaN
- * @param low a lower bound of all other values; null exactly where {@code high} is
+ * @param nulls the number of NULL rows
+ * @param nans the number of NaN rows
+ * @param low a lower bound of all other values; null if and only if {@code high} is null
  * @param high an upper bound of all other values
  * @param exact whether both bounds are values that occur, or the rows have only NULL and NaN
  */
 public record Statistics(long nulls, long nans, Bound low, Bound high, boolean exact) {
-  /** Code points or bytes that a bound keeps in the index and the footer. */
+  /** The most code points or bytes of a bound in the index and the footer. */
   public static final int INDEX_BOUND_LENGTH = 64;
 
-  /** Code points or bytes that a bound keeps in the log. */
+  /** The most code points or bytes of a bound in the log. */
   static final int LOG_BOUND_LENGTH = 32;
 
-  /** Statistics without bounds. */
+  /** Returns statistics without bounds. */
   public static Statistics unbounded(long nulls, long nans, boolean exact) {
     return new Statistics(nulls, nans, null, null, exact);
   }
 
   /**
-   * Shortens the bounds of strings and binary to {@code length} code points or bytes. Both bounds
-   * are dropped where no upper bound of that length is large enough.
+   * Shortens the bounds of strings and binary to {@code length} code points or bytes. Drops both
+   * bounds if no upper bound of that length is large enough.
    */
   public Statistics shorten(int length) {
     if (low == null || (low.length() <= length && high.length() <= length)) {
@@ -42,7 +42,10 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
         : new Statistics(nulls, nans, low.below(length), above, false);
   }
 
-  /** The statistics that the log keeps: bounds are shortened where their text is long. */
+  /**
+   * Returns the statistics that the log stores. Bounds of strings and binary are shortened if their
+   * text is long.
+   */
   Statistics forLog() {
     return low == null || (isShort(low) && isShort(high)) ? this : shorten(LOG_BOUND_LENGTH);
   }
@@ -52,7 +55,7 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
     return text.codePointCount(0, text.length()) <= LOG_BOUND_LENGTH;
   }
 
-  /** Statistics of all rows of some blocks. */
+  /** Returns the statistics of all rows of the given blocks. */
   public static Statistics merge(List<BlockEntry> blocks) {
     long nulls = 0;
     long nans = 0;
@@ -76,13 +79,13 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
         : new Statistics(nulls, nans, low, high, exact);
   }
 
-  /** The statistics as the footer and the log write them. */
+  /** Returns the statistics in the form that the footer and the log store. */
   public Tagged tagged() {
     return new Tagged(
         low == null ? null : low.tagged(), high == null ? null : high.tagged(), nulls, nans, exact);
   }
 
-  /** Statistics in JSON, where each bound is a text whose tag says what it is. */
+  /** Statistics in JSON. Each bound is a text with a tag that names its type. */
   public record Tagged(String min, String max, long nulls, long nans, boolean exact) {
     private static final Set<String> KEYS = Set.of("min", "max", "nulls", "nans", "exact");
     private static final long COUNT_LIMIT = (1L << 53) - 1;
@@ -98,9 +101,9 @@ public record Statistics(long nulls, long nans, Bound low, Bound high, boolean e
     }
 
     /**
-     * The statistics of a column whose values have this order.
+     * Parses the statistics of a column whose values have this order.
      *
-     * @throws Malformed if such values have no such bounds
+     * @throws Malformed if such values cannot have such bounds
      */
     public Statistics of(TableField.Order order) throws Malformed {
       Bound low = min == null ? null : Bound.parse(min, order);

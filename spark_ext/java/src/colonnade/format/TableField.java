@@ -9,8 +9,8 @@ import java.util.regex.Pattern;
  * A column of a table, or a field nested in one, as the log states it.
  *
  * <p>{@code type} is the text of a primitive type, {@code variant}, {@code array}, {@code map} or
- * {@code struct}. The children of an array are its element, those of a map its key and its value,
- * those of a variant its value and its metadata. Spec: docs/spec/types.md
+ * {@code struct}. An array has its element as its child. A map has its key and its value, and a
+ * variant its value and its metadata. Spec: docs/spec/types.md
  */
 public record TableField(
     int id, String name, String type, Kind kind, boolean nullable, List<TableField> children) {
@@ -21,11 +21,14 @@ public record TableField(
           new TableField(0, "value", "binary", Kind.BINARY, false, List.of()),
           new TableField(0, "metadata", "binary", Kind.BINARY, false, List.of()));
 
-  /** How blocks hold the values of a type. */
+  /** The storage form of values in a block. */
   public enum Kind {
     BOOLEAN, INT8, INT16, INT32, INT64, FLOAT32, FLOAT64, DECIMAL, UTF8, BINARY, LIST, MAP, STRUCT;
 
-    /** Whether blocks may hold values as their distance from a base; short decimals are apart. */
+    /**
+     * Whether a block may store values as the distance from a base. Short decimals may be stored so
+     * too, but are not included here.
+     */
     public boolean isInteger() {
       return this == INT8 || this == INT16 || this == INT32 || this == INT64;
     }
@@ -90,7 +93,10 @@ public record TableField(
     return kind == Kind.DECIMAL && precision() <= 18;
   }
 
-  /** The type without what only restricts or orders its values; a decimal is just that. */
+  /**
+   * Returns the type without the parts that only restrict or order its values. For every decimal
+   * this is {@code decimal}.
+   */
   public String base() {
     if (type.startsWith("char(") || type.startsWith("varchar(") || type.startsWith("string ")) {
       return "string";
@@ -111,17 +117,19 @@ public record TableField(
     return type.startsWith("interval year") || type.startsWith("interval month");
   }
 
-  /** Digits of a decimal. */
+  /** Returns the number of digits of a decimal. */
   public int precision() {
     return Integer.parseInt(type.substring("decimal(".length(), type.indexOf(',')));
   }
 
-  /** Digits of a decimal behind the point. */
+  /** Returns the number of digits of a decimal after the point. */
   public int scale() {
     return Integer.parseInt(type.substring(type.indexOf(',') + 1, type.length() - 1));
   }
 
-  /** How long the texts of a char or varchar are; any length for another type. */
+  /**
+   * Returns the length that a char or varchar declares. The length is unlimited for any other type.
+   */
   public TextLength length() {
     var match = LENGTH.matcher(type);
     int most =
@@ -132,7 +140,8 @@ public record TableField(
   }
 
   /**
-   * The unit that values are multiples of, in the stored unit; 1 where any value will do.
+   * Returns the unit of the type as a multiple of the stored unit. Every value must be a multiple
+   * of it. The unit is 1 if every stored value is valid.
    */
   public long unit() {
     if (base().equals("time")) {
@@ -148,7 +157,7 @@ public record TableField(
     };
   }
 
-  /** How the values compare, which decides what their bounds are made of. */
+  /** Returns the order of the values, which determines the class of their bounds. */
   public Order order() {
     return switch (kind) {
       case LIST, MAP, STRUCT -> Order.NONE;
@@ -160,7 +169,7 @@ public record TableField(
     };
   }
 
-  /** Orders of values. Spec: docs/spec/rowset.md#bounds */
+  /** The ways in which values compare. Spec: docs/spec/rowset.md#bounds */
   public enum Order {
     INTEGER,
     FLOAT,

@@ -3,13 +3,13 @@ package colonnade.format;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * The length that a char or varchar declares, in code points, and the spaces that it gives a value.
+ * The length that a char or varchar declares, in code points, and whether values are padded to it.
  *
- * <p>Spark itself does the same for columns and fields of structs, but not in arrays and maps, and
- * not under {@code spark.sql.legacy.charVarcharAsString}. Spec: docs/spec/types.md
+ * <p>Spark itself checks and pads columns and fields of structs. It does so neither inside arrays
+ * and maps, nor under {@code spark.sql.legacy.charVarcharAsString}. Spec: docs/spec/types.md
  *
- * @param most code points of a value; the largest integer for a type without a limit
- * @param isPadded whether shorter values are filled up with spaces
+ * @param most the most code points of a value; the largest integer for a type without a limit
+ * @param isPadded whether shorter values are padded with spaces
  */
 public record TextLength(int most, boolean isPadded) {
   private static final UTF8String SPACE = UTF8String.fromString(" ");
@@ -19,7 +19,10 @@ public record TextLength(int most, boolean isPadded) {
     return most == Integer.MAX_VALUE;
   }
 
-  /** The text to store. Of one that is too long only spaces at its end are left out. */
+  /**
+   * Returns the text to store. Pads a char. Shortens a text that is too long only by spaces at its
+   * end.
+   */
   public UTF8String fit(UTF8String text) {
     if (!isPadded && text.numBytes() <= most) {
       return text; // no text has more code points than bytes

@@ -1,6 +1,6 @@
 /**
- * The format that readers and writers share: the types of RowSets, blocks and indexes, the names of
- * objects, Bloom filters, deletion vectors and partition transforms.
+ * The parts of the format that readers and writers share: RowSets, blocks, indexes, object names,
+ * Bloom filters, deletion vectors and partition transforms.
  *
  * <p>Specification: docs/spec/
  */

@@ -11,32 +11,32 @@ import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.ShortType;
 
 /**
- * What an aggregate function makes of the rows of a task: mostly one value. If the type cannot hold
- * the result, it is several parts that Spark's function adds up.
+ * Computes one aggregate function over the rows of a task. The result is usually one value. If its
+ * type cannot hold the result, the result is several parts, which Spark's function combines.
  */
 abstract class Accumulator {
   private final ArrayDeque<Object> parts = new ArrayDeque<>();
   private Object repeated;
   private long times;
 
-  /** Takes in the rows that a column shows; {@code column} is null for count(*). */
+  /** Adds the rows that a column shows. {@code column} is null for count(*). */
   abstract void add(ColonnadeVector column, int rows);
 
-  /** Gives the last part, if there is one, when all rows have been added. */
+  /** Adds the last part, if there is one. The caller must have added all rows. */
   abstract void end();
 
-  /** Adds a part, which is ready for Spark. */
+  /** Adds a part in Spark's internal representation. */
   final void give(Object part) {
     parts.add(part);
   }
 
-  /** Gives a part this many times before all other parts. */
+  /** Makes {@link #take} return {@code part} this many times before all other parts. */
   final void repeat(Object part, long count) {
     repeated = part;
     times = count;
   }
 
-  /** The next part; null where there is none now. */
+  /** Removes and returns the next part, or returns null if no part is ready. */
   final Object take() {
     if (times > 0) {
       times--;
@@ -59,12 +59,12 @@ abstract class Accumulator {
     }
   }
 
-  /** Integers or the digits of decimals, added up as longs as far as these go. */
+  /** A sum of integers or of unscaled decimals, held in a long as far as possible. */
   abstract static class WholeSum extends Accumulator {
     long sum;
     boolean any;
 
-    /** Adds a value whose sum with {@code sum} does not fit a long. */
+    /** Adds a value whose sum with {@code sum} does not fit in a long. */
     abstract void overflow(long value);
 
     @Override
@@ -107,9 +107,9 @@ abstract class Accumulator {
   }
 
   /**
-   * Integers. A part ends where the sum would overflow, and the value at which it would is a part
-   * by itself: then Spark's sum, too, overflows at this row or not at all, whether that is an
-   * error, NULL, or begins anew at the other end.
+   * A sum of integers. A part ends before the row at which the sum would overflow, and the value of
+   * this row is a part by itself. Spark's own sum thus meets the overflow at this row too, whether
+   * it then fails, returns NULL or wraps around.
    */
   static final class LongSum extends WholeSum {
     @Override
@@ -129,8 +129,8 @@ abstract class Accumulator {
   }
 
   /**
-   * Decimals. Spark's sum has ten digits more than they, and so never overflows within a task; its
-   * parts have as many as they.
+   * A sum of decimals. Spark's sum has ten digits more than the column and cannot overflow within a
+   * task. The parts have as many digits as the column.
    */
   static final class DecimalSum extends WholeSum {
     private final DecimalType type;
@@ -159,7 +159,10 @@ abstract class Accumulator {
     }
   }
 
-  /** Doubles, or floats as doubles, added row by row as Spark does: the rounding is the same. */
+  /**
+   * A sum of doubles, or of floats as doubles. It adds row by row as Spark does, so that it rounds
+   * equally.
+   */
   static final class RealSum extends Accumulator {
     private final boolean isFloat;
     private double sum;
@@ -191,7 +194,10 @@ abstract class Accumulator {
     }
   }
 
-  /** The least or the greatest integer, decimal, date or time. */
+  /**
+   * The least or the greatest value of a type that is stored as an integer: integer, decimal, date
+   * or timestamp.
+   */
   static final class Extreme extends Accumulator {
     private final DataType type;
     private final boolean greatest;

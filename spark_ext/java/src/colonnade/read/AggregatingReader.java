@@ -9,8 +9,8 @@ import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
- * Gives what aggregate functions make of one task: one row, or more where a sum is in parts. A
- * value that is NULL, or has been given already, is NULL. A row is valid until the next one.
+ * Returns the aggregates of one task: one row, or more if a sum has several parts. A value is NULL
+ * if the aggregate is NULL or has no further part. A row is valid until the next one.
  */
 final class AggregatingReader implements PartitionReader<InternalRow> {
   private final PartitionReader<ColumnarBatch> batches;
@@ -34,7 +34,7 @@ final class AggregatingReader implements PartitionReader<InternalRow> {
       if (ended) {
         return false;
       }
-      // Spark itself looks only between rows, of which there may be one.
+      // Spark checks for interruption only between rows, and this reader may return only one.
       TaskContext.get().killTaskIfInterrupted();
       if (batches.next()) {
         add(batches.get());
@@ -46,7 +46,7 @@ final class AggregatingReader implements PartitionReader<InternalRow> {
     return true;
   }
 
-  /** Puts the next parts into the row; false where there is none. */
+  /** Puts the next parts into the row. Returns false if there is no further part. */
   private boolean take() {
     boolean any = false;
     for (int i = 0; i < values.length; i++) {

@@ -6,7 +6,10 @@ import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 
-/** Makes readers that give aggregates of the columns which those of {@code columns} read. */
+/**
+ * Creates readers of aggregates. They aggregate the columns that the readers of {@code columns}
+ * return.
+ */
 public record AggregatingReaderFactory(
     PartitionReaderFactory columns, List<TaskAggregate> aggregates)
     implements PartitionReaderFactory {

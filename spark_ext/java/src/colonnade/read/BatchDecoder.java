@@ -12,8 +12,8 @@ import org.apache.arrow.flatbuf.FieldNode;
 /**
  * Fills vectors from one record or dictionary batch, field by field in the order of its schema.
  *
- * <p>Nothing that a vector will use as an address is taken on trust: row counts, lengths of
- * buffers, offsets and indexes are compared with each other first.
+ * <p>A vector uses row counts, offsets and indexes as addresses. They are therefore first compared
+ * with each other and with the lengths of the buffers.
  */
 final class BatchDecoder {
   private final ArrowStream.Batch batch;
@@ -36,7 +36,7 @@ final class BatchDecoder {
     return (int) rows;
   }
 
-  /** Fills a vector with a field in its storage type; passes over the field for null. */
+  /** Fills a vector with a field in its storage type. Skips the field if {@code target} is null. */
   void decode(TableField field, ColonnadeVector target, int rows) throws Malformed {
     if (target == null) {
       skip(field);
@@ -83,7 +83,10 @@ final class BatchDecoder {
     target.setIntegers(width, width == 8, base, hasNulls);
   }
 
-  /** Fills a vector with indexes; those under a NULL may be anything and are left alone. */
+  /**
+   * Fills a vector with dictionary indexes. An index under a NULL may have any value and is not
+   * checked here.
+   */
   void decodeIndexes(ColonnadeVector target, int width, int rows) throws Malformed {
     boolean hasNulls = loadNode(target, rows);
     load(target.valueBytes, (long) width * rows);
@@ -91,8 +94,8 @@ final class BatchDecoder {
   }
 
   /**
-   * Fills a vector with strings or binary, all of whose lengths and bytes are the only row of the
-   * batch; {@code lengths} is room to work in.
+   * Fills a vector with strings or binary. The batch has a single row, which contains all lengths
+   * and all bytes of the block. {@code lengths} is a buffer for temporary use.
    */
   void decodeLengths(ColonnadeVector target, Bytes lengths, int width, BlockEntry entry)
       throws Malformed {
@@ -118,14 +121,14 @@ final class BatchDecoder {
     target.setLoaded(Form.TEXT, hasNulls);
   }
 
-  /** Begins an array of one value that is not NULL. */
+  /** Begins to decode an array of one value. Throws {@link Malformed} if the value is NULL. */
   private void loadValue(ColonnadeVector target) throws Malformed {
     if (loadNode(target, 1)) {
       throw new Malformed("its lengths or its values are NULL");
     }
   }
 
-  /** Begins an array of one list or text; returns how many elements or bytes it has. */
+  /** Begins to decode an array of one list or text. Returns its number of elements or bytes. */
   private int loadExtent(ColonnadeVector target) throws Malformed {
     loadValue(target);
     loadOffsets(target, 1);
@@ -140,7 +143,7 @@ final class BatchDecoder {
       throws Malformed {
     loadOffsets(target, rows);
     if (field.kind() == TableField.Kind.MAP) {
-      // The struct of the entries, of which none is NULL.
+      // Skip the struct of the map's entries. Entries are never NULL.
       nextNode++;
       nextBuffer++;
     }
@@ -155,7 +158,10 @@ final class BatchDecoder {
     target.setLoaded(Form.NESTED, hasNulls);
   }
 
-  /** Whether any row is NULL; the validity of the vector is loaded then. */
+  /**
+   * Loads the next node of the batch. Returns whether any row is NULL; if so, also loads the
+   * validity of the vector.
+   */
   private boolean loadNode(ColonnadeVector target, int rows) throws Malformed {
     FieldNode found = nodeAt(nextNode++);
     long nulls = found.nullCount();
@@ -196,7 +202,7 @@ final class BatchDecoder {
     target.load(batch, batch.header().buffers(buffer, nextBuffer++), needed, zstd);
   }
 
-  /** Offsets must begin at 0 or later, never fall, and end within {@code limit}. */
+  /** Checks that offsets begin at 0 or later, never decrease, and end within {@code limit}. */
   private static void checkOffsets(Bytes offsets, int rows, int limit) throws Malformed {
     if (rows == 0) {
       return;

@@ -14,15 +14,16 @@ import org.apache.spark.unsafe.types.UTF8String;
 import org.apache.spark.unsafe.types.VariantVal;
 
 /**
- * One row after the other of a batch. What it gives is valid until the next row.
+ * Iterates over the rows of a batch. The values of a row are valid until the next row.
  *
- * <p>The values of a row lie as far apart in memory as there are columns, and a processor waits for
- * each of them. So a tile of rows that fits into its cache is copied first, column by column: each
- * value becomes a cell of 8 bytes, and the cells of a row are neighbours. Cells do not hold nested
- * values and decimals of 16 bytes, which are read from their vectors.
+ * <p>In a batch, the values of one row are far apart in memory, so that reading a row directly
+ * costs one cache miss for each column. So this class first copies a tile of rows that fits in the
+ * cache, column by column. Each value becomes a cell of 8 bytes, and the cells of a row are
+ * neighbours. Nested values and decimals of 16 bytes do not fit in cells and are read from their
+ * vectors.
  *
- * <p>It extends a class of Spark's that has every getter, since not all versions have the same
- * ones.
+ * <p>The base class is a class of Spark that has every getter, because the set of getters differs
+ * between versions of Spark.
  */
 final class BatchRow extends GenericInternalRow {
   private static final long serialVersionUID = 1L;
@@ -32,7 +33,10 @@ final class BatchRow extends GenericInternalRow {
   private boolean[] hasNulls = {};
   private long[] cells = {};
   private int rows;
-  /** Where the tile begins and ends, the row in the batch, and where its cells begin. */
+  /**
+   * The first row of the tile and the row after its last, the current row, and the position of the
+   * current row's cells.
+   */
   private int tile;
   private int tileEnd;
   private int row;
@@ -42,7 +46,10 @@ final class BatchRow extends GenericInternalRow {
     super(0);
   }
 
-  /** Stands before the first row of a batch, whose columns must all be {@link ColonnadeVector}s. */
+  /**
+   * Begins a batch. The position is then before its first row. Requires: every column is a {@link
+   * ColonnadeVector}.
+   */
   void enter(ColumnarBatch batch) {
     int width = batch.numCols();
     if (columns.length != width) {
@@ -59,7 +66,7 @@ final class BatchRow extends GenericInternalRow {
     row = -1;
   }
 
-  /** Goes to the next row; false behind the last. */
+  /** Moves to the next row. Returns false after the last row. */
   boolean advance() {
     row++;
     if (row >= tileEnd) {

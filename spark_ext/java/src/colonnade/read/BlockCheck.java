@@ -4,14 +4,17 @@ import colonnade.format.BlockEntry;
 import colonnade.format.Malformed;
 import colonnade.format.Slice;
 
-/** What a reader compares before it decodes a block, for writers: none stores what it refuses. */
+/**
+ * Applies a reader's structural checks to a block that is about to be written. A writer can so
+ * avoid storing a block that readers would refuse.
+ */
 public final class BlockCheck {
   private BlockCheck() {}
 
   /**
-   * Why a reader would refuse the structure of a block; null where it would not.
+   * Returns the reason why a reader would refuse the structure of a block, or null if it would not.
    *
-   * <p>Reads the messages of the stream and none of its buffers.
+   * <p>Checks the messages of the stream but does not decode its buffers.
    */
   public static String problem(byte[] stream, String encoding, long rows, long decoded) {
     BlockEntry entry =

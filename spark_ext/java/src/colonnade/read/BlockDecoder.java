@@ -12,7 +12,8 @@ import org.apache.arrow.flatbuf.Field;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Decodes blocks into vectors. One for each reader, for it holds the state of zstd.
+ * Decodes blocks into vectors. Each reader needs its own decoder, because the decoder holds the
+ * state of zstd.
  *
  * <p>Spec: docs/spec/rowset.md#block
  */
@@ -23,7 +24,7 @@ final class BlockDecoder implements AutoCloseable {
   private final ZstdDecompressCtx zstd = new ZstdDecompressCtx();
   private final Bytes lengths = new Bytes();
 
-  /** Fills a vector with the rows of a block; its bytes are compared with their checksum first. */
+  /** Fills a vector with the rows of a block. Compares the bytes with their checksum first. */
   void decode(TableField column, BlockEntry entry, Slice bytes, ColonnadeVector target)
       throws Malformed {
     checkStated(entry);
@@ -41,7 +42,10 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
-  /** Compares the bytes of a block with its checksum, if it has any. */
+  /**
+   * Compares the bytes of a block with the checksum in its index. A block of NULL or of a constant
+   * has no bytes to compare.
+   */
   static void verify(BlockEntry entry, Slice bytes) throws Malformed {
     boolean stored = !entry.encoding().equals("null") && !entry.encoding().equals("constant");
     if (stored && bytes.crc32c() != entry.crc32c()) {
@@ -57,12 +61,15 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
-  /** The most bytes that a block takes decoded, whatever its index states. */
+  /** Returns the most bytes that a decoded block may take, regardless of what its index states. */
   private static long limit(BlockEntry entry) {
     return entry.rows() == 1 ? ONE_ROW_LIMIT : MANY_ROWS_LIMIT;
   }
 
-  /** Finds the messages of a block; refuses sizes and a row count that are not as stated. */
+  /**
+   * Finds the messages of a block. Throws {@link Malformed} if its sizes or its row count differ
+   * from those stated.
+   */
   static ArrowStream parse(BlockEntry entry, Slice bytes) throws Malformed {
     checkStated(entry);
     ArrowStream stream = ArrowStream.parse(bytes, entry.decoded(), limit(entry));
@@ -88,7 +95,10 @@ final class BlockDecoder implements AutoCloseable {
     }
   }
 
-  /** False when the stream has not the type that its encoding needs. */
+  /**
+   * Decodes the field of a block. Returns false if the stream does not have the type that the
+   * encoding needs.
+   */
   private boolean decodeField(
       TableField column, BlockEntry entry, ArrowStream stream, BatchDecoder batch,
       ColonnadeVector target)
@@ -152,13 +162,16 @@ final class BlockDecoder implements AutoCloseable {
     if (!checkIndexes(target, width, rows, count)) {
       target.setNull();
     }
-    // A few bytes can stand for many.
+    // A few stored bytes can expand to many, because rows repeat the values of the dictionary.
     if (largest * rows > entry.decoded() && repeated(target, rows) > entry.decoded()) {
       throw new Malformed("the decoded values would be larger than the index says");
     }
   }
 
-  /** Gives a vector the values of its dictionary; returns the length of the longest text. */
+  /**
+   * Copies the dictionary into a vector. Returns the length of its longest text in bytes, or 0 for
+   * numbers.
+   */
   private static long fill(
       TableField column, ColonnadeVector from, int count, ColonnadeVector target) {
     if (column.kind() == Kind.UTF8 || column.kind() == Kind.BINARY) {
@@ -184,7 +197,10 @@ final class BlockDecoder implements AutoCloseable {
     return 0;
   }
 
-  /** Every index must lie in the dictionary. False when there is no value at all. */
+  /**
+   * Checks that the index of every row that is not NULL lies inside the dictionary. Returns false
+   * if no index does, which means that every row is NULL.
+   */
   private static boolean checkIndexes(ColonnadeVector target, int width, int rows, int count)
       throws Malformed {
     Bytes indexes = target.valueBytes;
@@ -198,7 +214,7 @@ final class BlockDecoder implements AutoCloseable {
         throw new Malformed("an index points outside the dictionary");
       }
       if (!inside) {
-        // Nobody shall read outside, not even where the value does not count.
+        // Rows that are NULL are read too, so an index outside the dictionary becomes 0.
         indexes.clear(i, width);
       }
       any |= inside;

@@ -10,21 +10,21 @@ import org.apache.arrow.flatbuf.Buffer;
 import org.apache.spark.unsafe.Platform;
 
 /**
- * One buffer of a block, ready to be read: bytes of the stream itself, or decompressed into an
- * array that the next block uses again.
+ * One buffer of a block that is ready to be read. It is either a part of the stream or decompressed
+ * into an array that the next block reuses.
  */
 final class Bytes {
-  /** Vectors read eight bytes for every value, however narrow it is. */
+  /** Vectors read eight bytes for every value, however narrow the value is. */
   private static final int READ_BEYOND = 8;
 
   byte[] array;
-  /** Where the buffer begins, as {@link Platform} counts. */
+  /** The position of the buffer in its array, as {@link Platform} counts it. */
   long at;
 
   private int length;
   private byte[] own = new byte[0];
 
-  /** Loads a buffer that must have at least {@code needed} bytes. */
+  /** Loads a buffer. Throws {@link Malformed} if it has fewer than {@code needed} bytes. */
   void load(ArrowStream.Batch batch, Buffer buffer, long needed, ZstdDecompressCtx zstd)
       throws Malformed {
     int offset = batch.body() + (int) buffer.offset();
@@ -94,7 +94,7 @@ final class Bytes {
     return Platform.getLong(array, at + 8 * index);
   }
 
-  /** An unsigned integer of 1, 2 or 4 bytes. */
+  /** Returns an unsigned integer of 1, 2 or 4 bytes. */
   long getUnsigned(int index, int width) {
     return switch (width) {
       case 1 -> Platform.getByte(array, at + index) & 0xFF;
@@ -103,7 +103,10 @@ final class Bytes {
     };
   }
 
-  /** The largest of some unsigned integers of 1, 2 or 4 bytes; 0 when there are none. */
+  /**
+   * Returns the largest of {@code count} unsigned integers of 1, 2 or 4 bytes; 0 if {@code count}
+   * is 0.
+   */
   long largest(int count, int width) {
     long found = 0;
     switch (width) {
@@ -126,7 +129,10 @@ final class Bytes {
     return found;
   }
 
-  /** Whether any of some unsigned integers is not 0 although its bit in {@code validity} is. */
+  /**
+   * Returns whether any of {@code count} unsigned integers is not 0 although {@code validity} marks
+   * it as NULL.
+   */
   boolean anyUnderNull(Bytes validity, int count, int width) {
     long found = 0;
     for (int i = 0; i < count; i++) {
@@ -137,8 +143,9 @@ final class Bytes {
   }
 
   /**
-   * Becomes the offsets of values that have the given lengths, from 0 on; returns where the last
-   * one ends, beyond what offsets can say where they cannot.
+   * Replaces this buffer with the offsets of values that have the given lengths. The first offset
+   * is 0. Returns the end of the last value. If it exceeds the range of an int, the offsets are
+   * invalid.
    */
   long addUp(Bytes lengths, int count, int width) throws Malformed {
     reserve(4 * count + 4);

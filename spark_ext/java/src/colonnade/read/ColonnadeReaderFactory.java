@@ -9,7 +9,9 @@ import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
-/** Makes the readers of {@link ScanTask}s, which give columns, or rows where Spark wants those. */
+/**
+ * Creates the readers of {@link ScanTask}s. They return columns, or rows if Spark asks for rows.
+ */
 public final class ColonnadeReaderFactory implements PartitionReaderFactory {
   private static final long serialVersionUID = 1L;
 
@@ -17,9 +19,11 @@ public final class ColonnadeReaderFactory implements PartitionReaderFactory {
   private final HashMap<String, String> hadoopConf;
 
   /**
-   * @param readSchema the columns that Spark wants, in order: any fields of nested ones, and the
-   *     metadata columns too
-   * @param hadoopConf settings for tables that are not on a local disk
+   * Creates a factory.
+   *
+   * @param readSchema the columns that Spark wants, in order; it may include metadata columns and
+   *     only some fields of nested columns
+   * @param hadoopConf the settings for tables that are not on a local disk
    */
   public ColonnadeReaderFactory(StructType readSchema, Map<String, String> hadoopConf) {
     this.readSchema = readSchema;

@@ -13,26 +13,27 @@ import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * The rows of one block as Spark reads them, in the encoding that they are stored in.
+ * The rows of one block as Spark reads them. The values stay in the encoding of the block.
  *
- * <p>One final class on purpose: a call that could reach several classes is no longer inlined into
- * the code that Spark generates, and costs more than what it fetches. A vector is filled again for
- * every block and keeps its arrays; what it gave out is valid until then.
+ * <p>This is one final class for speed. The JIT compiler does not inline a call with several
+ * possible classes into the code that Spark generates, and such a call costs more than the read
+ * itself. A vector is refilled for every block and reuses its arrays. The values that it returned
+ * are valid until then.
  *
- * <p>A selection maps rows to positions in the block: rows that a deletion vector names are left
- * out without being copied.
+ * <p>A selection maps rows to positions in the block. It hides deleted rows without copying the
+ * others.
  */
 public final class ColonnadeVector extends ColumnVector {
-  /** What a vector holds, beside its NULLs. */
+  /** What a vector holds, apart from NULL. */
   enum Form {
-    /** Nothing but NULL, or the same value in every row. */
+    /** All rows are NULL or have the same value. */
     UNIFORM,
-    /** Integers, the bits of floats, or indexes of a dictionary. */
+    /** Integers, the bits of floats, or dictionary indexes. */
     FIXED,
     BITS,
     /** Decimals of 16 bytes. */
     WIDE,
-    /** The position itself, from the base on. */
+    /** The position itself, added to the base. */
     POSITION,
     TEXT,
     NESTED
@@ -58,8 +59,8 @@ public final class ColonnadeVector extends ColumnVector {
   private long offsetsAt;
   private byte[] validity;
   private long validityAt;
-  // What a position holds is ((8 bytes at its place & mask) ^ sign) + bias: one way to read every
-  // width, signed or not, and a constant too, without a branch.
+  // A stored value is ((8 bytes at its place & mask) ^ sign) + bias. This formula reads every
+  // width, signed or unsigned, and constants too, without a branch.
   private long stride;
   private long mask;
   private long sign;
@@ -71,11 +72,12 @@ public final class ColonnadeVector extends ColumnVector {
   private int rows;
 
   /**
-   * A vector that is NULL until it is filled.
+   * Creates a vector whose rows are all NULL until it is filled.
    *
-   * @param children as Spark counts them
-   * @param storedChildren as blocks hold them; null for those that nobody asked for
-   * @param sharesRows whether row i of a child belongs to row i of this one
+   * @param children the children in Spark's order
+   * @param storedChildren the children in the order of the stored field; null for a child that
+   *     Spark does not read
+   * @param sharesRows whether row i of a child belongs to row i of this vector
    */
   ColonnadeVector(
       DataType type,
@@ -96,7 +98,7 @@ public final class ColonnadeVector extends ColumnVector {
     return storedChildren[index];
   }
 
-  /** Where a dictionary is decoded to before it becomes this vector's. */
+  /** Returns the vector into which a dictionary is decoded before its values are copied here. */
   ColonnadeVector dictionary() {
     if (dictionary == null) {
       dictionary = new ColonnadeVector(type);
@@ -112,7 +114,9 @@ public final class ColonnadeVector extends ColumnVector {
     }
   }
 
-  /** The same value in every row: an integer, the bits of a float, or both words of a decimal. */
+  /**
+   * Sets all rows to the same value: an integer, the bits of a float, or both words of a decimal.
+   */
   void setConstant(long low, long high) {
     setUniform();
     bias = low;
@@ -134,14 +138,14 @@ public final class ColonnadeVector extends ColumnVector {
     setLayout(0, 0, 0, 0, false);
   }
 
-  /** The value of a row is its position plus {@code first}. */
+  /** Sets the value of each row to its position plus {@code first}. */
   void setPositions(long first) {
     setUniform();
     form = Form.POSITION;
     bias = first;
   }
 
-  /** Integers of {@code width} bytes, as their distance from {@code base}. */
+  /** Sets the form to integers of {@code width} bytes that are relative to {@code base}. */
   void setIntegers(int width, boolean signed, long base, boolean hasNulls) {
     setLoaded(Form.FIXED, hasNulls);
     int bits = 8 * width;
@@ -149,15 +153,15 @@ public final class ColonnadeVector extends ColumnVector {
     setLayout(width, bits < 64 ? (1L << bits) - 1 : -1, top, base - top, false);
   }
 
-  /** Decimals of 16 bytes whose value fits the lower half. */
+  /** Sets the form to decimals of 16 bytes whose values fit in the lower 8 bytes. */
   void setShortDecimals(boolean hasNulls) {
     setLoaded(Form.FIXED, hasNulls);
     setLayout(16, -1, 0, 0, false);
   }
 
   /**
-   * Indexes of {@code width} bytes into the dictionary, which {@code numbers} or {@code texts}
-   * hold.
+   * Sets the form to indexes of {@code width} bytes. They refer to the dictionary in {@code
+   * numbers} or {@code texts}.
    */
   void setIndexes(int width, boolean hasNulls) {
     setIntegers(width, true, 0, hasNulls);
@@ -172,7 +176,10 @@ public final class ColonnadeVector extends ColumnVector {
     indexed = isIndexed;
   }
 
-  /** Reads the loaded buffers in the given form; {@code hasNulls} says whether validity is one. */
+  /**
+   * Sets the form of the loaded buffers. {@code hasNulls} states whether the validity is loaded
+   * too.
+   */
   void setLoaded(Form newForm, boolean hasNulls) {
     form = newForm;
     allNull = false;
@@ -185,7 +192,7 @@ public final class ColonnadeVector extends ColumnVector {
     indexed = false;
   }
 
-  /** Room for the numbers of a dictionary; those of long decimals take two. */
+  /** Returns an array for the numbers of a dictionary. A long decimal takes two of them. */
   long[] numbers(int count) {
     if (numbers.length < count) {
       numbers = new long[count];
@@ -193,7 +200,7 @@ public final class ColonnadeVector extends ColumnVector {
     return numbers;
   }
 
-  /** Room for the texts of a dictionary. */
+  /** Returns an array for the texts of a dictionary. */
   UTF8String[] texts(int count) {
     if (texts.length < count) {
       texts = new UTF8String[count];
@@ -201,12 +208,15 @@ public final class ColonnadeVector extends ColumnVector {
     return texts;
   }
 
-  /** Whether every position holds the same, so that no selection is needed. */
+  /** Whether every position holds the same value, so that no selection is needed. */
   boolean isUniform() {
     return form == Form.UNIFORM;
   }
 
-  /** Shows {@code count} rows: those at the given positions, or (null) the first ones. */
+  /**
+   * Shows {@code count} rows: the rows at {@code positions}, or the first rows of the block if it
+   * is null.
+   */
   void select(int[] positions, int count) {
     selection = positions;
     rows = count;
@@ -221,7 +231,7 @@ public final class ColonnadeVector extends ColumnVector {
     return selection == null ? row : selection[row];
   }
 
-  /** The stored number of a row, or its index into the dictionary. */
+  /** Returns the stored number of a row, or its index into the dictionary. */
   private long stored(int row) {
     long word = Platform.getLong(data, dataAt + position(row) * stride);
     return ((word & mask) ^ sign) + bias;
@@ -333,14 +343,17 @@ public final class ColonnadeVector extends ColumnVector {
     return text(form == Form.TEXT ? extent(row) : stored(row));
   }
 
-  /** Where the text of a row begins, in the upper half, and its bytes, in the lower. */
+  /**
+   * Returns the position of a row's text in the upper 32 bits, and its length in bytes in the lower
+   * 32 bits.
+   */
   private long extent(int row) {
     long place = offsetsAt + 4L * position(row);
     int start = Platform.getInt(offsets, place);
     return (long) start << 32 | (Platform.getInt(offsets, place + 4) - start);
   }
 
-  /** The text of a cell. */
+  /** Returns the text of a cell that {@link #putCells} wrote. */
   UTF8String text(long cell) {
     return form == Form.TEXT
         ? UTF8String.fromAddress(data, dataAt + (cell >>> 32), (int) cell)
@@ -348,9 +361,9 @@ public final class ColonnadeVector extends ColumnVector {
   }
 
   /**
-   * Puts what rows from {@code first} on hold into cells that are {@code step} apart: a number, the
-   * bits of a float, or what {@link #text} takes. The cells of NULL may hold anything; those of
-   * nested values and of decimals of 16 bytes are left alone.
+   * Writes the values of {@code count} rows from {@code first} on into cells that are {@code step}
+   * apart. A cell is a number, the bits of a float, or the argument of {@link #text}. The cell of a
+   * NULL may hold anything. Nested values and decimals of 16 bytes have no cells.
    */
   void putCells(int first, int count, long[] cells, int at, int step) {
     switch (form) {
@@ -425,7 +438,7 @@ public final class ColonnadeVector extends ColumnVector {
     return children[ordinal];
   }
 
-  /** Nothing to give back: Spark closes vectors between batches that are used again. */
+  /** Does nothing, because the vectors are reused after Spark closes a batch. */
   @Override
   public void close() {}
 }

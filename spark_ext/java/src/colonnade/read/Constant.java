@@ -8,7 +8,8 @@ import java.math.BigInteger;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Decodes a block whose rows all have one value. The value is the exact minimum in the index.
+ * Decodes a block whose rows all have the same value. The index states this value as the exact
+ * minimum.
  *
  * <p>Spec: docs/spec/rowset.md#constant
  */
@@ -61,7 +62,7 @@ final class Constant {
 
   private static void require(boolean fits, TableField column) throws Malformed {
     if (!fits) {
-      throw new Malformed("its index states a value that is no " + column.type());
+      throw new Malformed("its index states a value that is not a valid " + column.type());
     }
   }
 }

@@ -7,14 +7,17 @@ import colonnade.format.TableField;
 import java.io.IOException;
 import java.util.Arrays;
 
-/** One column of a task: its vector, and where in a stretch its blocks begin. */
+/** One column of a task: its vector and its current block in the current stretch. */
 final class DataColumn {
   final ColonnadeVector vector;
 
   private final TableField field;
   private OpenSegment segment;
   private Slice bytes;
-  /** The block at hand, the one that the vector holds, and where the former begins in bytes. */
+  /**
+   * The number of the current block, the number of the block that the vector holds, and the
+   * position of the current block in {@code bytes}.
+   */
   private int block;
   private int decoded;
   private int offset;
@@ -25,10 +28,11 @@ final class DataColumn {
   }
 
   /**
-   * Goes to the first block of a stretch; a column that the RowSet does not have has none.
+   * Moves to the first block of a stretch. {@code newSegment} is null if the RowSet does not have
+   * the column.
    *
-   * <p>Of several blocks all are compared with their checksums now, so that no row of a stretch is
-   * given out whose last block is damaged.
+   * <p>If the stretch has several blocks, compares all of them with their checksums now. So no row
+   * of the stretch is returned if a later block is damaged.
    */
   void enter(OpenSegment newSegment, int cut, Slice newBytes) throws IOException {
     segment = newSegment;
@@ -52,7 +56,10 @@ final class DataColumn {
     }
   }
 
-  /** The row behind the block that holds {@code row}; rows are asked for in ascending order. */
+  /**
+   * Returns the row after the end of the block that holds {@code row}. Requires: successive calls
+   * have ascending rows.
+   */
   long blockEnd(long row) {
     if (segment == null) {
       return Long.MAX_VALUE;
@@ -65,7 +72,10 @@ final class DataColumn {
     return rows[block + 1];
   }
 
-  /** Decodes the block at hand unless it is, and shows the kept ones of some rows in it. */
+  /**
+   * Decodes the current block unless the vector already holds it. Then shows the rows of the block
+   * that {@code kept} names, or all {@code count} rows from {@code first} on if it is null.
+   */
   void show(BlockDecoder decoder, long first, int count, int[] kept) throws IOException {
     if (segment == null) {
       vector.setNull();

@@ -7,11 +7,11 @@ import java.math.BigDecimal;
 import java.util.Base64;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** A constant of a predicate, by the family of types that it can be compared with. */
+/** A constant in a predicate, with the family of types that it can be compared with. */
 record Literal(String kind, Object value) {
   private static final BigDecimal DAY_US = BigDecimal.valueOf(86_400_000_000L);
 
-  /** Reads {@code kind:text} as the planner writes it. */
+  /** Reads a literal in the planner's form, {@code kind:text}. */
   static Literal decode(String tagged) {
     int colon = tagged.indexOf(':');
     String kind = tagged.substring(0, colon);
@@ -24,7 +24,8 @@ record Literal(String kind, Object value) {
       case "integer", "decimal", "date", "timestamp", "timestamp_ntz", "time", "months",
           "duration" ->
           new BigDecimal(body);
-      // NULL, and what a newer planner may send, which fits no column.
+      // NULL has no value. Neither has a literal that only a newer planner knows, which then fits
+      // no column.
       default -> null;
     };
     return new Literal(kind, value);
@@ -49,7 +50,7 @@ record Literal(String kind, Object value) {
     return whole ? new Literal("double", ((BigDecimal) value).doubleValue()) : this;
   }
 
-  /** Whether this literal can be compared with the values of a column. NaN cannot be compared. */
+  /** Returns whether this literal can be compared with the values of a column. NaN cannot. */
   boolean fits(TableField column) {
     String type = column.type();
     return switch (kind) {
@@ -68,7 +69,9 @@ record Literal(String kind, Object value) {
     };
   }
 
-  /** The sign of {@code bound - this}. Requires: {@code fits}. */
+  /**
+   * Returns the sign of {@code bound - this}. Requires: {@link #fits} returns true for the column.
+   */
   int compareBound(Bound bound, TableField column) {
     if (bound instanceof Bound.Text text) {
       return text.value().compareTo((UTF8String) value);
@@ -77,7 +80,7 @@ record Literal(String kind, Object value) {
       return UTF8String.fromBytes(raw.value()).compareTo((UTF8String) value);
     }
     if (bound instanceof Bound.Real || value instanceof Double) {
-      // As Spark does it: the column's value is rounded to a double first, which keeps the order.
+      // Spark rounds the column's value to a double before it compares. Rounding keeps the order.
       double left =
           bound instanceof Bound.Real real ? real.value() : number(bound, column).doubleValue();
       double right = ((Number) value).doubleValue();
@@ -88,8 +91,9 @@ record Literal(String kind, Object value) {
   }
 
   /**
-   * Returns the hash of the one stored value that equals this literal. Returns null if no value or
-   * several values equal it, and if the column has no Bloom filters. Requires: {@code fits}.
+   * Returns the hash of the one stored value that equals this literal. Returns null if no stored
+   * value or more than one equals it, or if the column cannot have Bloom filters. Requires: {@link
+   * #fits} returns true for the column.
    */
   Long hash(TableField column) {
     return switch (column.order()) {
@@ -109,10 +113,10 @@ record Literal(String kind, Object value) {
     return exact ? BloomFilter.hash(whole.toBigInteger()) : null;
   }
 
-  /** Whether the column stores the number of this literal, apart from a decimal's scale. */
+  /** Whether the column stores the number of this literal itself, apart from a decimal's scale. */
   private boolean isStoredAs(TableField column) {
     return switch (kind) {
-      // Of several large numbers each may become this double.
+      // Several large numbers may round to the same double.
       case "double", "boolean" -> false;
       case "date", "timestamp", "timestamp_ntz" -> kind.equals(column.type());
       default -> true;

@@ -3,7 +3,7 @@ package colonnade.read;
 import org.apache.spark.sql.types.LongType$;
 import org.apache.spark.sql.types.StructField;
 
-/** A column that shows the place or the epoch of each row instead of a stored value. */
+/** A column that shows the position or the epoch of each row instead of a stored value. */
 record MetadataColumn(Kind kind, ColonnadeVector vector) {
 
   private enum Kind {
@@ -26,8 +26,8 @@ record MetadataColumn(Kind kind, ColonnadeVector vector) {
   }
 
   /**
-   * Shows {@code count} rows of a RowSet from {@code first} on, or only the {@code kept} ones if it
-   * is not null.
+   * Shows {@code count} rows of a RowSet from {@code first} on. If {@code kept} is not null, shows
+   * only the rows that it names.
    */
   void show(RowSetScan rowset, long first, int count, int[] kept) {
     switch (kind) {

@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The blocks of one column of an opened RowSet. Stretch i, the rows between two cuts, has the
- * blocks from {@code atCut[i]} up to {@code atCut[i + 1]}.
+ * The blocks of one column of an open RowSet. Stretch i is the rows between two neighbouring cuts.
+ * It has the blocks from {@code atCut[i]} up to, but not including, {@code atCut[i + 1]}.
  */
 public record OpenSegment(TableField column, RowSetSource source, String name, String location, long offset,
     long filterOffset, SparseIndex index, int[] atCut) {
@@ -88,7 +88,7 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
         cause);
   }
 
-  /** Returns the error of a damaged block, with the block's number and rows. */
+  /** Returns the error for a damaged block. It names the block's number and rows. */
   IOException damaged(int block, Malformed cause) {
     long[] rows = index.firstRows();
     String problem =
@@ -97,18 +97,18 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
     return damaged(column, location, problem, cause);
   }
 
-  /** Where in its object the blocks of a stretch lie. */
+  /** Returns the position in the object of the blocks of a stretch. */
   Extent extent(int cut) {
     long start = index.offsets()[atCut[cut]];
     return new Extent(offset + start, index.offsets()[atCut[cut + 1]] - start);
   }
 
-  /** Whether some of the blocks have Bloom filters. */
+  /** Whether at least one block has a Bloom filter. */
   boolean hasFilters() {
     return filterLength(0, atCut.length - 1) > 0;
   }
 
-  /** How many bytes the filters of a stretch have. */
+  /** Returns the number of bytes of the Bloom filters of a stretch. */
   long filterLength(int cut) {
     return filterLength(cut, cut + 1);
   }
@@ -118,8 +118,8 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
   }
 
   /**
-   * Reads the Bloom filters of stretches, which must ascend. Returns for each stretch one filter a
-   * block, null for a block without a filter.
+   * Reads the Bloom filters of stretches. Requires: {@code cuts} ascends. Returns for each stretch
+   * one filter for each block, or null for a block without a filter.
    */
   Map<Integer, List<byte[]>> filters(List<Integer> cuts) throws IOException {
     List<Extent> extents =

@@ -11,11 +11,12 @@ import java.util.Set;
 import org.apache.spark.unsafe.types.UTF8String;
 
 /**
- * Which stretches of rows a predicate rules out, judged by bounds and Bloom filters.
+ * Finds the stretches of rows that a predicate rules out, by bounds and Bloom filters.
  *
- * <p>For each part of the predicate the truth values that some row might have are found: TRUE,
- * FALSE and NULL, any set of them. What is unknown or not understood here may be all three, so that
- * pruning only ever errs by keeping too much. Rows are not filtered: Spark does that.
+ * <p>For each part of the predicate, computes the set of truth values that a row may have: TRUE,
+ * FALSE and NULL. Unknown facts and unsupported expressions may have all three. Pruning therefore
+ * never drops a stretch with a matching row, but may keep stretches without one. Spark still
+ * filters the rows.
  */
 final class Pruner {
   private static final int TRUE = 1;
@@ -24,21 +25,21 @@ final class Pruner {
   private static final int ANY = TRUE | FALSE | NULL;
 
   /**
-   * The most values for which Bloom filters are read. Filters nearly always claim to hold one of
-   * more values.
+   * The most values for which Bloom filters are read. With more values, a filter nearly always
+   * claims to hold one of them.
    */
   private static final int MOST_MEMBERS = 256;
 
-  /** What is known of some rows, by column id. */
+  /** The known facts about a set of rows, by column id. */
   interface Known {
-    /** Bounds and counts; null for unknown. */
+    /** Returns the bounds and counts of a column, or null if they are unknown. */
     Statistics statistics(int column);
 
-    /** Whether one of some values, by their hashes, may be there. */
+    /** Returns whether a column may hold at least one of the values with the given hashes. */
     boolean mayHold(int column, long[] hashes);
   }
 
-  /** The truth values that rows may have, given their number and what is known of columns. */
+  /** Computes the truth values that rows may have, from their number and the known facts. */
   private interface Test {
     int outcomes(long rows, Known known);
   }
@@ -51,7 +52,7 @@ final class Pruner {
     this.schema = schema;
   }
 
-  /** The pruner of a predicate in JSON; null when there is nothing to prune by. */
+  /** Returns the pruner of a predicate in JSON, or null if the predicate cannot prune anything. */
   static Pruner of(JsonNode predicate, List<TableField> schema) {
     if (predicate == null || predicate.isNull()) {
       return null;
@@ -61,12 +62,12 @@ final class Pruner {
     return pruner.columns.isEmpty() ? null : pruner;
   }
 
-  /** The columns whose statistics are looked at. */
+  /** Returns the columns whose statistics the pruner uses. */
   Set<TableField> columns() {
     return columns;
   }
 
-  /** Whether any of {@code rows} rows may match. */
+  /** Returns whether any of {@code rows} rows may match. */
   boolean mayMatch(long rows, Known known) {
     return (test.outcomes(rows, known) & TRUE) != 0;
   }
@@ -92,7 +93,10 @@ final class Pruner {
     return (outcomes & TRUE) << 1 | (outcomes & FALSE) >> 1 | outcomes & NULL;
   }
 
-  /** The conjunction; the disjunction is its mirror image. */
+  /**
+   * Returns the test of a conjunction, or of a disjunction if {@code mirrored}. A disjunction is
+   * the negation of the conjunction of its negated parts.
+   */
   private Test all(JsonNode parts, boolean mirrored) {
     List<Test> tests = new ArrayList<>();
     parts.forEach(part -> tests.add(compile(part)));
@@ -106,7 +110,9 @@ final class Pruner {
     };
   }
 
-  /** What TRUE, FALSE and NULL of two parts make when both must hold. */
+  /**
+   * Returns the truth values of the conjunction of two parts, given the truth values of each part.
+   */
   private static int both(int left, int right) {
     int either = (left | right) & FALSE;
     int unknown = (left & NULL) != 0 && (right & (TRUE | NULL)) != 0
@@ -114,7 +120,7 @@ final class Pruner {
     return left & right & TRUE | either | unknown;
   }
 
-  /** The column that an operand names; null when no statistics speak about it. */
+  /** Returns the column that an operand names, or null if it has no statistics. */
   private TableField column(JsonNode operand) {
     if (!operand.isArray() || operand.size() != 1) {
       return null;
@@ -137,7 +143,7 @@ final class Pruner {
     };
   }
 
-  /** Outcomes of a test of the values of one column that is NULL for NULL. */
+  /** A test of the values of one column. The result for a NULL value is NULL. */
   private interface ValueTest {
     int outcomes(Bound low, Bound high);
   }
@@ -188,7 +194,9 @@ final class Pruner {
     return direct.equals("=") ? byMembers(test, column, List.of(literal)) : test;
   }
 
-  /** Narrows a test: it cannot be TRUE where the Bloom filter rules out all of the literals. */
+  /**
+   * Narrows a test. The result cannot be TRUE if the Bloom filter rules out all of the literals.
+   */
   private static Test byMembers(Test test, TableField column, List<Literal> literals) {
     List<Long> hashes = literals.stream().map(each -> each.hash(column)).toList();
     if (hashes.size() > MOST_MEMBERS || hashes.contains(null)) {
@@ -223,11 +231,14 @@ final class Pruner {
     };
   }
 
-  /** Outcomes for values between bounds that compare with the literal as given. */
+  /**
+   * Returns the truth values of a comparison. {@code low} and {@code high} are the signs of the
+   * bounds minus the literal.
+   */
   private static int outcomes(String operator, int low, int high) {
     int found = 0;
     for (int sign = -1; sign <= 1; sign++) {
-      // A value less than, equal to or greater than the literal may be there.
+      // Whether a value less than, equal to or greater than the literal may exist.
       boolean possible = sign < 0 ? low < 0 : sign > 0 ? high > 0 : low <= 0 && high >= 0;
       found |= !possible ? 0 : holds(operator, sign) ? TRUE : FALSE;
     }
@@ -280,7 +291,10 @@ final class Pruner {
     return prefix(node.get("column"), pattern.substring(0, end), false);
   }
 
-  /** Whether texts begin with a prefix; unless that is {@code enough}, those may still differ. */
+  /**
+   * Tests whether texts begin with a prefix. If the prefix is not {@code enough}, a text with the
+   * prefix may still fail the predicate.
+   */
   private Test prefix(JsonNode operand, String prefix, boolean enough) {
     TableField column = column(operand);
     if (column == null || column.order() != TableField.Order.STRING) {
@@ -297,7 +311,7 @@ final class Pruner {
           if (!below || last.compareTo(stem) < 0) {
             return FALSE;
           }
-          // Everything between two texts with one prefix has that prefix, too.
+          // If two texts have the same prefix, every text between them has it too.
           boolean all = enough && first.startsWith(stem) && last.startsWith(stem);
           return all ? TRUE : TRUE | FALSE;
         });

@@ -6,9 +6,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A parsed task: the columns and RowSets to read, and the predicate that rules out blocks.
+ * A parsed task: the columns and RowSets to read, and the predicate for pruning.
  *
- * <p>{@code columns} are the columns of the table that the reader wants, each once.
+ * <p>{@code columns} has each column of the table that the reader needs once.
  */
 record ReadPlan(
     String url, String prefix, List<TableField> schema, List<TableField> columns,
@@ -20,7 +20,9 @@ record ReadPlan(
     return fields;
   }
 
-  /** The column of a name, or of the name without regard to case; null when there is none. */
+  /**
+   * Returns the column with this name, else the column whose name differs only in case, else null.
+   */
   static TableField find(String name, List<TableField> schema) {
     TableField found = null;
     for (TableField field : schema) {

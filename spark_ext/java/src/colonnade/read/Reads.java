@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Reads beside each other, and ahead of the thread that needs what they give. */
+/** Runs reads concurrently, and before the calling thread needs their results. */
 final class Reads {
   private static final int AT_ONCE = 16;
 
@@ -25,12 +25,15 @@ final class Reads {
 
   private Reads() {}
 
-  /** One read that keeps what it finds. */
+  /** One read, which stores its own result. */
   interface Read {
     void run() throws IOException;
   }
 
-  /** Runs all reads: sixteen at once where each costs a round trip, else one after the other. */
+  /**
+   * Runs all reads and waits for them. Runs up to sixteen at once if each costs a round trip, else
+   * one after the other.
+   */
   static void all(boolean remote, List<Read> reads) throws IOException {
     if (!remote || reads.size() < 2) {
       for (Read read : reads) {

@@ -15,25 +15,28 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One RowSet, opened: its footer, the indexes of the columns needed, its deletion vector. */
+/** One open RowSet: its footer, the indexes of the required columns, and its deletion vector. */
 final class RowSet {
   final RowSetScan scan;
 
-  /** The blocks of the columns to read, in their order; null for those that it does not have. */
+  /**
+   * The blocks of the columns to read, in the order of the plan. An element is null if the RowSet
+   * does not have the column.
+   */
   final OpenSegment[] segments;
   final long[] cuts;
   final DeletionVector vector;
   /** The stretches to read, in row order. */
   final int[] chosen;
 
-  /** Where the columns are that no update has replaced. */
+  /** The objects of the columns that no update has replaced. */
   private final Stored own;
-  /** Where replaced columns are, each opened when its first column is. */
+  /** The objects of replaced columns. An entry is opened when its first column is opened. */
   private final Map<RowSetEntry, Stored> replacements = new IdentityHashMap<>();
-  /** Where each of the columns to read is. */
+  /** The source of the bytes of each column to read. */
   private final RowSetSource[] sources;
 
-  /** Some columns of a RowSet: their bytes and their footer. */
+  /** The bytes and the footer of some columns of a RowSet. */
   private record Stored(RowSetSource source, Footer footer) {
     static Stored open(ByteSource store, ReadPlan plan, RowSetEntry entry) throws IOException {
       RowSetSource source = new RowSetSource(store, plan.prefix(), entry);
@@ -48,7 +51,7 @@ final class RowSet {
     cuts = entry.cuts() == null ? null : entry.cuts().boundaries(entry.rows());
     if (cuts == null) {
       throw StoreException.corruption(
-          "RowSet " + entry.object() + " has cuts that are no cuts.", null);
+          "RowSet " + entry.object() + " has cuts that do not ascend to its row count.", null);
     }
     List<TableField> columns = plan.columns();
     for (TableField column : columns) {
@@ -116,7 +119,7 @@ final class RowSet {
     return new StretchPruning(plan.pruner(), cuts, known).kept(stretches);
   }
 
-  /** The stretches that make up the ranges of the plan. */
+  /** Returns the stretches that make up the row ranges of the plan. */
   private int[] stretches() {
     List<Integer> found = new ArrayList<>();
     for (long[] range : scan.ranges()) {
@@ -133,7 +136,7 @@ final class RowSet {
     return found.stream().mapToInt(Integer::intValue).toArray();
   }
 
-  /** How many stored bytes a stretch has in the columns to read. */
+  /** Returns the number of stored bytes that a stretch has in the columns to read. */
   long byteCount(int cut) {
     long total = 0;
     for (OpenSegment segment : segments) {
@@ -142,7 +145,10 @@ final class RowSet {
     return total;
   }
 
-  /** The bytes of stretches by column (null: not there) and stretch; neighbours read as one. */
+  /**
+   * Reads the bytes of stretches, by column and by stretch. The element of a column that the RowSet
+   * does not have is null. Neighbouring bytes are read in one request.
+   */
   Slice[][] read(int[] stretches) throws IOException {
     Slice[][] found = new Slice[segments.length][];
     Map<String, List<Integer>> byObject = new HashMap<>();

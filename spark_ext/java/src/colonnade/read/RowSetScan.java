@@ -6,11 +6,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a plan says about one RowSet. The driver has validated all values from the log.
+ * What a plan states about one RowSet. The driver has validated all values from the log.
  *
- * @param vector the deletion vector's entry, null where no row is deleted
- * @param ranges the rows to read: pairs of the first row and the one behind the last
- * @param replaced by column id, which RowSet with the same rows and cuts has a replaced column
+ * @param vector the entry of the deletion vector; null if no row is deleted
+ * @param ranges the rows to read, as pairs of the first row and the row after the last
+ * @param replaced the replaced columns by column id; each value is a RowSet with the same rows and
+ *     cuts that has the column's current values
  */
 record RowSetScan(
     long id,

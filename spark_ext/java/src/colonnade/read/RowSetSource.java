@@ -14,12 +14,13 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The bytes of one RowSet, wherever they are: (object, offset, length) for everything in it.
+ * Reads the bytes of one RowSet, regardless of its place. Every range is given as object, offset
+ * and length.
  *
- * <p>Every failing check is an error that names the object. Spec: docs/spec/rowset.md#places
+ * <p>Each failed check throws an error that names the object. Spec: docs/spec/rowset.md#places
  */
 final class RowSetSource {
-  /** The most bytes of neighbours that are read as one. */
+  /** The most bytes that one read of neighbouring extents may have. */
   private static final long JOINED_LIMIT = 1L << 28;
 
   private final ByteSource store;
@@ -33,7 +34,7 @@ final class RowSetSource {
     this.entry = entry;
   }
 
-  /** Some bytes of an object. */
+  /** A range of bytes in an object. */
   record Extent(long offset, long length) {}
 
   String segmentName(int column) {
@@ -44,19 +45,19 @@ final class RowSetSource {
     return entry.isDirectory() ? names.index(column) : names.packed();
   }
 
-  /** Whether a read costs a round trip. */
+  /** Whether each read costs a round trip. */
   boolean isRemote() {
     return store.isRemote() && !entry.isInline();
   }
 
-  /** Names an object as errors do. */
+  /** Returns the name of an object for error messages. */
   String locate(String name) {
     return entry.isInline()
         ? "RowSet " + entry.object() + " in the log of " + store.url()
         : store.locate(name);
   }
 
-  /** Reads the footer and compares it with the log. */
+  /** Reads the footer and checks its length and checksum against the log. */
   Footer footer() throws IOException {
     String name = entry.isDirectory() ? names.footer() : names.packed();
     RowSetEntry.Check check = entry.footer();
@@ -79,7 +80,9 @@ final class RowSetSource {
     return footer;
   }
 
-  /** Reads extents of an object that ascend; neighbours are read as one. */
+  /**
+   * Reads extents of an object, and joins neighbours into one read. Requires: the extents ascend.
+   */
   List<Slice> read(String name, List<Extent> extents) throws IOException {
     List<Slice> found = new ArrayList<>(extents.size());
     int first = 0;

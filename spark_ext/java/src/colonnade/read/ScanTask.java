@@ -4,9 +4,10 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.HasPartitionKey;
 
 /**
- * One task of a scan: {@code {"url": <database url>, "plan": <scan plan>}}, the plan as the
- * planner writes it. Its predicate serves to leave out blocks only: rows are not filtered by it.
+ * One task of a scan: {@code {"url": <database url>, "plan": <scan plan>}}. The planner writes the
+ * plan. The reader uses the plan's predicate only to skip blocks, and does not filter rows by it.
  *
- * <p>All its rows have the {@code partitionKey}, an empty one where rows are together by no column.
+ * <p>All rows of the task have the {@code partitionKey}. The key is empty if the scan does not
+ * group rows by partition.
  */
 public record ScanTask(String json, InternalRow partitionKey) implements HasPartitionKey {}

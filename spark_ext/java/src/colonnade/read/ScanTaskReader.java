@@ -19,11 +19,14 @@ import org.apache.spark.sql.vectorized.ColumnVector;
 import org.apache.spark.sql.vectorized.ColumnarBatch;
 
 /**
- * Reads one task in row order. A batch has the rows between two cuts, or fewer if a column has
- * several blocks there. Its rows are valid until the next batch.
+ * Reads one task in row order. A batch has the rows between two neighbouring cuts, or fewer if a
+ * column has several blocks there. Its rows are valid until the next batch.
  */
 final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
-  /** Stretches without bytes may have any number of rows. */
+  /**
+   * The most rows of a batch. Without it, a stretch that stores no bytes could have any number of
+   * rows.
+   */
   private static final int BATCH_ROWS = 1 << 20;
 
   private final WindowReader windows;
@@ -111,7 +114,10 @@ final class ScanTaskReader implements PartitionReader<ColumnarBatch> {
     return true;
   }
 
-  /** Lets every vector show the kept ones of {@code count} rows; null keeps all. */
+  /**
+   * Makes every vector show {@code count} rows from {@code first} on. If {@code kept} is not null,
+   * shows only the rows that it names.
+   */
   private void show(long first, int count, int[] kept) throws IOException {
     for (DataColumn column : columns) {
       column.show(decoder, first, count, kept);

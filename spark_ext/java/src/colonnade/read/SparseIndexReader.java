@@ -36,11 +36,11 @@ final class SparseIndexReader {
   private SparseIndexReader() {}
 
   /**
-   * Decodes an index whose checksum was compared.
+   * Decodes an index. Requires: its checksum has been verified.
    *
-   * @param order of the values of the column
-   * @param filters whether some of the blocks have Bloom filters
-   * @throws Malformed if it is not an index of such a column
+   * @param order the order of the column's values
+   * @param filters whether at least one block has a Bloom filter
+   * @throws Malformed if the bytes are not an index of such a column
    */
   static SparseIndex decode(Slice data, Order order, boolean filters, ZstdDecompressCtx zstd)
       throws Malformed {
@@ -69,7 +69,7 @@ final class SparseIndexReader {
         batch.decode(field, vector, rows);
       }
       if (vector.hasNull() && !column.isNullable()) {
-        throw new Malformed("it has NULL where a value must be");
+        throw new Malformed("it has NULL where a value is required");
       }
       vectors.put(column, vector);
     }
@@ -91,7 +91,7 @@ final class SparseIndexReader {
           || entry.length() < 0
           || !SparseIndex.ENCODINGS.contains(entry.encoding())
           || !SparseIndex.isFilterLength(entry.filterLength())) {
-        throw new Malformed("it describes a block that cannot be");
+        throw new Malformed("it describes an impossible block");
       }
       if (index.firstRows()[i] != firstRows.getLong(i)
           || index.offsets()[i] != offsets.getLong(i)) {
@@ -136,7 +136,7 @@ final class SparseIndexReader {
       case FLOAT -> new Bound.Real(column.getDouble(row));
       case DECIMAL ->
           new Bound.Whole(column.getDecimal(row, 38, 0).toJavaBigDecimal().unscaledValue());
-      // A copy: the bytes of the vector are those of all blocks.
+      // The vector's bytes are shared by all blocks, so a bound needs its own copy.
       case STRING -> new Bound.Text(column.getUTF8String(row).clone());
       case BINARY -> new Bound.Raw(column.getBinary(row));
       default -> Bound.Whole.of(column.getLong(row));

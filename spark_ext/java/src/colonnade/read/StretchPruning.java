@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Finds the stretches of one RowSet that may have matching rows. Bounds decide first; Bloom filters
- * are read only for stretches that they might rule out.
+ * Finds the stretches of one RowSet that may have matching rows. Bounds are checked first. Bloom
+ * filters are read only for stretches that they might rule out.
  *
  * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id.
  */
@@ -21,7 +21,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
   /** Filters are read in groups of about this many bytes. */
   private static final long WINDOW_BYTES = 8L << 20;
 
-  /** Whether a Bloom filter of a stretch may hold one of some hashes. */
+  /** Tests whether a Bloom filter of a stretch may hold at least one of the given hashes. */
   private interface Filters {
     boolean mayHold(int cut, OpenSegment segment, long[] hashes);
   }
@@ -52,8 +52,8 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
   }
 
   /**
-   * Adds to {@code asked} the filters that might rule out a stretch, by column. Returns how many
-   * bytes these filters have; 0 if they cannot rule it out.
+   * Adds to {@code asked} the filters that might rule out a stretch, by column. Returns the total
+   * length of these filters in bytes, or 0 if they cannot rule out the stretch.
    */
   private long ask(int cut, Map<Integer, Set<Integer>> asked) {
     Set<Integer> needed = new TreeSet<>();

@@ -16,10 +16,10 @@ import org.apache.spark.sql.types.TimestampNTZType;
 import org.apache.spark.sql.types.TimestampType;
 
 /**
- * One aggregate function as a task computes it over its own rows.
+ * One aggregate function that a task computes over its own rows.
  *
- * @param column where the argument stands among the columns that are read; -1 for count(*)
- * @param type of the argument
+ * @param column the position of the argument among the columns that are read; -1 for count(*)
+ * @param type the type of the argument
  */
 public record TaskAggregate(Function function, int column, DataType type) implements Serializable {
 
@@ -30,16 +30,19 @@ public record TaskAggregate(Function function, int column, DataType type) implem
     MAX
   }
 
-  /** count(*). */
+  /** The aggregate count(*). */
   public static final TaskAggregate COUNT_ROWS =
       new TaskAggregate(Function.COUNT, -1, DataTypes.LongType);
 
-  /** Whether Spark's function has the same result over what tasks compute as over the rows. */
+  /**
+   * Returns whether Spark's function computes the same result from the aggregates of tasks as from
+   * the rows.
+   */
   public boolean isExact() {
     return switch (function) {
       case COUNT -> true;
       case SUM -> isWhole(type) || isReal(type);
-      // Spark takes 0.0 and -0.0 for equal, and NaN for the greatest.
+      // Spark treats 0.0 and -0.0 as equal, and NaN as the greatest value.
       case MIN, MAX ->
           isWhole(type)
               || type instanceof DateType
@@ -48,7 +51,7 @@ public record TaskAggregate(Function function, int column, DataType type) implem
     };
   }
 
-  /** Whether a long holds every value. */
+  /** Whether every value fits in a long. */
   private static boolean isWhole(DataType type) {
     return type instanceof ByteType
         || type instanceof ShortType
@@ -63,8 +66,8 @@ public record TaskAggregate(Function function, int column, DataType type) implem
   }
 
   /**
-   * Of what a task gives. That of a sum of decimals has no more digits than they have, because
-   * Spark casts it to their type.
+   * Returns the type of the values that a task returns. A sum of decimals has as many digits as the
+   * column, because Spark casts the task's sum to the column's type.
    */
   public DataType resultType() {
     return switch (function) {

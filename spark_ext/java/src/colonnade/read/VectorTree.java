@@ -21,7 +21,10 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.sql.types.YearMonthIntervalType;
 
-/** Vectors for a Spark type over a stored column, of whose nested fields Spark may want a part. */
+/**
+ * Creates the vectors of a Spark type over a stored column. Spark may want only some of the nested
+ * fields.
+ */
 final class VectorTree {
   private VectorTree() {}
 
@@ -61,7 +64,8 @@ final class VectorTree {
   }
 
   /**
-   * Returns the position of a field in a struct: by its exact name, else by its name in any case.
+   * Returns the position of a field in a struct. An exact name takes precedence over a name that
+   * differs in case.
    */
   private static int find(String name, TableField struct) {
     int found = -1;
@@ -118,7 +122,7 @@ final class VectorTree {
     } else if (type instanceof StructType || type instanceof VariantType) {
       return Kind.STRUCT;
     }
-    // Long, timestamps, time and day-time intervals.
+    // The remaining types are long, timestamps, time and day-time intervals.
     return Kind.INT64;
   }
 }

@@ -7,8 +7,8 @@ import java.util.Iterator;
 import java.util.concurrent.Future;
 
 /**
- * Reads the bytes of a plan window by window, the next one in the background while the last is
- * decoded. Holds at most two windows of about 8 MiB.
+ * Reads the bytes of a plan window by window. Reads the next window in the background while the
+ * reader decodes the current one. Holds at most two windows of about 8 MiB each.
  */
 final class WindowReader implements AutoCloseable {
   private static final long WINDOW_BYTES = 8L << 20;
@@ -26,7 +26,10 @@ final class WindowReader implements AutoCloseable {
     this.rowsets = plan.rowsets().iterator();
   }
 
-  /** The next window in row order, or null at the end. Begins to read the one after it. */
+  /**
+   * Returns the next window in row order, or null at the end. Starts the read of the window after
+   * it.
+   */
   Window next() throws IOException {
     Window window = ahead == null ? read() : Reads.await(ahead);
     boolean more = rowsets.hasNext() || (rowset != null && position < rowset.chosen.length);
@@ -55,7 +58,7 @@ final class WindowReader implements AutoCloseable {
   @Override
   public void close() {
     if (ahead != null) {
-      // A read is short and holds nothing that must be closed; its result is dropped.
+      // The cancelled read is short and holds nothing to close. Its result is dropped.
       ahead.cancel(false);
     }
   }
