@@ -200,6 +200,8 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
     operations: list[Operation] = []
     layout: tuple[PartitionField, ...] | None = None
     for change in changes:
+        if isinstance(change, RenameColumn | DropColumn | CommentColumn | DropNotNull | MoveColumn):
+            check_names(change.path, "The path of a column")
         match change:
             case AlterProperties():
                 check_texts(change.set, None)

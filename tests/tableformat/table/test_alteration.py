@@ -180,6 +180,11 @@ REFUSED: dict[str, tuple[tuple[Alteration, ...], type[ColonnadeError], str]] = {
     "move a field": ((MoveColumn(("point", "x")),), InvalidInputError, "cannot be moved"),
     "after itself": ((MoveColumn(("id",), after="id"),), InvalidInputError, "after itself"),
     "after the unknown": ((added("n", after="m"),), NotFoundError, "'m' does not exist"),
+    "text as a path": (
+        (RenameColumn("id", "x"),),  # type: ignore[arg-type]
+        InvalidInputError,
+        "The path of a column must be a list of column names, not 'id'",
+    ),
     "half": ((added("n"), DropColumn(("m",))), NotFoundError, "'m' does not exist"),
 }
 
