@@ -6,11 +6,12 @@ import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Makes the writers of one write job on the executors.
+ * Creates the writers of one write job on the executors.
  *
- * <p>{@code jobJson} is what a task must know of the job, {@code rowSchema} the schema of the rows;
- * its columns are found by name, in any order and case. Where the table has a sort key, the rows of
- * a task must arrive in its order. {@code check} is what every row must meet, or null.
+ * <p>{@code jobJson} is the job that {@link WriteJob} parses. {@code rowSchema} is the schema of
+ * the rows, whose columns are matched by name, in any order and case. If the table has a sort key,
+ * the rows of a task must arrive in its order. {@code check} is the condition that every row must
+ * meet, or null.
  */
 public final class ColonnadeWriterFactory implements DataWriterFactory {
   private static final long serialVersionUID = 1L;

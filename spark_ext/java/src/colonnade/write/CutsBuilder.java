@@ -4,27 +4,29 @@ import colonnade.format.Cuts;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The cuts of a RowSet that is being written. */
+/** Collects the cuts of a RowSet that is being written. */
 final class CutsBuilder {
   private final int regular;
   private final List<Long> ends = new ArrayList<>();
 
-  /** {@code regular} is the distance that cuts have unless rows are wide. */
+  /** Creates a builder. {@code regular} is the distance between cuts unless rows are wide. */
   CutsBuilder(int regular) {
     this.regular = regular;
   }
 
-  /** Adds a cut behind the next {@code rows} rows. */
+  /** Adds a cut after the next {@code rows} rows. */
   void add(int rows) {
     ends.add(rows() + rows);
   }
 
-  /** Rows before the last cut. */
+  /** Returns the number of rows before the last cut. */
   long rows() {
     return ends.isEmpty() ? 0 : ends.get(ends.size() - 1);
   }
 
-  /** The cuts so far: their distance, where they all have one. Requires: at least one cut. */
+  /**
+   * Returns the cuts so far, as one distance if they all have the same. Requires: at least one cut.
+   */
   Cuts build() {
     if (!isRegular()) {
       return new Cuts(0, List.copyOf(ends));

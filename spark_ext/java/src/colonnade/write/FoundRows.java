@@ -9,14 +9,14 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 
-/** Rows of a table that a query finds, as tasks that delete rows report them. */
+/** Reports the rows that a query finds, in the form in which tasks report deleted rows. */
 public final class FoundRows {
   private static final RowWriter.Written NOTHING =
       new RowWriter.Written(List.of(), new RowNumbers(), List.of());
 
   private FoundRows() {}
 
-  /** A report of each task of a query whose only column is the handlers of rows. */
+  /** Runs a query whose only column is row handlers. Returns the report of each of its tasks. */
   public static List<String> of(Dataset<Row> handlers) {
     MapPartitionsFunction<Row, String> report = rows -> List.of(report(rows)).iterator();
     return handlers.mapPartitions(report, Encoders.STRING()).collectAsList();

@@ -2,14 +2,20 @@ package colonnade.write;
 
 import java.util.TreeMap;
 
-/** Which rows of a task's input a writer got, as runs: a writer of one partition gets some only. */
+/**
+ * Maps the rows that a writer received to their numbers in the task's input, as runs. A writer of
+ * one partition receives only some of the input.
+ */
 final class InputRows {
-  /** The first row of each run, by how many rows this writer got before it. */
+  /**
+   * The first input row of each run. The key is the number of rows that the writer received before
+   * the run.
+   */
   private final TreeMap<Long, Long> runs = new TreeMap<>();
 
   private long next = -1;
 
-  /** The writer gets row {@code input} after {@code taken} others. */
+  /** Records that the writer receives input row {@code input} after {@code taken} other rows. */
   void add(long taken, long input) {
     if (input != next) {
       runs.put(taken, input);
@@ -17,13 +23,15 @@ final class InputRows {
     next = input + 1;
   }
 
-  /** The input's row that the writer got after {@code taken} others. */
+  /**
+   * Returns the number of the input row that the writer received after {@code taken} other rows.
+   */
   long at(long taken) {
     var run = runs.floorEntry(taken);
     return run.getValue() + taken - run.getKey();
   }
 
-  /** Forget the rows before {@code taken}. */
+  /** Forgets the runs that end before row {@code taken}. */
   void forget(long taken) {
     Long first = runs.floorKey(taken);
     if (first != null) {

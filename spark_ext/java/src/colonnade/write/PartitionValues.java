@@ -19,14 +19,14 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.Function2;
 
-/** The partition that a row is of: one value or null for each field of the layout. */
+/** Computes the partition of a row: one value or null for each field of the layout. */
 final class PartitionValues {
-  /** The most bytes of a text or binary value that the log keeps. */
+  /** The most bytes of a string or binary value in the log. */
   private static final int MOST_BYTES = 1024;
 
   private final List<Field> fields = new ArrayList<>();
 
-  /** A field of the layout and where rows have its column. */
+  /** A field of the layout and the position of its column in the rows. */
   private record Field(
       String column,
       PartitionTransform transform,
@@ -45,7 +45,9 @@ final class PartitionValues {
     }
   }
 
-  /** For rows of a schema, whose columns are found by name. Requires: they fit the table. */
+  /**
+   * Prepares for rows of a schema, whose columns are matched by name. Requires: they fit the table.
+   */
   PartitionValues(WriteJob job, StructType rowSchema) {
     List<String> names = job.columns().stream().map(TableField::name).toList();
     int[] ordinals = Names.match(List.of(rowSchema.fieldNames()), names, "The data");
@@ -65,7 +67,10 @@ final class PartitionValues {
     }
   }
 
-  /** The values of a row. They may lie in its memory, so they are good for comparing only. */
+  /**
+   * Returns the partition values of a row. They may refer to the memory of the row, so use them
+   * only for comparison and copy them with {@link #kept} otherwise.
+   */
   Object[] of(InternalRow row) {
     Object[] values = new Object[fields.size()];
     for (int i = 0; i < values.length; i++) {
@@ -75,7 +80,7 @@ final class PartitionValues {
     return values;
   }
 
-  /** The same values in memory of their own. */
+  /** Returns copies of the values that do not refer to the memory of a row. */
   static List<Object> kept(Object[] values) {
     return Arrays.stream(values)
         .map(value -> value instanceof UTF8String text ? text.copy() : value)
@@ -83,10 +88,10 @@ final class PartitionValues {
   }
 
   /**
-   * Values as the log states them. Spec: docs/spec/partitions.md
+   * Returns the values in the form that the log stores. Spec: docs/spec/partitions.md
    *
-   * @throws org.apache.spark.sql.AnalysisException naming the column for a value that is too long
-   *     for the log
+   * @throws org.apache.spark.sql.AnalysisException naming the column, if a value is too long for
+   *     the log
    */
   List<String> tagged(List<Object> values) {
     List<String> tagged = new ArrayList<>();

@@ -15,12 +15,11 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Parts the rows of a task by partition, so that every RowSet has rows of one.
+ * Splits the rows of a task by partition, so that every RowSet has rows of only one partition.
  *
- * <p>Spark is asked to bring the rows of a partition together, and then one writer at a time does
- * anything. In any other order the RowSets are smaller: only a few writers stay open, which hold no
- * more than one of wide rows may, and the one that had no row for the longest time is finished
- * first.
+ * <p>Spark is asked to bring the rows of a partition together. Then only one writer at a time is in
+ * use. If the rows arrive in another order, the RowSets are smaller, because at most a few writers
+ * stay open and their memory is limited. The least recently used writer is finished first.
  */
 final class PartitionedWriter implements RowWriter {
   private static final int MOST_OPEN = 8;
@@ -31,7 +30,7 @@ final class PartitionedWriter implements RowWriter {
   private final ByteSink sink;
   private final BlockEncoder encoder = new BlockEncoder();
 
-  /** Writers by partition, the one of the last row at the end. */
+  /** The open writers by partition. The most recently used one is last. */
   private final Map<List<Object>, RowSetWriter> open = new LinkedHashMap<>(16, 0.75f, true);
 
   private final List<RowSetEntry> entries = new ArrayList<>();

@@ -26,11 +26,11 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Replaces invalid text before anything else looks at a row, so that its partition, its place in
- * the order and the condition of an overwrite are those of the stored values.
+ * Replaces invalid text before a row is used in any other way. The partition, the sort order and
+ * the condition of an overwrite are thus computed from the stored values.
  *
- * <p>Rows arrive in the order of the values that Spark has. A row whose sort key changes by the
- * replacement is held, and sorted among its like: these have RowSets of their own.
+ * <p>Rows arrive sorted by their original values. A row whose sort key is changed by the
+ * replacement is held back. Held rows are sorted and written to RowSets of their own.
  */
 final class ReplacingWriter implements RowWriter {
   private static final int MOST_HELD_ROWS = 65_536;
@@ -41,17 +41,17 @@ final class ReplacingWriter implements RowWriter {
   private final UnsafeProjection layout;
   private final Comparator<InternalRow> order;
 
-  /** The writer of rows in the order of their arrival, then those of held rows. */
+  /** The writer of rows that are in order, followed by the writers of held rows. */
   private final List<RowWriter> open = new ArrayList<>();
 
   private List<Held> held = new ArrayList<>();
   private long heldBytes;
   private boolean lastIsHeld;
 
-  /** A row that is out of order; {@code inserted}: it is new to the table. */
+  /** A row that is out of order. {@code inserted} states whether it is new to the table. */
   private record Held(UnsafeRow row, boolean inserted) {}
 
-  /** {@code writers} makes writers for rows whose text is valid. */
+  /** Creates a writer. {@code writers} creates writers for rows whose text is valid. */
   ReplacingWriter(WriteJob job, StructType rowSchema, Supplier<RowWriter> writers) {
     this.writers = writers;
     mostHeldBytes = job.options().heldBytes();

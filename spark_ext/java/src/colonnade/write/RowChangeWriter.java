@@ -9,11 +9,11 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 
 /**
- * Writes the row changes of one attempt of a task: collects the deleted rows, and writes the new
- * ones.
+ * Writes the row changes of one attempt of a task: collects the deleted rows and writes the new
+ * rows.
  *
  * <p>Deleted rows are named by their handler, RowSet id {@code << 32 |} row number. The commit
- * message is the JSON of tableformat/statements/reported.py in a class of Spark's.
+ * message is the JSON that tableformat/statements/reported.py reads, in a class of Spark.
  */
 final class RowChangeWriter implements DeltaWriter<InternalRow> {
   private final RowWriter writer;

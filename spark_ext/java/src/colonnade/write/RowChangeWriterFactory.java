@@ -5,7 +5,7 @@ import org.apache.spark.sql.connector.write.DeltaWriter;
 import org.apache.spark.sql.connector.write.DeltaWriterFactory;
 import org.apache.spark.sql.types.StructType;
 
-/** Makes the writers of tasks that also delete rows. See {@link ColonnadeWriterFactory}. */
+/** Creates the writers of tasks that also delete rows. See {@link ColonnadeWriterFactory}. */
 public final class RowChangeWriterFactory implements DeltaWriterFactory {
   private static final long serialVersionUID = 1L;
 

@@ -11,12 +11,12 @@ import org.apache.spark.sql.catalyst.expressions.Predicate;
 /**
  * A condition that every row of a write must meet.
  *
- * @param condition of Spark's, bound to the columns of the rows
- * @param text that condition as people read it
+ * @param condition an expression of Spark that is bound to the columns of the rows
+ * @param text the condition in readable form
  */
 public record RowCheck(Expression condition, String text) implements Serializable {
 
-  /** A writer that refuses rows that do not meet the condition. */
+  /** Returns a writer that refuses rows that do not meet the condition. */
   RowWriter before(RowWriter writer) {
     return new Checked(writer, Predicate.create(condition), text);
   }

@@ -23,14 +23,17 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * One RowSet on its way to the store; not visible to readers before the commit.
+ * One RowSet that is being written. Readers do not see it before the commit.
  *
- * <p>Encoded blocks are kept in memory until they are too many for a packed RowSet; from then on
- * every column goes to a file of its own. What is small in the end, all of it or each of its many
- * columns, becomes one object, or no object at all. Spec: docs/spec/rowset.md#places
+ * <p>Encoded blocks stay in memory until they are too large for a packed RowSet. From then on,
+ * every column has a file of its own. If the RowSet is small at the end, in total or in each of its
+ * many columns, it becomes one object or is stored inline in the log. Spec:
+ * docs/spec/rowset.md#places
  */
 final class RowSetOutput {
-  /** The most files that are open at once. A RowSet of more columns waits in memory instead. */
+  /**
+   * The most files that one RowSet keeps open. A RowSet with more columns stays in memory instead.
+   */
   private static final int MOST_OPEN_FILES = 256;
 
   private final ByteSink sink;
@@ -45,7 +48,7 @@ final class RowSetOutput {
   private boolean inFiles;
   private long byteCount;
 
-  /** One column: its blocks so far, and where their bytes and those of their filters are. */
+  /** One column: its blocks so far, and the location of their bytes and of their Bloom filters. */
   private static final class Part {
     final TableField column;
     final boolean hasFilters;
@@ -69,7 +72,10 @@ final class RowSetOutput {
     }
   }
 
-  /** {@code partition}: the values that the log will state, null where there are none. */
+  /**
+   * Creates an output. {@code partition} has the values that the log will state, or is null if the
+   * table has no partitions.
+   */
   RowSetOutput(
       ByteSink sink,
       ObjectNames names,
@@ -88,17 +94,17 @@ final class RowSetOutput {
     }
   }
 
-  /** Rows taken so far. */
+  /** Returns the number of rows added so far. */
   long rows() {
     return cuts.rows();
   }
 
-  /** Bytes of blocks so far. */
+  /** Returns the number of bytes of the blocks so far. */
   long byteCount() {
     return byteCount;
   }
 
-  /** Append all staged rows of all columns up to a cut. */
+  /** Appends all staged rows of all columns, followed by a cut. */
   void addCut(List<Staged> columns, int rows) throws IOException {
     for (int i = 0; i < parts.size(); i++) {
       encode(parts.get(i), columns.get(i), 0, rows);
@@ -106,7 +112,7 @@ final class RowSetOutput {
     cuts.add(rows);
   }
 
-  /** Encode rows as one block, or as several where they are too wide for one. */
+  /** Encodes rows as one block, or as several blocks if the rows are too large for one. */
   private void encode(Part part, Staged column, int from, int to) throws IOException {
     if (to - from > 1 && column.sizeBytes(from, to) > options.blockBytes()) {
       int middle = from + (to - from) / 2;
@@ -183,12 +189,14 @@ final class RowSetOutput {
     }
   }
 
-  /** Bytes of blocks that are kept in memory. */
+  /** Returns the number of bytes of blocks that are held in memory. */
   long waitingBytes() {
     return inFiles ? 0 : byteCount;
   }
 
-  /** Write what is missing, and keep nothing but names. Requires: at least one cut. */
+  /**
+   * Writes everything that is not written yet, and releases the blocks. Requires: at least one cut.
+   */
   RowSetEntry finish() throws IOException {
     boolean large = inFiles || byteCount > packedLimit;
     RowSetEntry entry = large ? finishDirectory() : finishString();
@@ -280,7 +288,9 @@ final class RowSetOutput {
         !options.sync() && data == null);
   }
 
-  /** Remove what was written. What cannot be removed stays for vacuum to find. */
+  /**
+   * Removes the objects that were written. Vacuum removes any object that cannot be removed now.
+   */
   void abort() {
     for (Part part : parts) {
       for (ObjectOutput file : new ObjectOutput[] {part.file, part.indexFile}) {
@@ -295,11 +305,11 @@ final class RowSetOutput {
       remove(() -> sink.delete(name));
     }
     written.clear();
-    // Random id: the folder, if there is one, is this RowSet's alone.
+    // The folder name contains a random id, so the folder belongs to this RowSet alone.
     remove(() -> sink.removeFolder(names.folder()));
   }
 
-  /** A step of removing. */
+  /** One step of the removal. */
   private interface Removal {
     void run() throws IOException;
   }
@@ -308,7 +318,7 @@ final class RowSetOutput {
     try {
       step.run();
     } catch (IOException error) {
-      // The error that led here is the one to be told.
+      // The error that caused the abort matters more to users than this one.
       return;
     }
   }

@@ -20,11 +20,11 @@ import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Rows in, RowSets out: what one task of a write does.
+ * Writes the rows of one task of a write as RowSets.
  *
- * <p>Rows are staged up to the next cut, encoded column by column and forgotten. Holds about one
- * block of every column, and what a packed RowSet may take. A row that is wider than a block is
- * held alone, between two cuts.
+ * <p>Rows are staged up to the next cut, encoded column by column, and released. The writer holds
+ * about one block of every column, plus the bytes of a packed RowSet. A row that is wider than a
+ * block is held alone between two cuts.
  */
 final class RowSetWriter implements RowWriter {
   private final WriteJob job;
@@ -47,19 +47,20 @@ final class RowSetWriter implements RowWriter {
   private int rows;
   private long taken;
 
-  /** How many rows were taken before those that are staged. */
+  /** The number of rows that were written before the staged rows. */
   private long cutFrom;
 
   private long mostStaged;
 
-  /** How many rows the next cut can still take. */
+  /** The number of rows that still fit before the next cut. */
   private long room;
 
   /**
-   * Prepare for rows of a schema, whose columns are found by name.
+   * Prepares for rows of a schema, whose columns are matched by name.
    *
-   * @param partition the values of all these rows as the log has them, null where there are none
-   * @param encoder closed with this writer; others in the same thread may have it, too
+   * @param partition the partition values of all these rows in the form of the log; null if the
+   *     table has no partitions
+   * @param encoder is closed with this writer; other writers in the same thread may share it
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
   RowSetWriter(
@@ -96,7 +97,7 @@ final class RowSetWriter implements RowWriter {
     write(row, taken);
   }
 
-  /** Append a row that is number {@code input} of those that the task gets, from 0. */
+  /** Appends a row. {@code input} is its number in the input of the task, counted from 0. */
   void write(InternalRow row, long input) throws IOException {
     inputs.add(taken, input);
     taken++;
@@ -121,12 +122,15 @@ final class RowSetWriter implements RowWriter {
     inserted.add(taken - 1);
   }
 
-  /** About what it holds in memory: room for rows is kept, however many of them are there now. */
+  /**
+   * Returns about how many bytes the writer holds in memory. Space for rows counts even if it is
+   * unused.
+   */
   long heldBytes() {
     return mostStaged + (output == null ? 0 : output.waitingBytes());
   }
 
-  /** Stage the rows of the buffer. */
+  /** Stages the rows of the buffer. */
   private void takeBuffered() throws IOException {
     if (buffer.rows() > 0) {
       for (int i = 0; i < targets.length; i++) {
@@ -190,7 +194,7 @@ final class RowSetWriter implements RowWriter {
     encoder.close();
   }
 
-  /** The most rows that the next cut may have. */
+  /** Returns the most rows that the next cut may have. */
   private long cutRows() {
     long written = output == null ? 0 : output.rows();
     return Math.min(options.blockRows(), options.maxRecords() - written);

@@ -10,20 +10,22 @@ import java.util.function.Supplier;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.types.StructType;
 
-/** Takes the rows of one task and makes RowSets of them. */
+/** Takes the rows of one task and writes them as RowSets. */
 public interface RowWriter extends AutoCloseable {
 
   /**
-   * What a writer has made of its rows.
+   * The result of a writer.
    *
-   * @param entries of all RowSets, none where there were no rows
-   * @param inserted which of their rows were marked, counted from 0 through the RowSets as listed
-   * @param outputs what wrote them, to be aborted where there will be no commit
+   * @param entries the entries of all RowSets; empty if there were no rows
+   * @param inserted the rows that were marked as inserted, numbered from 0 through the RowSets in
+   *     the order of {@code entries}
+   * @param outputs the outputs that wrote the RowSets; the caller must abort them if it will not
+   *     commit
    */
   record Written(List<RowSetEntry> entries, RowNumbers inserted, List<RowSetOutput> outputs) {}
 
   /**
-   * The writer of a job for rows of a schema, whose columns are found by name.
+   * Creates the writer of a job for rows of a schema, whose columns are matched by name.
    *
    * @throws org.apache.spark.sql.AnalysisException naming the columns that do not fit the table
    */
@@ -31,7 +33,10 @@ public interface RowWriter extends AutoCloseable {
     return of(job, rowSchema, null);
   }
 
-  /** The same for rows that must meet a condition as they are stored; null where there is none. */
+  /**
+   * Creates the writer of a job, as {@link #of(WriteJob, StructType)}. {@code check} is the
+   * condition that every row must meet in its stored form, or null.
+   */
   static RowWriter of(WriteJob job, StructType rowSchema, RowCheck check) {
     Supplier<RowWriter> writers =
         () -> check == null ? plain(job, rowSchema) : check.before(plain(job, rowSchema));
@@ -45,22 +50,22 @@ public interface RowWriter extends AutoCloseable {
   }
 
   /**
-   * Append a row; it is not kept.
+   * Appends a row. Does not keep a reference to the row.
    *
-   * @throws org.apache.spark.sql.AnalysisException for values that the table does not allow
+   * @throws org.apache.spark.sql.AnalysisException if the table does not allow a value
    */
   void write(InternalRow row) throws IOException;
 
-  /** The row appended last is new to the table, not one that was there with other values. */
+  /** Marks the last row as new to the table. Rows without a mark are updated rows. */
   void markInserted();
 
-  /** Write what is pending. */
+  /** Writes all pending rows and returns the result. */
   Written finish() throws IOException;
 
-  /** Remove everything that this writer wrote. Requires: no commit of it was tried. */
+  /** Removes everything that this writer wrote. Requires: no commit of it has been attempted. */
   void abort();
 
-  /** Release native memory; removes nothing. */
+  /** Releases native memory. Removes no objects. */
   @Override
   void close();
 }

@@ -8,9 +8,10 @@ import java.util.List;
 /**
  * Verifies that rows arrive in the order of the table's sort key, which Spark was asked for.
  *
- * <p>Spark's order is the specification's: NULL first ascending and last descending (as requested),
- * NaN greatest, -0.0 equal to 0.0, strings and binary by unsigned byte; collated strings and nested
- * types are in no sort key. So the rows of every RowSet are sorted as they come.
+ * <p>Spark's order equals that of the specification. NULL is first in ascending and last in
+ * descending order, as requested. NaN is greatest, and -0.0 equals 0.0. Strings and binary are
+ * ordered by unsigned byte. A sort key contains neither collated strings nor nested types. The rows
+ * of every RowSet are therefore sorted in the order of their arrival.
  */
 final class SortCheck {
   private final List<Key> keys = new ArrayList<>();
@@ -36,9 +37,10 @@ final class SortCheck {
   }
 
   /**
-   * Check the rows staged since the last cut, and the first against the last of those before.
+   * Checks the order of the rows staged since the last cut, including the first of them against the
+   * last row before the cut.
    *
-   * @throws IllegalStateException for a row that belongs before its predecessor
+   * @throws IllegalStateException if a row belongs before its predecessor
    */
   void check(int rows) {
     for (int row = 0; row < rows && !keys.isEmpty(); row++) {

@@ -152,7 +152,7 @@ final class SparseIndexWriter {
     }
   }
 
-  /** Begin an array without NULL. */
+  /** Begins an array without NULL. */
   private byte[] fixed(int width) {
     batch.node(blocks.size(), 0);
     batch.emptyBuffer();
@@ -188,7 +188,7 @@ final class SparseIndexWriter {
     }
   }
 
-  /** Begin an array with a validity bitmap, if some of the values are null. */
+  /** Begins an array. Adds a validity bitmap if some of the values are null. */
   private void begin(List<byte[]> values) {
     NullMask nulls = new NullMask();
     for (int i = 0; i < values.size(); i++) {
@@ -214,7 +214,7 @@ final class SparseIndexWriter {
         inexact.set(i);
       }
     }
-    // A validity bitmap has a bit where the mask has none, which is what is wanted here.
+    // A validity bitmap sets a bit where the mask has none. Here this marks the exact bounds.
     inexact.writeValidity(0, blocks.size(), batch.buffer(blocks.size() + 7 >> 3));
   }
 }

@@ -7,16 +7,16 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.IOException;
 import java.util.List;
 
-/** What a task reports to its driver, as JSON that tableformat/statements/reported.py reads. */
+/** The report of a task to its driver, as JSON that tableformat/statements/reported.py reads. */
 final class TaskReport {
   private TaskReport() {}
 
-  /** The report of a task that only adds RowSets. */
+  /** Returns the report of a task that only adds RowSets. */
   static byte[] of(List<RowSetEntry> entries) {
     return JsonBytes.of(json -> write(entries, json));
   }
 
-  /** The report of a task that also deletes and moves rows. */
+  /** Returns the report of a task that also deletes and moves rows. */
   static byte[] of(RowWriter.Written written, RowNumbers deleted, RowNumbers moved) {
     return JsonBytes.of(
         json -> {

@@ -8,10 +8,10 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMessage;
 
 /**
- * Writes the rows of one attempt of one task, under ids of the attempt's own.
+ * Writes the rows of one attempt of one task. Each attempt uses its own object ids.
  *
- * <p>The commit message is the RowSet entries as JSON, in a class of Spark's: the thread of the
- * driver that receives it may not know the classes of this jar.
+ * <p>The commit message is the JSON of the RowSet entries in a class of Spark. The driver thread
+ * that receives it may not know the classes of this jar.
  */
 public final class TaskWriter implements DataWriter<InternalRow> {
   private final RowWriter writer;

@@ -42,7 +42,9 @@ final class TextReplacement {
     return replace == null ? row -> row : row -> (InternalRow) replace.apply(row);
   }
 
-  /** The replacement in values of a type that are not NULL; null where the type has no text. */
+  /**
+   * Returns the replacement in values of a type other than NULL, or null if the type has no text.
+   */
   private static UnaryOperator<Object> in(DataType type, String path) {
     if (type instanceof StringType) {
       return value -> ((UTF8String) value).isValid() ? value : ((UTF8String) value).makeValid();

@@ -9,14 +9,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a task must know of a planned write, as {@code spark_ext/write_task.py} writes it.
+ * The part of a planned write that a task needs, as {@code spark_ext/write_task.py} writes it.
  *
- * @param url of the store
- * @param prefix stands before the names of all objects of the table
- * @param job the id that the names of all objects of this write begin with
- * @param replacesText whether U+FFFD replaces bytes of texts that are not valid UTF-8; otherwise such
- *     texts are refused
- * @param columns of the table
+ * @param url the URL of the store
+ * @param prefix the prefix of the names of all objects of the table
+ * @param job the id with which the names of all objects of this write begin
+ * @param replacesText whether U+FFFD replaces bytes of strings that are not valid UTF-8; otherwise
+ *     such strings are refused
+ * @param columns the columns of the table
  */
 record WriteJob(
     String url,
@@ -29,10 +29,13 @@ record WriteJob(
     WriteOptions options) {
   private static final ObjectMapper MAPPER = new ObjectMapper();
 
-  /** One column of the sort key, by id. */
+  /** One column of the sort key. {@code column} is its id. */
   record SortField(int column, boolean descending) {}
 
-  /** One field of the layout: a column, by id; the argument is 0 where the transform has none. */
+  /**
+   * One field of the layout. {@code column} is the id of its column. The argument is 0 if the
+   * transform has none.
+   */
   record PartitionField(PartitionTransform transform, int column, int argument) {}
 
   /** Reads the JSON that the planner gives to each task. */

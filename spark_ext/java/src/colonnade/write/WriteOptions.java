@@ -5,17 +5,18 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * How RowSets are cut, sized and placed, as Python has decided; readers understand every choice.
+ * The sizes and places of RowSets and the distances of their cuts, as Python has decided. Readers
+ * understand every choice.
  *
  * @param targetBytes the stored size at which a RowSet ends
  * @param maxRecords the most rows of a RowSet
- * @param blockRows the distance of cuts
+ * @param blockRows the distance between cuts in rows
  * @param cutBytes the staged size at which wide rows are cut earlier
- * @param heldBytes what the open writers of several partitions may hold
+ * @param heldBytes the most bytes that the open writers of several partitions may hold
  * @param blockBytes the most bytes of a decoded block of more than one row
  * @param packedBytes the most stored bytes of a RowSet that is one object
- * @param inlineBytes the most stored bytes of a RowSet that lives in the log
- * @param sync whether objects must have reached the disk before the commit
+ * @param inlineBytes the most stored bytes of a RowSet that is stored in the log
+ * @param sync whether objects must be synced to disk before the commit
  * @param indexedColumns the ids of the columns whose statistics the log keeps
  * @param bloomColumns the ids of the columns whose blocks get Bloom filters
  */

@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.zip.CRC32C;
 
 /**
- * Rows of a column as blocks: which bytes an encoding becomes. Which encoding it is, each kind of
- * column decides.
+ * Encodes rows of a column as blocks. It writes the bytes of each encoding, while each kind of
+ * column chooses the encoding.
  *
  * <p>Holds about one decoded block. Spec: docs/spec/rowset.md#encodings
  */
@@ -28,7 +28,7 @@ public final class BlockEncoder implements AutoCloseable {
   private final BytesDictionary bytesDictionary = new BytesDictionary();
   private final Map<String, byte[]> schemas = new HashMap<>();
 
-  /** Encode at least one row of a column. */
+  /** Encodes at least one row of a column. */
   public EncodedBlock encode(Staged column, int from, int to) {
     long size = column.sizeBytes(from, to);
     if (size > Integer.MAX_VALUE - (1 << 26)) {
@@ -43,23 +43,23 @@ public final class BlockEncoder implements AutoCloseable {
     return column.encode(this, from, to);
   }
 
-  /** A dictionary to be filled; valid until the next block. */
+  /** Returns an empty dictionary, which is valid until the next block. */
   LongDictionary longDictionary() {
     return longDictionary;
   }
 
-  /** A dictionary to be filled; valid until the next block. */
+  /** Returns an empty dictionary, which is valid until the next block. */
   BytesDictionary bytesDictionary() {
     return bytesDictionary;
   }
 
-  /** One value for all rows, which is the exact minimum. */
+  /** Encodes rows that all have the same value. The index states it as the exact minimum. */
   EncodedBlock constant(Staged column, int from, int to, Statistics statistics) {
     long size = column.sizeBytes(from, to);
     return EncodedBlock.empty("constant", to - from, size, statistics);
   }
 
-  /** The column itself. */
+  /** Encodes rows as the plain Arrow array of the column. */
   EncodedBlock plain(Staged column, int from, int to, Statistics statistics) {
     batch.clear();
     column.addPlain(batch, from, to);
@@ -69,7 +69,10 @@ public final class BlockEncoder implements AutoCloseable {
     return block("plain", column, from, to, null, statistics, data);
   }
 
-  /** Strings or binary as lengths of {@code width} bytes, and all their bytes back to back. */
+  /**
+   * Encodes strings or binary as lengths of {@code width} bytes, followed by all bytes back to
+   * back.
+   */
   EncodedBlock lengths(StagedTexts column, int from, int to, Statistics statistics, int width) {
     int rows = to - from;
     batch.clear();
@@ -95,7 +98,7 @@ public final class BlockEncoder implements AutoCloseable {
     Bits.putInt(ends, 4, elements);
   }
 
-  /** Integers as their distance from {@code base}, in {@code width} bytes. */
+  /** Encodes integers as their distance from {@code base}, in {@code width} bytes. */
   EncodedBlock narrowed(
       StagedNumbers column, int from, int to, Statistics statistics, int width, long base) {
     int rows = to - from;
@@ -106,7 +109,7 @@ public final class BlockEncoder implements AutoCloseable {
     byte[] target = batch.buffer(rows * width);
     Words.write(column.values, from, to, base, width, target);
     if (nullCount > 0) {
-      // What lies under a NULL is anyone's: zeros compress, and say nothing.
+      // The value under a NULL is unspecified. Zeros compress well and reveal nothing.
       Words.eraseNulls(column.nulls, from, to, width, target);
     }
     ArrowType type = width == 8 ? ArrowType.signed(64) : ArrowType.unsigned(8 * width);
@@ -115,7 +118,7 @@ public final class BlockEncoder implements AutoCloseable {
     return block("narrowed", column, from, to, base, statistics, data);
   }
 
-  /** Numbers behind a dictionary. */
+  /** Encodes numbers as indexes into a dictionary. */
   EncodedBlock dictionary(
       StagedNumbers column, int from, int to, Statistics statistics, LongDictionary values) {
     int count = values.count();
@@ -127,7 +130,7 @@ public final class BlockEncoder implements AutoCloseable {
     return indexed(column, from, to, statistics, values);
   }
 
-  /** Strings, binary or long decimals behind a dictionary. */
+  /** Encodes strings, binary or long decimals as indexes into a dictionary. */
   EncodedBlock dictionary(
       StagedBlobs column, int from, int to, Statistics statistics, BytesDictionary values) {
     dictionaryBatch.clear();
@@ -135,7 +138,7 @@ public final class BlockEncoder implements AutoCloseable {
     return indexed(column, from, to, statistics, values);
   }
 
-  /** The indices into the values that {@code dictionaryBatch} has. */
+  /** Encodes indexes into the dictionary in {@code dictionaryBatch}. */
   private EncodedBlock indexed(
       Staged column, int from, int to, Statistics statistics, Dictionary<?> values) {
     int rows = to - from;
@@ -151,7 +154,7 @@ public final class BlockEncoder implements AutoCloseable {
     return block("dictionary", column, from, to, null, statistics, data);
   }
 
-  /** Write the index of a segment, as a stream of one batch like every other. */
+  /** Writes the index of a segment as a stream of one batch. */
   public byte[] index(List<ArrowField> fields, ArrowBatch rows) {
     return stream.encode(stream.schema(fields), null, rows, rows.size());
   }
@@ -166,7 +169,10 @@ public final class BlockEncoder implements AutoCloseable {
     return schemas.computeIfAbsent(key, any -> stream.schema(List.of(shown)));
   }
 
-  /** States what the stream takes, unless the rows as a plain Arrow array take more. */
+  /**
+   * Returns the block. Its decoded size is that of the stream, or of the rows as a plain Arrow
+   * array if this is larger.
+   */
   private EncodedBlock block(
       String encoding,
       Staged column,

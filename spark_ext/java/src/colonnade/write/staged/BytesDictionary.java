@@ -3,7 +3,7 @@ package colonnade.write.staged;
 import colonnade.format.Bits;
 import java.util.Arrays;
 
-/** The different values of a block of strings, binary or long decimals. */
+/** The distinct values of a block of strings, binary or long decimals. */
 final class BytesDictionary extends Dictionary<StagedBlobs> {
   @Override
   int hash(StagedBlobs column, int row) {

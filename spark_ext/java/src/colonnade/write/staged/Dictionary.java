@@ -3,14 +3,14 @@ package colonnade.write.staged;
 import java.util.Arrays;
 
 /**
- * The different values of a block in order of appearance, and for each row which one it has. Keeps
- * its memory from block to block.
+ * The distinct values of a block in order of appearance, with the index of each row's value. The
+ * memory is reused from block to block.
  *
- * <p>There are two kinds and no more, so that the compiler sees through their methods. Spec:
+ * <p>There are exactly two subclasses, so that the JIT compiler can inline their methods. Spec:
  * docs/spec/rowset.md#dictionary
  */
 abstract class Dictionary<C extends Staged> {
-  /** So many first rows are looked at before anything large is tried. */
+  /** The number of rows at the start of a block that decide whether a large dictionary is tried. */
   static final int SAMPLE_ROWS = 4096;
 
   private static final double CLEARLY_LESS = 0.8;
@@ -28,15 +28,15 @@ abstract class Dictionary<C extends Staged> {
 
   abstract boolean isSame(C column, int left, int right);
 
-  /** What the value of a row takes in an Arrow array. */
+  /** Returns the size of a row's value in an Arrow array, in bytes. */
   abstract int bytesOf(C column, int row);
 
   /**
-   * Collect the values of a range; false, and nothing usable, unless that takes clearly less than
-   * {@code rivalBytes}.
+   * Collects the distinct values of a range. Returns false unless the dictionary is clearly smaller
+   * than {@code rivalBytes}. The dictionary is then unusable.
    *
-   * <p>NULL rows get index 0. Gives up early when the share of different values among the first
-   * rows is above {@code distinctShare}.
+   * <p>NULL rows get index 0. Stops early if the share of distinct values among the first rows is
+   * above {@code distinctShare}.
    */
   final boolean build(C column, int from, int to, double distinctShare, long rivalBytes) {
     int rows = to - from;
@@ -58,22 +58,22 @@ abstract class Dictionary<C extends Staged> {
         && valueBytes + (long) rows * indexWidth() + OVERHEAD_BYTES <= most;
   }
 
-  /** Bytes of an index. */
+  /** Returns the width of an index in bytes. */
   final int indexWidth() {
     return count <= 1 << 7 ? 1 : count <= 1 << 15 ? 2 : 4;
   }
 
-  /** How many values there are. */
+  /** Returns the number of distinct values. */
   final int count() {
     return count;
   }
 
-  /** The row in which a value appears first. */
+  /** Returns the row in which a value appears first. */
   final int firstRow(int id) {
     return firstRows[id];
   }
 
-  /** For each row of the range, counted from its first, the index of its value. */
+  /** Returns the value index of each row, counted from the first row of the range. */
   final int[] ids() {
     return ids;
   }
@@ -83,7 +83,7 @@ abstract class Dictionary<C extends Staged> {
       ids = new int[rows];
     }
     if (slots.length > 4 * Math.max(count, SMALL / 2)) {
-      // A few values in a large table would be all over the memory.
+      // A small table keeps few values close together in memory.
       slots = new int[2 * SMALL];
     } else {
       Arrays.fill(slots, 0);
@@ -147,7 +147,7 @@ abstract class Dictionary<C extends Staged> {
     }
   }
 
-  /** Spread the bits of a word over a hash. */
+  /** Spreads the bits of a word over a hash. */
   static long mix(long word) {
     long mixed = word * 0x9E3779B97F4A7C15L;
     return mixed ^ mixed >>> 32;

@@ -3,13 +3,13 @@ package colonnade.write.staged;
 import colonnade.format.Bound;
 import colonnade.format.Statistics;
 
-/** How blocks of floats and doubles are encoded: constant, a dictionary of bits, or plain. */
+/** Chooses the encoding of floats and doubles: constant, a dictionary of bits, or plain. */
 final class FloatingPoint {
   private static final double DISTINCT_SHARE = 0.5;
 
   private FloatingPoint() {}
 
-  /** Encode rows that are not all NULL. */
+  /** Encodes rows that are not all NULL. */
   static EncodedBlock encode(BlockEncoder encoder, StagedNumbers column, int from, int to) {
     Statistics statistics = measure(column, from, to);
     if (isConstant(column, from, to, statistics)) {
@@ -55,7 +55,7 @@ final class FloatingPoint {
     return new Statistics(nullCount, nans, new Bound.Real(low), new Bound.Real(high), true);
   }
 
-  /** Whether all rows are one value; 0.0 equals -0.0, but is not the same value. */
+  /** Whether all rows have the same bits. 0.0 and -0.0 compare as equal but have different bits. */
   private static boolean isConstant(
       StagedNumbers column, int from, int to, Statistics statistics) {
     if (statistics.low() == null

@@ -3,18 +3,21 @@ package colonnade.write.staged;
 import colonnade.format.Bound;
 import colonnade.format.Statistics;
 
-/** How blocks of integers, decimals of at most 18 digits included, are encoded. */
+/** Chooses the encoding of integers, including decimals of at most 18 digits. */
 final class Integers {
   private static final double DISTINCT_SHARE = 0.5;
 
-  /** 8 bits tell 128 values apart, so more among the first rows are too many for 16-bit rivals. */
+  /**
+   * An index of 8 bits distinguishes 128 values. With more among the first rows, a dictionary does
+   * not beat values of 16 bits.
+   */
   private static final double DISTINCT_SHARE_OF_SHORTS = 128.0 / Dictionary.SAMPLE_ROWS;
 
   private Integers() {}
 
   /**
-   * Encode rows that are not all NULL: constant, a dictionary, or the fewest bytes that hold the
-   * distance from the smallest value.
+   * Encodes rows that are not all NULL. Chooses between constant, a dictionary, and the fewest
+   * bytes that hold the distance from the smallest value.
    */
   static EncodedBlock encode(BlockEncoder encoder, StagedNumbers column, int from, int to) {
     int nullCount = column.nulls.count(from, to);
@@ -41,9 +44,11 @@ final class Integers {
     return encoder.narrowed(column, from, to, statistics, width, width == 8 ? 0 : low);
   }
 
-  /** The bytes to which values are narrowed; 0 if they are stored in full width. */
+  /**
+   * Returns the number of bytes to which values are narrowed, or 0 if they keep their full width.
+   */
   private static int narrowedWidth(StagedNumbers column, long low, long high) {
-    // Decimals are integers of 8 bytes that Arrow keeps in 16.
+    // Arrow stores these decimals in 16 bytes, but they are integers of 8 bytes.
     int integerWidth = Math.min(column.width, 8);
     for (int width = 1; width < integerWidth && width <= 4; width *= 2) {
       if (Long.compareUnsigned(high - low, 1L << 8 * width) < 0) {

@@ -1,6 +1,6 @@
 package colonnade.write.staged;
 
-/** The different values of a block of numbers; floats are told apart by their bits. */
+/** The distinct values of a block of numbers. Floats are distinct if their bits differ. */
 final class LongDictionary extends Dictionary<StagedNumbers> {
   @Override
   int hash(StagedNumbers column, int row) {
@@ -17,7 +17,7 @@ final class LongDictionary extends Dictionary<StagedNumbers> {
     return column.width;
   }
 
-  /** The values themselves. */
+  /** Returns the distinct values. */
   long[] values(StagedNumbers column) {
     long[] values = new long[count()];
     for (int id = 0; id < values.length; id++) {

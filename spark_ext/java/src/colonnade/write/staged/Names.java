@@ -8,7 +8,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Finds columns and fields by name, and quotes names in sentences. */
+/** Matches columns and fields by name, and quotes names in messages. */
 public final class Names {
   private Names() {}
 
@@ -53,7 +53,10 @@ public final class Names {
     }
   }
 
-  /** A name as Python quotes it, because its sentences do. */
+  /**
+   * Returns a name quoted as Python's {@code repr} does, because messages must be the same in both
+   * languages.
+   */
   public static String quote(String name) {
     char mark = name.indexOf('\'') >= 0 && name.indexOf('"') < 0 ? '"' : '\'';
     StringBuilder quoted = new StringBuilder().append(mark);
@@ -79,7 +82,7 @@ public final class Names {
   }
 
   private static String fold(String name) {
-    // Up and down again is what makes of a sharp s the two letters that Python makes of it.
+    // Mapping to upper and back to lower case turns a sharp s into two letters, as Python does.
     return name.toUpperCase(Locale.ROOT).toLowerCase(Locale.ROOT);
   }
 }

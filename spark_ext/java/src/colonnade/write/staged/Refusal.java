@@ -2,23 +2,26 @@ package colonnade.write.staged;
 
 import colonnade.store.TaskFailure;
 
-/** Makes the errors of rows that cannot be written: one sentence behind its stable code. */
+/** Creates the errors for rows that cannot be written: a stable code followed by one sentence. */
 public final class Refusal {
   private static final String INVALID = "COLONNADE_INVALID_INPUT";
 
   private Refusal() {}
 
-  /** The rows or the call cannot be written as they are. */
+  /** Creates the error for rows or a call that cannot be written. */
   public static RuntimeException invalid(String sentence) {
     return TaskFailure.of(INVALID, INVALID, sentence);
   }
 
-  /** A text is longer than its char or varchar; the condition is Spark's own for that. */
+  /**
+   * Creates the error for a string that is longer than its char or varchar. Its condition is
+   * Spark's.
+   */
   static RuntimeException tooLong(String sentence) {
     return TaskFailure.of("EXCEED_LIMIT_LENGTH", INVALID, sentence);
   }
 
-  /** What a value takes is more than a block can hold. */
+  /** Creates the error for a value that is larger than a block can hold. */
   static RuntimeException tooLarge(String column, long bytes) {
     return invalid(
         "Column " + Names.quote(column) + " has a value of " + bytes

@@ -2,32 +2,32 @@ package colonnade.write.staged;
 
 import java.util.Arrays;
 
-/** Arrays that grow by doubling, up to what one Java array can hold. */
+/** Grows arrays by doubling, up to the limit of a Java array. */
 final class Room {
   private static final int MOST = Integer.MAX_VALUE - 64;
 
   private Room() {}
 
-  /** An array with a slot at {@code index}. */
+  /** Returns an array with a slot at {@code index}. */
   static long[] forOne(long[] array, int index, String column) {
     return index < array.length
         ? array
         : Arrays.copyOf(array, capacity(array.length, index + 1L, column));
   }
 
-  /** An array with a slot at {@code index}. */
+  /** Returns an array with a slot at {@code index}. */
   static int[] forOne(int[] array, int index, String column) {
     return index < array.length
         ? array
         : Arrays.copyOf(array, capacity(array.length, index + 1L, column));
   }
 
-  /** An array with a slot at {@code index}. */
+  /** Returns an array with a slot at {@code index}. */
   static byte[] forOne(byte[] array, int index, String column) {
     return forMore(array, index, 1, column);
   }
 
-  /** An array with room for {@code more} bytes behind {@code size}. */
+  /** Returns an array with room for {@code more} bytes after the first {@code size}. */
   static byte[] forMore(byte[] array, int size, int more, String column) {
     long needed = (long) size + more;
     return needed <= array.length
@@ -35,7 +35,7 @@ final class Room {
         : Arrays.copyOf(array, capacity(array.length, needed, column));
   }
 
-  /** The size of an array for {@code values} values of {@code width} bytes. */
+  /** Returns the size in bytes of an array of {@code values} values of {@code width} bytes. */
   static int bytes(int values, int width, String column) {
     long bytes = (long) values * width;
     if (bytes > MOST) {

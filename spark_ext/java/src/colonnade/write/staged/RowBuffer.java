@@ -23,7 +23,7 @@ public final class RowBuffer {
   private final UnsafeRow cursor;
   private int rows;
 
-  /** For rows of that many fields. */
+  /** Creates a buffer for rows of {@code fields} fields. */
   public RowBuffer(int fields) {
     nullBytes = UnsafeRow.calculateBitSetWidthInBytes(fields);
     cursor = new UnsafeRow(fields);
@@ -33,12 +33,12 @@ public final class RowBuffer {
     return rows;
   }
 
-  /** Whether nothing more should be added before the rows were taken. */
+  /** Whether the buffer must be emptied before another row is added. */
   boolean isFull() {
     return rows == MOST_ROWS;
   }
 
-  /** Add a copy of a row, or do nothing and return false where there is no room for it. */
+  /** Adds a copy of a row. Returns false, and does nothing, if the row does not fit. */
   public boolean add(UnsafeRow row) {
     int start = starts[rows];
     int size = row.getSizeInBytes();
@@ -55,7 +55,7 @@ public final class RowBuffer {
     return true;
   }
 
-  /** A row, valid until the next call. */
+  /** Returns a row, which is valid until the next call. */
   UnsafeRow row(int index) {
     int start = starts[index];
     cursor.pointTo(bytes, BYTES + start, starts[index + 1] - start);
@@ -84,12 +84,12 @@ public final class RowBuffer {
     return Platform.getLong(bytes, field(row, ordinal));
   }
 
-  /** Bytes of a string or binary. */
+  /** Returns the length of a string or binary in bytes. */
   int length(int row, int ordinal) {
     return (int) getLong(row, ordinal);
   }
 
-  /** Copy a string or binary of that length. */
+  /** Copies a string or binary of {@code length} bytes to {@code target}. */
   void copy(int row, int ordinal, int length, byte[] target, int at) {
     int offset = (int) (getLong(row, ordinal) >>> 32);
     System.arraycopy(bytes, starts[row] + offset, target, at, length);

@@ -9,15 +9,15 @@ import colonnade.format.TableField;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
 /**
- * Rows of one column or nested field on the heap, from the row that arrives to the block.
+ * The staged rows of one column or nested field, on the heap, until they are encoded as a block.
  *
- * <p>Slots under a NULL hold zeros, or nothing where values have variable length. A field of a
- * struct has a slot for each struct, which is NULL where the struct is.
+ * <p>A slot under a NULL holds zeros, or nothing if values have variable length. A field of a
+ * struct has a slot for each struct. The slot is NULL if the struct is NULL.
  */
 public abstract class Staged {
   public final TableField field;
 
-  /** How errors name the column: the dotted path. */
+  /** The name of the column in errors: its dotted path. */
   final String path;
 
   final NullMask nulls = new NullMask();
@@ -28,7 +28,7 @@ public abstract class Staged {
     this.path = path;
   }
 
-  /** Append the value of a row, a struct or an array. */
+  /** Appends a value of a row, a struct or an array. */
   public final void append(SpecializedGetters from, int ordinal) {
     if (from.isNullAt(ordinal)) {
       appendNull();
@@ -38,37 +38,38 @@ public abstract class Staged {
     }
   }
 
-  /** Append the values that a column of Spark's rows has. */
+  /** Appends the values of one column of buffered rows. */
   public void appendAll(RowBuffer source, int ordinal) {
     for (int i = 0; i < source.rows(); i++) {
       append(source.row(i), ordinal);
     }
   }
 
-  /** Append NULL. */
+  /** Appends NULL. */
   final void appendNull() {
     nulls.set(rows);
     appendSlot();
     rows++;
   }
 
-  /** Append a value that is not NULL; {@code rows} does not count it yet. */
+  /** Appends a value other than NULL. {@code rows} does not count it yet. */
   abstract void appendValue(SpecializedGetters from, int ordinal);
 
-  /** Append the slot under a NULL; {@code rows} does not count it yet. */
+  /** Appends the slot of a NULL. {@code rows} does not count it yet. */
   abstract void appendSlot();
 
-  /** Forget all rows and keep the memory. */
+  /** Removes all rows and keeps the memory. */
   public void clear() {
     rows = 0;
     nulls.clear();
   }
 
   /**
-   * Refuse values that break a promise of the field. Requires: no {@link #invalidText}.
+   * Refuses values that violate a constraint of the field. Requires: {@link #invalidText} returns
+   * null.
    *
-   * @param hidden how many of the NULLs stand under a NULL struct, and so do not count
-   * @throws org.apache.spark.sql.AnalysisException that names the column
+   * @param hidden the number of NULLs under a NULL struct, which do not violate NOT NULL
+   * @throws org.apache.spark.sql.AnalysisException naming the column
    */
   public final void check(int hidden) {
     int missing = nulls.count() - hidden;
@@ -80,29 +81,29 @@ public abstract class Staged {
     checkValues();
   }
 
-  /** The first value, here or in a nested field, that should be text and is not valid UTF-8; or null. */
+  /** Returns the first string here or in a nested field that is not valid UTF-8, or null. */
   public InvalidText invalidText() {
     return null;
   }
 
-  /** Refuse values other than NULL; nested fields are checked here too. */
+  /** Refuses invalid values other than NULL, here and in nested fields. */
   abstract void checkValues();
 
-  /** What rows take as Arrow buffers, in bytes, without padding. */
+  /** Returns the size of rows as Arrow buffers in bytes, without padding. */
   public final long sizeBytes(int from, int to) {
     return valueBytes(from, to) + (nulls.count(from, to) > 0 ? to - from + 7 >> 3 : 0);
   }
 
-  /** What a row takes while it is staged, in bytes, but for what has variable length. */
+  /** Returns the size of a staged row in bytes, excluding values of variable length. */
   public abstract int slotBytes();
 
-  /** What the values of rows take without the validity bitmap. */
+  /** Returns the size of the values of rows in bytes, without the validity bitmap. */
   abstract long valueBytes(int from, int to);
 
-  /** The field as a plain block states it. */
+  /** Returns the field as a plain block states it. */
   abstract ArrowField arrow();
 
-  /** Add the rows as a plain Arrow array. */
+  /** Adds the rows as a plain Arrow array. */
   final void addPlain(ArrowBatch batch, int from, int to) {
     int nullCount = nulls.count(from, to);
     batch.node(to - from, nullCount);
@@ -110,7 +111,7 @@ public abstract class Staged {
     addValues(batch, from, to);
   }
 
-  /** Add the validity bitmap of a range, or its absence. */
+  /** Adds the validity bitmap of a range, or an empty buffer if it has no NULL. */
   final void addValidity(ArrowBatch batch, int from, int to, int nullCount) {
     if (nullCount == 0) {
       batch.emptyBuffer();
@@ -119,16 +120,16 @@ public abstract class Staged {
     }
   }
 
-  /** Add the buffers behind the validity bitmap, and the arrays of nested fields. */
+  /** Adds the buffers after the validity bitmap, and the arrays of nested fields. */
   abstract void addValues(ArrowBatch batch, int from, int to);
 
-  /** Encode rows that are not all NULL. */
+  /** Encodes rows that are not all NULL. */
   EncodedBlock encode(BlockEncoder encoder, int from, int to) {
     Statistics statistics = Statistics.unbounded(nulls.count(from, to), 0, false);
     return encoder.plain(this, from, to, statistics);
   }
 
-  /** The Bloom filter of rows; NULL and NaN are not in it. Requires: a type that has filters. */
+  /** Returns the Bloom filter of rows, without NULL and NaN. Requires: the type has filters. */
   public final byte[] bloomFilter(int from, int to) {
     long[] hashes = new long[to - from];
     int count = 0;
@@ -140,26 +141,26 @@ public abstract class Staged {
     return BloomFilter.encode(hashes, count);
   }
 
-  /** The hash of a row's value, which is neither NULL nor NaN. */
+  /** Returns the hash of a row's value. Requires: the value is neither NULL nor NaN. */
   long hash(int row) {
     throw new IllegalStateException("No filter holds values of " + field.type());
   }
 
-  /** Whether a row that is not NULL holds NaN. */
+  /** Whether a row holds NaN. Requires: the row is not NULL. */
   boolean isNan(int row) {
     return false;
   }
 
   /**
-   * The value of a row as a sort key compares it; null for NULL.
+   * Returns the value of a row as a sort key compares it; null for NULL.
    *
-   * <p>Requires: a type that has an order.
+   * <p>Requires: the type has an order.
    */
   public Comparable<?> sortValue(int row) {
     throw new IllegalStateException("No table is sorted by " + field.type());
   }
 
-  /** The name that blocks give the field. */
+  /** Returns the name of the field in blocks. */
   final String storageName() {
     return Integer.toString(field.id());
   }

@@ -7,7 +7,7 @@ import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import java.util.Arrays;
 
-/** Values that are runs of bytes in one array: strings, binary, and long decimals. */
+/** Values that are byte ranges of one array: strings, binary, and long decimals. */
 abstract class StagedBlobs extends Staged {
   private static final double DISTINCT_SHARE = 0.9;
 
@@ -17,21 +17,21 @@ abstract class StagedBlobs extends Staged {
     super(field, path);
   }
 
-  /** Where the value of a row begins. */
+  /** Returns the position at which the value of a row begins. */
   abstract int start(int row);
 
-  /** Where the value of a row ends. */
+  /** Returns the position at which the value of a row ends. */
   abstract int end(int row);
 
-  /** Bytes that Arrow spends on finding a value. */
+  /** Returns the number of bytes that Arrow needs for the offset of a value. */
   abstract int offsetBytes();
 
   abstract ArrowType type();
 
-  /** The bounds of rows, of which not all are NULL. */
+  /** Returns the statistics of rows. Requires: the rows are not all NULL. */
   abstract Statistics measure(int from, int to, BytesDictionary values);
 
-  /** Add the values of a dictionary as an Arrow array. */
+  /** Adds the values of a dictionary as an Arrow array. */
   abstract void addDictionary(ArrowBatch batch, BytesDictionary values);
 
   @Override
@@ -61,12 +61,12 @@ abstract class StagedBlobs extends Staged {
         : encodeEach(encoder, from, to, statistics);
   }
 
-  /** Encode rows one by one, as no dictionary helps. */
+  /** Encodes rows without a dictionary, because a dictionary does not make them smaller. */
   EncodedBlock encodeEach(BlockEncoder encoder, int from, int to, Statistics statistics) {
     return encoder.plain(this, from, to, statistics);
   }
 
-  /** Compare the values of two rows byte by byte. */
+  /** Compares the values of two rows byte by byte. */
   final int compareBytes(int left, int right) {
     return Arrays.compareUnsigned(
         bytes, start(left), end(left), bytes, start(right), end(right));

@@ -9,7 +9,7 @@ import colonnade.format.TableField;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 
-/** Booleans, a byte each until they become a bitmap. */
+/** Booleans. Each is staged as a byte and encoded as a bit. */
 final class StagedBooleans extends Staged {
   private byte[] values = new byte[1024];
 

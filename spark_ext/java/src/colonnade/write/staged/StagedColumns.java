@@ -28,7 +28,9 @@ import org.apache.spark.sql.types.TimestampType;
 import org.apache.spark.sql.types.VariantType;
 import org.apache.spark.sql.types.YearMonthIntervalType;
 
-/** The staged form of each type, and which of Spark's types may be stored as which. */
+/**
+ * Creates the staged form of each type, and decides which Spark types may be stored as which type.
+ */
 public final class StagedColumns {
   private static final Map<Class<? extends DataType>, String> NAMES =
       Map.of(
@@ -42,7 +44,7 @@ public final class StagedColumns {
           DayTimeIntervalType.class, "interval day to second",
           TimeType.class, "time");
 
-  /** Those that Spark calls what a table calls them. */
+  /** The types that have the same name in Spark and in a table. */
   private static final List<Class<? extends DataType>> NAMED_ALIKE =
       List.of(
           BooleanType.class,
@@ -60,11 +62,11 @@ public final class StagedColumns {
   private StagedColumns() {}
 
   /**
-   * Stage a field whose values arrive as a Spark type.
+   * Creates the staged form of a field whose values arrive as a Spark type.
    *
    * @param staged counts the bytes of variable length
-   * @throws org.apache.spark.sql.AnalysisException naming the column when values of that type are
-   *     none of the field's
+   * @throws org.apache.spark.sql.AnalysisException naming the column, if the field cannot store
+   *     values of that type
    */
   public static Staged of(TableField field, DataType found, String path, StagedBytes staged) {
     String base = field.base();
@@ -138,7 +140,10 @@ public final class StagedColumns {
         && (decimal.precision() != field.precision() || decimal.scale() != field.scale());
   }
 
-  /** The type of a table as which Spark's rows hold a type; null where there is none. */
+  /**
+   * Returns the base type of a table that Spark's rows represent as {@code type}; null if there is
+   * none.
+   */
   private static String base(DataType type) {
     for (Map.Entry<Class<? extends DataType>, String> each : NAMES.entrySet()) {
       if (each.getKey().isInstance(type)) {

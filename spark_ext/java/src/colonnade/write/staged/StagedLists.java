@@ -9,7 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.util.ArrayData;
 import org.apache.spark.sql.catalyst.util.MapData;
 
-/** Arrays and maps: where the elements of a row end, and the elements of all rows. */
+/**
+ * Arrays and maps: the position where the elements of each row end, and the elements of all rows.
+ */
 abstract class StagedLists extends Staged {
   final StagedBytes staged;
   private int[] offsets = new int[1025];
@@ -19,16 +21,16 @@ abstract class StagedLists extends Staged {
     this.staged = staged;
   }
 
-  /** Append the elements of a value that is not NULL; how many they are. */
+  /** Appends the elements of a value other than NULL. Returns their number. */
   abstract int appendElements(SpecializedGetters from, int ordinal);
 
-  /** Bytes of an element but for what has variable length. */
+  /** Returns the size of an element in bytes, excluding values of variable length. */
   abstract int elementBytes();
 
-  /** Bytes of a range of elements. */
+  /** Returns the size of a range of elements in bytes. */
   abstract long elementBytes(int from, int to);
 
-  /** Add a range of elements as Arrow arrays. */
+  /** Adds a range of elements as Arrow arrays. */
   abstract void addElements(ArrowBatch batch, int from, int to);
 
   @Override
@@ -38,7 +40,7 @@ abstract class StagedLists extends Staged {
     endAt((long) offsets[rows] + elements);
   }
 
-  /** The same where an element has it. */
+  /** Returns the same invalid text with the row that contains the element. */
   final InvalidText inRow(InvalidText element) {
     if (element == null) {
       return null;
@@ -136,7 +138,7 @@ abstract class StagedLists extends Staged {
     }
   }
 
-  /** {@code map}: to Arrow a list of structs of key and value. */
+  /** {@code map}, which Arrow represents as a list of structs of key and value. */
   static final class Maps extends StagedLists {
     private final Staged key;
     private final Staged value;

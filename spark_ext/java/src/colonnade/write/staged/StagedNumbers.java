@@ -10,11 +10,11 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
-/** Whatever is an integer of at most 64 bits, or the bits of a float, as one long a row. */
+/** Integers of at most 64 bits, or the bits of floats, staged as one long for each row. */
 abstract class StagedNumbers extends Staged {
   final ArrowType type;
 
-  /** Bytes of a value in Arrow's storage type. */
+  /** The width of a value in Arrow's storage type, in bytes. */
   final int width;
 
   long[] values = new long[1024];
@@ -25,10 +25,10 @@ abstract class StagedNumbers extends Staged {
     this.width = width;
   }
 
-  /** The value as a long. */
+  /** Returns the value as a long. */
   abstract long read(SpecializedGetters from, int ordinal);
 
-  /** Bytes of a value in Spark's rows, the lowest of the long that it becomes. */
+  /** Returns the width of a value in Spark's rows, in bytes. */
   int rowBytes() {
     return width;
   }
@@ -44,7 +44,7 @@ abstract class StagedNumbers extends Staged {
     }
   }
 
-  // The same loop four times: each is compiled for the one reading method that it calls.
+  // The loop is repeated so that the JIT compiler inlines the one read method that each copy calls.
 
   private void appendBytes(RowBuffer source, int ordinal) {
     for (int i = 0; i < source.rows(); i++) {
@@ -136,7 +136,7 @@ abstract class StagedNumbers extends Staged {
     return BloomFilter.hash(values[row]);
   }
 
-  /** Refuse values that are no multiple of the field's unit. */
+  /** Refuses values that are not a multiple of the field's unit. */
   final void checkUnits(String storedUnit) {
     long unit = field.unit();
     if (unit != 1 && Arrays.stream(values, 0, rows).anyMatch(value -> value % unit != 0)) {
@@ -144,7 +144,7 @@ abstract class StagedNumbers extends Staged {
     }
   }
 
-  /** Refuse the first value for which a condition holds, if there is one. */
+  /** Refuses the first value that meets the condition {@code wrong}. */
   final void refuseFirst(String storedUnit, java.util.function.LongPredicate wrong) {
     Arrays.stream(values, 0, rows)
         .filter(wrong)
@@ -257,7 +257,7 @@ abstract class StagedNumbers extends Staged {
     @Override
     long read(SpecializedGetters from, int ordinal) {
       if (from instanceof UnsafeRow || from instanceof UnsafeArrayData) {
-        // Both keep up to 18 digits as an unscaled long.
+        // UnsafeRow and UnsafeArrayData store up to 18 digits as an unscaled long.
         return from.getLong(ordinal);
       }
       return from.getDecimal(ordinal, precision, scale).toUnscaledLong();
@@ -273,7 +273,7 @@ abstract class StagedNumbers extends Staged {
     }
   }
 
-  /** Bits of a float, which have another order and other constants than numbers. */
+  /** The bits of a float. Their order and their constants differ from those of integers. */
   private abstract static class FloatBits extends StagedNumbers {
     FloatBits(TableField field, String path, int bits) {
       super(field, path, ArrowType.floating(bits), bits / 8);

@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.unsafe.types.VariantVal;
 
-/** Structs and variants: nothing of their own but which of them are NULL. */
+/** Structs and variants. They store only which rows are NULL; their children store the values. */
 abstract class StagedStructs extends Staged {
   private final List<? extends Staged> children;
 
@@ -49,12 +49,15 @@ abstract class StagedStructs extends Staged {
     children.forEach(Staged::clear);
   }
 
-  /** {@code struct}; its fields are found in the rows' structs by name. */
+  /** {@code struct}. The fields are matched by name with those of the arriving structs. */
   static final class Structs extends StagedStructs {
     private final Staged[] fields;
     private final int[] ordinals;
 
-    /** {@code ordinals} says where each field is in the structs that arrive. */
+    /**
+     * Creates a staged struct. {@code ordinals} has the position of each field in the arriving
+     * structs.
+     */
     Structs(TableField field, String path, List<Staged> children, int[] ordinals) {
       super(field, path, children);
       this.fields = children.toArray(Staged[]::new);

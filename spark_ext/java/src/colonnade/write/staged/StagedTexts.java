@@ -14,9 +14,9 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.unsafe.Platform;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Strings of any kind, or binary. */
+/** Strings of any type, or binary. */
 final class StagedTexts extends StagedBlobs {
-  /** From this many rows on, lengths save more than their nested type costs. */
+  /** The least number of rows for which the encoding {@code lengths} saves more than it costs. */
   private static final int LENGTHS_FROM_ROWS = 256;
 
   private final boolean isText;
@@ -24,7 +24,7 @@ final class StagedTexts extends StagedBlobs {
   private final StagedBytes staged;
   private int[] offsets = new int[1025];
 
-  /** {@code staged} counts the bytes of all columns. */
+  /** Creates a staged column. {@code staged} counts the bytes of all columns. */
   StagedTexts(TableField field, String path, StagedBytes staged) {
     super(field, path);
     isText = field.base().equals("string");
@@ -72,7 +72,7 @@ final class StagedTexts extends StagedBlobs {
     staged.total += length;
   }
 
-  /** Append binary; {@code rows} does not count it yet. */
+  /** Appends binary. {@code rows} does not count it yet. */
   private void appendBytes(byte[] value) {
     int start = offsets[rows];
     bytes = Room.forMore(bytes, start, value.length, path);
@@ -81,7 +81,7 @@ final class StagedTexts extends StagedBlobs {
     staged.total += value.length;
   }
 
-  /** Append binary that is not NULL. */
+  /** Appends binary other than NULL. */
   void append(byte[] value) {
     appendBytes(value);
     rows++;
@@ -140,7 +140,7 @@ final class StagedTexts extends StagedBlobs {
     int limit = declared.most();
     int longest = 0;
     for (int row = 0; row < rows && limit < Integer.MAX_VALUE; row++) {
-      // No value has more code points than bytes.
+      // A value never has more code points than bytes.
       if (offsets[row + 1] - offsets[row] > limit) {
         longest = Math.max(longest, Utf8.codePoints(bytes, offsets[row], offsets[row + 1]));
       }
@@ -162,7 +162,7 @@ final class StagedTexts extends StagedBlobs {
     addBytes(batch, from, to);
   }
 
-  /** Add the bytes of all values, back to back. */
+  /** Adds the bytes of all values, back to back. */
   void addBytes(ArrowBatch batch, int from, int to) {
     batch.lend(bytes, offsets[from], offsets[to] - offsets[from]);
   }
@@ -192,7 +192,7 @@ final class StagedTexts extends StagedBlobs {
     }
   }
 
-  /** The field as a block of lengths states it. */
+  /** Returns the field as a block of lengths states it. */
   ArrowField lengthsField(int width) {
     ArrowField length = ArrowField.of("item", ArrowType.unsigned(8 * width));
     ArrowField lengths = ArrowField.of("lengths", ArrowType.list(), length);
@@ -249,7 +249,10 @@ final class StagedTexts extends StagedBlobs {
         .shorten(Statistics.INDEX_BOUND_LENGTH);
   }
 
-  /** The value of a row as a bound: all of it, or enough to see that it must be shortened. */
+  /**
+   * Returns the value of a row as a bound. A long value is cut to a length that still shows that
+   * the bound must be shortened.
+   */
   private Bound bound(int row) {
     int start = start(row);
     if (!isText) {
@@ -272,7 +275,7 @@ final class StagedTexts extends StagedBlobs {
         : new SortedBytes(Arrays.copyOfRange(bytes, start(row), end(row)));
   }
 
-  /** Bytes that compare as unsigned ones. */
+  /** Bytes that are compared as unsigned numbers. */
   private record SortedBytes(byte[] value) implements Comparable<SortedBytes> {
     @Override
     public int compareTo(SortedBytes other) {

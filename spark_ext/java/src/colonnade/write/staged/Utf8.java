@@ -10,7 +10,7 @@ final class Utf8 {
 
   private Utf8() {}
 
-  /** Whether a run of bytes has only ASCII. */
+  /** Whether a range of bytes is only ASCII. */
   static boolean isAscii(byte[] bytes, int start, int end) {
     int at = start;
     long seen = 0;
@@ -23,7 +23,9 @@ final class Utf8 {
     return (seen & HIGH_BITS) == 0;
   }
 
-  /** Whether bytes are one well-formed text: shortest forms, no surrogates, up to U+10FFFF. */
+  /**
+   * Whether a range of bytes is well-formed UTF-8: shortest forms, no surrogates, up to U+10FFFF.
+   */
   static boolean isValid(byte[] bytes, int start, int end) {
     int at = start;
     while (at < end) {
@@ -45,7 +47,10 @@ final class Utf8 {
     return true;
   }
 
-  /** Bytes of a code point by its first; 0 where none begins so. */
+  /**
+   * Returns the length of a code point by its first byte, or 0 if no code point begins with this
+   * byte.
+   */
   private static int lengthOf(int lead) {
     if (lead < 0x80) {
       return 1;
@@ -56,7 +61,10 @@ final class Utf8 {
     return lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
   }
 
-  /** Whether a second byte is neither an overlong form, a surrogate, nor too large. */
+  /**
+   * Whether a second byte is valid: not an overlong form, a surrogate or a code point that is too
+   * large.
+   */
   private static boolean isSecond(int lead, int second) {
     return switch (lead) {
       case 0xE0 -> second >= 0xA0;
@@ -67,7 +75,7 @@ final class Utf8 {
     };
   }
 
-  /** Code points of valid text. */
+  /** Returns the number of code points of valid text. */
   static int codePoints(byte[] bytes, int start, int end) {
     int points = 0;
     for (int at = start; at < end; at++) {
@@ -76,7 +84,7 @@ final class Utf8 {
     return points;
   }
 
-  /** Where the first {@code points} code points of valid text end. */
+  /** Returns the position where the first {@code points} code points of valid text end. */
   static int endOf(byte[] bytes, int start, int end, int points) {
     int at = start;
     for (int i = 0; i < points && at < end; i++) {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecializedGetters;
 import org.apache.spark.sql.catalyst.expressions.UnsafeArrayData;
 import org.apache.spark.sql.catalyst.expressions.UnsafeRow;
 
-/** Decimals of 19 to 38 digits: unscaled, 16 little-endian bytes a row. */
+/** Decimals of 19 to 38 digits, unscaled, as 16 little-endian bytes for each row. */
 final class WideDecimals extends StagedBlobs {
   private static final int WIDTH = 16;
 
@@ -36,7 +36,8 @@ final class WideDecimals extends StagedBlobs {
   void appendValue(SpecializedGetters from, int ordinal) {
     bytes = Room.forMore(bytes, start(rows), WIDTH, path);
     if (from instanceof UnsafeRow || from instanceof UnsafeArrayData) {
-      // Both keep more than 18 digits as the big-endian bytes of a BigInteger.
+      // UnsafeRow and UnsafeArrayData store more than 18 digits as the big-endian bytes of a
+      // BigInteger.
       put(from.getBinary(ordinal));
     } else {
       put(
@@ -95,7 +96,7 @@ final class WideDecimals extends StagedBlobs {
       boolean negative = high(row) < 0;
       long high = negative ? ~high(row) : high(row);
       long low = negative ? ~low(row) : low(row);
-      // Of a negative number, the complement is one less than its size.
+      // The complement of a negative number is one less than its absolute value.
       int order = high != limitHigh ? Long.compare(high, limitHigh)
           : Long.compareUnsigned(low, negative ? limitLow - 1 : limitLow);
       if (order >= 0) {
@@ -104,7 +105,7 @@ final class WideDecimals extends StagedBlobs {
     }
   }
 
-  /** The error of an unscaled value with too many digits. */
+  /** Creates the error for an unscaled value with too many digits. */
   static RuntimeException misfit(String path, String type, String unscaled) {
     return Refusal.invalid(
         "Column " + Names.quote(path) + " holds no valid " + type + ": Decimal value "
@@ -175,7 +176,7 @@ final class WideDecimals extends StagedBlobs {
 
   @Override
   long hash(int row) {
-    // As of a short decimal, where it would fit into one.
+    // A value that fits in a short decimal has the hash of that short decimal.
     return low(row) >> 63 == high(row)
         ? BloomFilter.hash(low(row))
         : BloomFilter.hash(bytes, start(row), end(row));

@@ -3,11 +3,11 @@ package colonnade.write.staged;
 import colonnade.format.Bits;
 import colonnade.format.NullMask;
 
-/** Longs as Arrow's little-endian words of 1, 2, 4, 8 or 16 bytes, each minus a base. */
+/** Writes longs as Arrow's little-endian words of 1, 2, 4, 8 or 16 bytes, each minus a base. */
 final class Words {
   private Words() {}
 
-  /** Write a range of values; wider words are extended by their sign. */
+  /** Writes a range of values. Words wider than a long are sign-extended. */
   static void write(long[] values, int from, int to, long base, int width, byte[] target) {
     switch (width) {
       case 1 -> writeBytes(values, from, to, base, target);
@@ -49,7 +49,7 @@ final class Words {
     }
   }
 
-  /** Write zeros over the words of rows that are NULL. */
+  /** Writes zeros over the words of rows that are NULL. */
   static void eraseNulls(NullMask nulls, int from, int to, int width, byte[] target) {
     for (int row = from; row < to; row++) {
       if (nulls.get(row)) {
@@ -59,7 +59,7 @@ final class Words {
     }
   }
 
-  /** Write indices of a dictionary. */
+  /** Writes indexes into a dictionary. */
   static void writeIndices(int[] ids, int rows, int width, byte[] target) {
     for (int row = 0; row < rows; row++) {
       switch (width) {

@@ -1,2 +1,2 @@
-/** The rows of one column from the row that arrives to the encoded block. */
+/** Stages the rows of one column, from the arriving row to the encoded block. */
 package colonnade.write.staged;
