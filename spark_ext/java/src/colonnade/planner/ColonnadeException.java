@@ -6,18 +6,21 @@ import scala.Option;
 import scala.collection.immutable.Map$;
 
 /**
- * What Colonnade refuses on the driver, as users see it: {@code [code] sentence}.
+ * An error that Colonnade reports on the driver. Users see {@code [code] sentence}.
  *
- * <p>An AnalysisException, because PySpark shows that one as its message alone, on classic Spark
- * and through Connect, without a Java stack. Spark's interfaces declare no checked exceptions, so
- * code that implements them ends with {@code throw ColonnadeException.unchecked(...)}.
+ * <p>The class extends AnalysisException, because PySpark shows only the message of such an error
+ * and no Java stack. This holds for classic Spark and for Connect. Spark's interfaces declare no
+ * checked exceptions, so their implementations use {@code throw ColonnadeException.unchecked(...)}.
  */
 public final class ColonnadeException extends AnalysisException {
   private static final String NO_SUCH_TABLE = "TABLE_OR_VIEW_NOT_FOUND";
 
   private final String code;
 
-  /** {@code code} as in manifests/errors.py; {@code sentence} names the thing and what to do. */
+  /**
+   * Creates an error. {@code code} is one of manifests/errors.py. {@code sentence} names the
+   * affected thing and says what to do.
+   */
   public ColonnadeException(String code, String sentence) {
     this(code, sentence, null);
   }
@@ -38,22 +41,25 @@ public final class ColonnadeException extends AnalysisException {
     this.code = code;
   }
 
-  /** Returns the error with Spark's own condition for a missing table, on which Spark goes on. */
+  /**
+   * Returns this error with Spark's own condition for a missing table, which lets Spark continue
+   * its search.
+   */
   public ColonnadeException asNoSuchTable() {
     return new ColonnadeException(code, getMessage(), this, NO_SUCH_TABLE);
   }
 
-  /** Whether Spark sees in this that a table is not there. */
+  /** Whether Spark treats this error as a missing table. */
   public boolean isNoSuchTable() {
     return NO_SUCH_TABLE.equals(getCondition());
   }
 
-  /** The stable code, such as {@code COLONNADE_NOT_FOUND}. */
+  /** Returns the stable code, such as {@code COLONNADE_NOT_FOUND}. */
   public String code() {
     return code;
   }
 
-  /** Throws a refusal where no checked exception may be declared. Never returns. */
+  /** Throws an error where no checked exception may be declared. Never returns. */
   public static RuntimeException unchecked(String code, String sentence) {
     return new ColonnadeException(code, sentence).unchecked();
   }

@@ -8,22 +8,25 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.UncheckedIOException;
 
-/** JSON as plans, jobs and entries travel in it. */
+/** Reads and writes the JSON of plans, jobs and entries. */
 public final class Json {
-  /** Shared by all: thread safe once configured, and numbers keep their exact value. */
+  /**
+   * The shared mapper. It is thread-safe after its configuration, and numbers keep their exact
+   * value.
+   */
   public static final ObjectMapper MAPPER = mapper();
 
   private Json() {}
 
   private static ObjectMapper mapper() {
-    // What one half of ours writes the other reads, however long; inline columns are strings.
+    // Lift the limits on length: inline RowSets are long strings, and this JSON is our own.
     StreamReadConstraints anyLength =
         StreamReadConstraints.builder().maxStringLength(Integer.MAX_VALUE).build();
     JsonFactory factory = JsonFactory.builder().streamReadConstraints(anyLength).build();
     return new ObjectMapper(factory).enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
   }
 
-  /** The value in {@code text}, which one of our own halves wrote. */
+  /** Parses JSON that Colonnade's Python or Java code wrote. */
   public static JsonNode parse(String text) {
     try {
       return MAPPER.readTree(text);
@@ -32,7 +35,7 @@ public final class Json {
     }
   }
 
-  /** {@code value} (a tree, a map, a list, a record) on one line. */
+  /** Returns {@code value} (a tree, a map, a list or a record) as JSON on one line. */
   public static String write(Object value) {
     try {
       return MAPPER.writeValueAsString(value);

@@ -10,26 +10,27 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * The driver's way to the Python that decides: a process of {@code colonnade.spark_ext.planner},
- * started with the first request and kept. Requests of several threads run at once.
+ * Calls the Python planner from the driver. The planner is a process of {@code
+ * colonnade.spark_ext.planner} that starts with the first request and stays alive. Requests of
+ * several threads run concurrently.
  *
- * <p>A process that ends is replaced and its requests are sent again, but for those of {@link
- * #callOnce}: all others may be carried out twice (a commit carries its own transaction id and
- * base; docs/spec/epoch-log.md).
+ * <p>If the process ends, it is replaced and its requests are sent again, except those of {@link
+ * #callOnce}. All other requests are safe to repeat, because a commit carries its own transaction
+ * id and base (docs/spec/epoch-log.md).
  */
 public final class Planner {
-  /** The version of this jar; the Python package must be the same. */
+  /** The version of this jar. The Python package must have the same version. */
   public static final String VERSION =
       Objects.requireNonNullElse(Planner.class.getPackage().getImplementationVersion(), "unknown");
 
-  /** The session's setting that names the transaction which it is in. */
+  /** The session setting that names the session's current transaction. */
   public static final String TRANSACTION = "spark.colonnade.transaction";
 
   private static final int ATTEMPTS = 3;
   private static final PlannerLog LOG = new PlannerLog();
   private static final Map<PlannerCommand, Running> RUNNING = new ConcurrentHashMap<>();
 
-  /** The process of one command; only those who want the same wait while it is started. */
+  /** The process of one command. While it starts, only requests for the same command wait. */
   private static final class Running {
     final Lock starting = new ReentrantLock();
     volatile PlannerProcess process;
@@ -41,7 +42,7 @@ public final class Planner {
 
   private Planner() {}
 
-  /** As {@link #request}, for callers that may not declare what they throw: nearly all of ours. */
+  /** Calls {@link #request}, for callers that may not declare checked exceptions. */
   public static JsonNode call(String op, Map<String, ?> args) {
     try {
       return request(op, args);
@@ -50,7 +51,10 @@ public final class Planner {
     }
   }
 
-  /** As {@link #call}, for what must not be done twice: it is not sent again. */
+  /**
+   * Calls {@link #call} for an operation that is not safe to repeat. The request is never sent
+   * again.
+   */
   public static JsonNode callOnce(String op, Map<String, ?> args) {
     try {
       return request(op, args, false);
@@ -59,12 +63,15 @@ public final class Planner {
     }
   }
 
-  /** The result of one operation of the planner, or its error with the same code and sentence. */
+  /**
+   * Returns the result of one operation of the planner, or throws its error with the same code and
+   * sentence.
+   */
   public static JsonNode request(String op, Map<String, ?> args) throws ColonnadeException {
     return request(op, args, true);
   }
 
-  /** The transaction that the session is in, or null. */
+  /** Returns the current transaction of the session, or null. */
   public static String transaction() {
     return SparkSession.active().conf().get(TRANSACTION, null);
   }
@@ -101,7 +108,10 @@ public final class Planner {
     }
   }
 
-  /** What the planner of this session says about itself, now, and the file that it logs to. */
+  /**
+   * Returns what the session's planner currently reports about itself, and the name of its log
+   * file.
+   */
   public static Map<String, String> describe() throws ColonnadeException {
     Map<String, String> facts = new HashMap<>();
     JsonNode answer = request("describe", Map.of());

@@ -7,12 +7,12 @@ import org.apache.spark.sql.RuntimeConfig;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Which Python runs the planner, and where it finds Colonnade: one planner process for each.
+ * The Python command that runs the planner. Each distinct command has its own planner process.
  *
  * @param python the interpreter
- * @param setBy what named it, for messages
- * @param path folders to import from before those that the interpreter knows, or empty
- * @param startSeconds how long it may take to answer at all
+ * @param setBy the setting that named the interpreter, for messages
+ * @param path folders to import from before those of the interpreter, or empty
+ * @param startSeconds the most seconds until the first reply
  */
 record PlannerCommand(String python, String setBy, String path, int startSeconds) {
   static final String PYTHON = "spark.colonnade.python";
@@ -20,14 +20,17 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
   static final String START_SECONDS = "spark.colonnade.planner.startSeconds";
 
   /**
-   * Python would import from the folder that Spark runs in first, where one of the user's may be
-   * called {@code colonnade}: PYTHONSAFEPATH says so only to Python 3.11 and later.
+   * Removes the working folder from Python's import path, because it may contain a module of the
+   * user with the name {@code colonnade}. PYTHONSAFEPATH does this only from Python 3.11 on.
    */
   private static final String MAIN =
       "import sys; sys.path[:] = filter(None, sys.path); import runpy;"
           + " runpy.run_module('colonnade.spark_ext.planner', run_name='__main__')";
 
-  /** As the session of this thread configures it, or else the environment of the driver. */
+  /**
+   * Returns the command that the session of this thread configures, or else the driver's
+   * environment.
+   */
   static PlannerCommand configured() throws ColonnadeException {
     // While Spark reads a view, SQLConf.get() has the settings that the view was created with.
     RuntimeConfig conf = SparkSession.active().conf();
@@ -54,7 +57,10 @@ record PlannerCommand(String python, String setBy, String path, int startSeconds
     throw new ColonnadeException("COLONNADE_INVALID_INPUT", sentence);
   }
 
-  /** A process to start: requests on its input, replies on its output, all else in {@code log}. */
+  /**
+   * Returns the process to start. It reads requests from its input and writes replies to its
+   * output. Everything else is written to {@code log}.
+   */
   ProcessBuilder process(File log) {
     ProcessBuilder builder = new ProcessBuilder(python, "-c", MAIN);
     builder.redirectError(ProcessBuilder.Redirect.appendTo(log));

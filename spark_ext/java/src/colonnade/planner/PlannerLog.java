@@ -8,12 +8,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The file with all that planners of this JVM write to their standard error. */
+/** The file that receives the standard error of all planners of this JVM. */
 final class PlannerLog {
   private static final int TAIL_BYTES = 2000;
   private final Path path;
 
-  /** Creates the file in SPARK_LOG_DIR, or else among the temporary files. */
+  /**
+   * Creates the file in SPARK_LOG_DIR, or in the folder for temporary files if that is unset or not
+   * writable.
+   */
   PlannerLog() {
     String folder = System.getenv("SPARK_LOG_DIR");
     if (folder == null || !Files.isWritable(Path.of(folder))) {
@@ -34,7 +37,10 @@ final class PlannerLog {
     return file().length();
   }
 
-  /** The last line since {@code position} and the name of the file, to end a sentence with. */
+  /**
+   * Returns the last line since {@code position} and the name of the file, as the end of a
+   * sentence.
+   */
   String tail(long position) {
     try (RandomAccessFile log = new RandomAccessFile(file(), "r")) {
       long from = Math.max(position, log.length() - TAIL_BYTES);

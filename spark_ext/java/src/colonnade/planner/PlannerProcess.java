@@ -18,12 +18,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * One running planner: a writer, and a thread that hands each reply to the call that waits for it.
+ * One running planner, with a writer and a thread that passes each reply to the call that waits for
+ * it.
  *
- * <p>The process ends when its input is closed, so it cannot outlive this JVM, however that ends.
+ * <p>The process ends when its input is closed. It therefore never outlives this JVM.
  */
 final class PlannerProcess {
-  /** The process ended before it replied: the request may or may not have been carried out. */
+  /** The process ended before it replied. The request may or may not have been carried out. */
   static final class Gone extends Exception {
     private final boolean asked;
 
@@ -32,7 +33,7 @@ final class PlannerProcess {
       this.asked = asked;
     }
 
-    /** Whether the request had reached it, so that what was asked for may be done. */
+    /** Whether the request reached the process, so that the operation may have been carried out. */
     boolean wasAsked() {
       return asked;
     }
@@ -55,7 +56,10 @@ final class PlannerProcess {
     reader.start();
   }
 
-  /** Starts a planner of this very version, or says why there is none. */
+  /**
+   * Starts a planner of the same version as this jar, or throws an error that says why it cannot
+   * start.
+   */
   static PlannerProcess start(PlannerCommand command, PlannerLog log) throws ColonnadeException {
     long before = log.size();
     PlannerProcess started;
@@ -115,8 +119,8 @@ final class PlannerProcess {
   }
 
   /**
-   * Sends one request and waits for its reply: {@code result} or {@code error}. It belongs to a
-   * {@code transaction}, or to none: null.
+   * Sends one request and waits for its reply: {@code result} or {@code error}. {@code transaction}
+   * is the transaction of the request, or null.
    */
   JsonNode request(String op, Map<String, ?> args, String transaction)
       throws Gone, InterruptedException {
@@ -185,7 +189,7 @@ final class PlannerProcess {
     }
   }
 
-  /** Ends the process now; whoever waits for a reply is told. */
+  /** Ends the process now. Calls that wait for a reply receive an error. */
   void stop() {
     gone = true;
     process.destroyForcibly();

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** New objects below one URL. Safe for use by several threads. */
+/** Creates objects below one URL. Safe for concurrent use by several threads. */
 public interface ByteSink {
   Pattern PROTOCOL = Pattern.compile("([A-Za-z][A-Za-z0-9+.-]*)(?:://|::).*");
   Pattern LOCAL = Pattern.compile("(?:file|local):(?://(?=/))?(.*)");
@@ -13,7 +13,7 @@ public interface ByteSink {
   /**
    * Returns the sink of the store at {@code url}. Does no I/O.
    *
-   * @throws org.apache.spark.sql.AnalysisException for a store that is read-only
+   * @throws org.apache.spark.sql.AnalysisException if the store is read-only
    */
   static ByteSink of(String url) {
     Matcher local = LOCAL.matcher(url);

@@ -3,21 +3,24 @@ package colonnade.store;
 import java.io.IOException;
 import java.util.Map;
 
-/** The objects below one URL, read by name and range. Safe for use by several threads. */
+/** Reads objects below one URL by name and range. Safe for concurrent use by several threads. */
 public interface ByteSource {
-  /** A local folder is read directly, everything else through Hadoop's file systems. */
+  /**
+   * Returns the source of a URL. It reads a local folder directly, and every other store through
+   * Hadoop.
+   */
   static ByteSource of(String url, Map<String, String> hadoopConf) {
     String path = url.startsWith("file://") ? url.substring(7) : url;
     return path.startsWith("/") ? new LocalSource(path) : new HadoopSource(url, hadoopConf);
   }
 
-  /** The URL as users know it. */
+  /** Returns the URL in the form that users know. */
   String url();
 
-  /** Whether a read costs a round trip, so that several are better made at once. */
+  /** Whether each read costs a round trip, so that concurrent reads are faster. */
   boolean isRemote();
 
-  /** Names an object the way users see it in errors. */
+  /** Returns the name of an object for error messages. */
   default String locate(String name) {
     return url() + "/" + name;
   }

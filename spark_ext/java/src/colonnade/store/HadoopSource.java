@@ -9,7 +9,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.Path;
 
-/** Objects of any store that Hadoop has a file system for. */
+/** Reads objects of any store that Hadoop has a file system for. */
 final class HadoopSource implements ByteSource {
   private final String url;
   private final String address;
@@ -18,7 +18,7 @@ final class HadoopSource implements ByteSource {
   HadoopSource(String url, Map<String, String> hadoopConf) {
     this.url = url;
     hadoopConf.forEach(conf::set);
-    // Python's name for the store that Hadoop reads under another one.
+    // Python uses the scheme s3, while Hadoop has the same store as s3a.
     boolean renamed = url.startsWith("s3://") && conf.get("fs.s3.impl") == null;
     this.address = renamed ? "s3a" + url.substring(2) : url;
   }

@@ -15,7 +15,7 @@ import java.util.Set;
  * A new file that is being written under a temporary name. Spec: docs/spec/store.md#local-disk
  */
 final class LocalOutput implements ObjectOutput {
-  /** The JDK copies through a native buffer as large as the write, and keeps it per thread. */
+  /** Limits the native buffer that the JDK allocates for each write and keeps for each thread. */
   private static final int STEP_BYTES = 1 << 18;
 
   private static final Set<String> NO_LINK_REASONS =
@@ -62,7 +62,7 @@ final class LocalOutput implements ObjectOutput {
     }
   }
 
-  /** Makes the file visible; its name is durable only after {@link #syncFolder}. */
+  /** Makes the file visible. Its name is durable only after {@link #syncFolder}. */
   void publish() throws IOException {
     if (!channel.isOpen()) {
       return;
@@ -116,7 +116,7 @@ final class LocalOutput implements ObjectOutput {
       channel.close();
       Files.deleteIfExists(temporary);
     } catch (IOException error) {
-      // The temporary file stays, and vacuum deletes it.
+      // Vacuum deletes the temporary file that stays behind.
       return;
     }
   }

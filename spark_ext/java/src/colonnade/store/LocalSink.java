@@ -21,7 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * New objects as files below a folder, written as the Python store writes them: temporary file,
+ * Creates objects as files below a folder in the same way as the Python store: temporary file,
  * fsync, hard link, fsync of the folder. Spec: docs/spec/store.md#local-disk
  */
 final class LocalSink implements ByteSink {
@@ -30,7 +30,10 @@ final class LocalSink implements ByteSink {
   private final String url;
   private final Path root;
 
-  /** The folders whose entries in their parents are durable. Any process may have made them. */
+  /**
+   * The folders whose entry in their parent folder is durable. Another process may have created
+   * them.
+   */
   private final Set<Path> synced = ConcurrentHashMap.newKeySet();
 
   LocalSink(String path) {
@@ -38,7 +41,7 @@ final class LocalSink implements ByteSink {
     root = Path.of(path);
   }
 
-  /** Names an object the way users see it in errors. */
+  /** Returns the name of an object for error messages. */
   private String locate(String name) {
     return url + "/" + name;
   }
@@ -108,7 +111,7 @@ final class LocalSink implements ByteSink {
         ".tmp-" + HexFormat.of().formatHex(bits) + "-" + path.getFileName());
   }
 
-  /** Makes a folder and its missing parents; none below the root may be a link. */
+  /** Creates a folder and its missing parents. Refuses symbolic links below the root. */
   private void makeFolder(Path folder, boolean sync) throws IOException {
     if (synced.contains(folder)) {
       return;

@@ -12,9 +12,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** Objects as files below a folder. */
+/** Reads objects as files below a folder. */
 final class LocalSource implements ByteSource {
-  /** The JDK copies through a native buffer as large as the read, and keeps it per thread. */
+  /** Limits the native buffer that the JDK allocates for each read and keeps for each thread. */
   private static final int STEP_BYTES = 1 << 18;
 
   private final String root;

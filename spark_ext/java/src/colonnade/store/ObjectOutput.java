@@ -3,18 +3,18 @@ package colonnade.store;
 import java.io.IOException;
 
 /**
- * A new object that is being written: invisible until {@code close}, then whole.
+ * A new object that is being written. It is invisible until {@code close}, and then complete.
  *
- * <p>Any error of {@code write} or {@code close} has already aborted it.
+ * <p>Any error of {@code write} or {@code close} has already aborted the object.
  */
 public interface ObjectOutput extends AutoCloseable {
-  /** Appends bytes. Nothing is buffered, so hand over whole blocks. */
+  /** Appends bytes. Each call writes through without a buffer, so pass whole blocks. */
   void write(byte[] data) throws IOException;
 
-  /** Makes the object visible under its name; does nothing after {@code close} or abort. */
+  /** Makes the object visible under its name. Does nothing after {@code close} or abort. */
   @Override
   void close() throws IOException;
 
-  /** Discards what was written; does nothing after {@code close}. Never throws. */
+  /** Discards the written bytes. Does nothing after {@code close}. Never throws. */
   void abort();
 }

@@ -8,21 +8,23 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
-/** Steps that wait for the disk, which serves many at once in about the time of one. */
+/**
+ * Runs steps concurrently that wait for the disk. Many concurrent waits take about as long as one.
+ */
 final class SideBySide {
   private static final int AT_ONCE = 16;
 
   private SideBySide() {}
 
-  /** What is done with each item. */
+  /** The step to run for each item. */
   interface Step<T> {
     void run(T item) throws IOException;
   }
 
   /**
-   * Takes a step with every item, and returns when all are over.
+   * Runs a step for every item and returns when all have finished.
    *
-   * @throws IOException what the first step failed with that did
+   * @throws IOException the first error of a step, in the order of the items
    */
   static <T> void run(List<T> items, Step<T> step) throws IOException {
     if (items.isEmpty()) {
@@ -62,7 +64,10 @@ final class SideBySide {
     return thread;
   }
 
-  /** Waits also when interrupted, as no step may still be under way afterwards; whether it was. */
+  /**
+   * Waits for a step even if the thread is interrupted, because no step may still run afterwards.
+   * Returns whether the thread was interrupted.
+   */
   private static boolean await(Future<?> step, List<Throwable> failures) {
     boolean interrupted = false;
     while (true) {

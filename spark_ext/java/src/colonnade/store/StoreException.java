@@ -7,9 +7,9 @@ import java.nio.file.NotDirectoryException;
 import java.util.Map;
 
 /**
- * Makes the errors of reading and writing objects: one sentence behind its stable code.
+ * Creates the errors of reading and writing objects: a stable code followed by one sentence.
  *
- * <p>{@link TaskFailure} makes of them what users see.
+ * <p>{@link TaskFailure} turns them into the errors that users see.
  */
 public final class StoreException {
   /** Why a file system without them is refused. */
@@ -17,7 +17,7 @@ public final class StoreException {
       "this file system has no hard links, without which a commit on local disk is not safe;"
           + " keep the database on another one";
 
-  /** What users can do about errors of the operating system, by their text. */
+  /** What users can do about an error of the operating system, by the text of the error. */
   private static final Map<String, String> REASONS =
       Map.of(
           "No space left on device",
@@ -31,12 +31,18 @@ public final class StoreException {
 
   private StoreException() {}
 
-  /** Bytes are missing or differ from what is known about them: nothing was interpreted. */
+  /**
+   * Creates the error for bytes that are missing or differ from what is known about them. Such
+   * bytes are never interpreted.
+   */
   public static IOException corruption(String sentence, Throwable cause) {
     return new IOException("[COLONNADE_CORRUPTION] " + sentence, cause);
   }
 
-  /** An object is not there. Only the driver can tell damage from an epoch that is kept no more. */
+  /**
+   * Creates the error for a missing object. Only the driver can distinguish damage from an epoch
+   * that is no longer kept.
+   */
   public static IOException missing(String location, Throwable cause) {
     return corruption(
         location
@@ -45,14 +51,14 @@ public final class StoreException {
         cause);
   }
 
-  /** Written by a newer Colonnade. */
+  /** Creates the error for data that a newer version of Colonnade wrote. */
   public static IOException unsupported(String sentence) {
     return new IOException("[COLONNADE_UNSUPPORTED_FORMAT] " + sentence);
   }
 
   /**
-   * The store refused or failed a call. An error that already has a code and a sentence is returned
-   * unchanged.
+   * Creates the error for a call that the store refused or failed. Returns an error that already
+   * has a code and a sentence unchanged.
    */
   public static IOException failed(String location, String verb, IOException cause) {
     if (cause.getMessage() != null && cause.getMessage().startsWith("[COLONNADE_")) {
@@ -77,12 +83,12 @@ public final class StoreException {
     return text == null ? cause.getClass().getName() : REASONS.getOrDefault(text, text);
   }
 
-  /** The name of a new object is taken. */
+  /** Creates the error for a new object whose name already exists. */
   public static IOException exists(String location) {
     return new IOException("[COLONNADE_ALREADY_EXISTS] " + location + " exists already.");
   }
 
-  /** An object ends before a range that must be there. */
+  /** Creates the error for an object that ends before a range that it must contain. */
   public static IOException truncated(String location, long size, long offset, int length) {
     return corruption(
         location + " is truncated: " + length + " bytes from offset " + offset

@@ -9,23 +9,28 @@ import scala.Option;
 import scala.collection.immutable.Map$;
 
 /**
- * Makes the error that users see of a fault in a task: its condition, its code and one sentence.
+ * Creates the errors of a task that users see, with a condition, a code and one sentence.
  *
- * <p>Spark shows an exception of a task as it is, without "Job aborted" around it, where that has a
- * condition. It must be of a class of Spark's: the thread of the driver that receives it from an
- * executor may not know the classes of this jar. Errors on the driver are of the same kind.
+ * <p>Spark shows a task's exception without "Job aborted" around it if the exception has a
+ * condition. It must have a class of Spark, because the driver thread that receives it may not know
+ * the classes of this jar. Errors on the driver have the same form.
  */
 public final class TaskFailure {
   private static final Pattern CODED = Pattern.compile("\\[(COLONNADE_[A-Z_]+)] .*", Pattern.DOTALL);
 
   private TaskFailure() {}
 
-  /** {@code condition} may be one of Spark's own; {@code code} begins the message. */
+  /**
+   * Creates an error. {@code condition} may be one of Spark's own; {@code code} begins the message.
+   */
   public static RuntimeException of(String condition, String code, String sentence) {
     return thrown(condition, "[" + code + "] " + sentence, null);
   }
 
-  /** An error of reading or writing objects: with its code as the condition, where it has one. */
+  /**
+   * Converts an error of reading or writing objects. Its code becomes the condition, if it has a
+   * code.
+   */
   public static IOException of(IOException error) {
     Matcher coded = CODED.matcher(String.valueOf(error.getMessage()));
     if (coded.matches()) {

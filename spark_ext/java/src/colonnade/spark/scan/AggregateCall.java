@@ -16,16 +16,17 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A function over all rows of a table, as a query asks it.
+ * An aggregate function that a query applies to all rows of a table.
  *
- * @param text as Spark shows it
+ * @param text the call as Spark shows it
  * @param column the argument; null for count(*)
  */
 record AggregateCall(String text, Function function, StructField column) {
 
   /**
-   * The calls of an aggregation; none where it has groups (as a DISTINCT has, without functions),
-   * or asks for another function, for different values only, or for more than a column.
+   * Returns the calls of an aggregation. Returns an empty list if it has groups, an unsupported
+   * function, a DISTINCT, or an argument that is not a column. A DISTINCT without functions has
+   * groups too.
    */
   static List<AggregateCall> of(Aggregation aggregation, StructType schema) {
     List<AggregateCall> calls = new ArrayList<>();
@@ -62,7 +63,10 @@ record AggregateCall(String text, Function function, StructField column) {
     return call instanceof Max ? Function.MAX : null;
   }
 
-  /** The column that an expression is; null where it is more, or one beside the table's own. */
+  /**
+   * Returns the column that an expression names. Returns null for any other expression and for a
+   * column that is not in {@code schema}.
+   */
   static StructField column(Expression argument, StructType schema) {
     return argument instanceof NamedReference reference
             && reference.fieldNames().length == 1

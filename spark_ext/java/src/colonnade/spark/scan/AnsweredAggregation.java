@@ -19,11 +19,14 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
-/** Aggregates over a whole table that the log answers exactly: one row and no task. */
+/**
+ * Aggregates over a whole table that the log answers exactly. The scan returns one row and runs no
+ * task.
+ */
 public record AnsweredAggregation(String description, StructType readSchema, List<Object> values)
     implements LocalScan {
 
-  /** The values of all the aggregates; empty where one of them takes reading rows. */
+  /** Returns the values of all aggregates. Returns nothing if one of them requires reading rows. */
   static Optional<AnsweredAggregation> of(TableAtEpoch table, Aggregation aggregation) {
     List<AggregateCall> calls = AggregateCall.of(aggregation, table.schema());
     if (calls.isEmpty() || calls.stream().anyMatch(call -> call.function() == Function.SUM)) {

@@ -18,7 +18,7 @@ import org.apache.spark.sql.connector.read.partitioning.KeyGroupedPartitioning;
 import org.apache.spark.sql.connector.read.partitioning.Partitioning;
 import org.apache.spark.sql.connector.read.partitioning.UnknownPartitioning;
 
-/** The tasks of a scan: planned when they are first asked for, then fixed. */
+/** The tasks of a scan. They are planned on first use and then fixed. */
 final class ColonnadeBatch implements Batch {
   private final ScanRequest request;
   private final PartitionKeys keys;
@@ -26,7 +26,10 @@ final class ColonnadeBatch implements Batch {
   private final boolean apart;
   private JsonNode plan;
 
-  /** Tasks have rows of one key where that is fair. */
+  /**
+   * Creates a batch. Each task reads rows of one partition key if this does not make a task too
+   * long.
+   */
   ColonnadeBatch(ScanRequest request, PartitionKeys keys) {
     this(request, keys, keys.isEmpty() ? Grouping.NONE : Grouping.WHERE_FAIR, false);
   }
@@ -40,8 +43,9 @@ final class ColonnadeBatch implements Batch {
   }
 
   /**
-   * A batch of another request, as Spark was told that this one is; {@code apart}: each task reads
-   * one RowSet, because its rows are sorted.
+   * Returns a batch for another request with the partitioning that this batch has reported to
+   * Spark. If {@code apart}, each task reads one RowSet, because the rows of each RowSet are
+   * sorted.
    */
   ColonnadeBatch alike(ScanRequest other, boolean apart) {
     return new ColonnadeBatch(other, keys, isGrouped() ? Grouping.ALWAYS : Grouping.NONE, apart);
@@ -54,14 +58,14 @@ final class ColonnadeBatch implements Batch {
     return plan;
   }
 
-  /** Whether each task has rows of one key. */
+  /** Whether all rows of each task have the same partition key. */
   boolean isGrouped() {
     return grouping != Grouping.NONE && !plan().get("partitioning").isEmpty();
   }
 
   /**
-   * The partitions of the table, where each task has rows of one. And one task has the rows of all
-   * keys, so that what comes after it needs no shuffle.
+   * Returns the partitioning of the tasks. It is by partition key if each task has only one key. A
+   * single task counts as grouped by nothing, so that Spark needs no shuffle after it.
    */
   Partitioning partitioning() {
     int tasks = plan().get("tasks").size();
@@ -91,7 +95,10 @@ final class ColonnadeBatch implements Batch {
     return new ColonnadeReaderFactory(request.schema(), storeSettings());
   }
 
-  /** Hadoop's settings, which executors need to reach the store; none for local files. */
+  /**
+   * Returns Hadoop's settings, which executors need to reach the store. Returns none for local
+   * files.
+   */
   private Map<String, String> storeSettings() {
     Map<String, String> settings = new HashMap<>();
     if (request.state().get("url").toString().contains("://")) {

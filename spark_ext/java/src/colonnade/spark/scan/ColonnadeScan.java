@@ -27,8 +27,8 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * One use of a table in a query, planned once however often Spark asks. Scans that ask for the
- * same are equal, so that Spark reads them once.
+ * One use of a table in a query, which is planned once. Scans with equal requests are equal, so
+ * that Spark reads them once.
  */
 final class ColonnadeScan
     implements SupportsReportStatistics,
@@ -44,12 +44,15 @@ final class ColonnadeScan
   private final boolean givesColumns;
 
   /**
-   * Filters that Spark found while the query runs, for the batch that this thread asks for next.
-   * Spark may use one scan in several places and filter it in one of them only.
+   * Filters that Spark found while the query runs, for the next batch that this thread requests.
+   * Spark may use one scan in several places and filter it in only one of them.
    */
   private final ThreadLocal<List<Predicate>> found = new ThreadLocal<>();
 
-  /** {@code filterLater}: Spark may filter it by what it finds while the query runs. */
+  /**
+   * Creates a scan. {@code filterLater} allows Spark to filter it by values that it finds while the
+   * query runs.
+   */
   ColonnadeScan(
       ScanRequest request, String description, PartitionLayout layout, boolean filterLater) {
     this.request = request;
@@ -70,8 +73,8 @@ final class ColonnadeScan
   }
 
   /**
-   * Whether Spark generates code that reads these columns. Else it copies every row value by value,
-   * which is slow from columns.
+   * Returns whether Spark generates code that reads these columns. Without such code, Spark copies
+   * every row value by value, which is slow from columns.
    */
   private static boolean isReadByGeneratedCode(StructType schema) {
     SQLConf conf = SQLConf.get();
@@ -88,7 +91,10 @@ final class ColonnadeScan
     return new LogStatistics(batch.plan(), request.schema());
   }
 
-  /** The sort key, where every task reads one RowSet: those are sorted, one by one. */
+  /**
+   * Returns the sort key if every task reads one RowSet, because only rows of the same RowSet are
+   * sorted.
+   */
   @Override
   public SortOrder[] outputOrdering() {
     List<SortOrder> orders = new ArrayList<>();
@@ -98,7 +104,7 @@ final class ColonnadeScan
         break;
       }
       boolean descending = field.get("descending").asBoolean();
-      // NULL is first ascending and last descending, as Spark has it by default.
+      // The order has Spark's default for NULL: first in ascending and last in descending order.
       SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
       orders.add(Expressions.sort(ColumnName.reference(column), direction));
     }
@@ -115,8 +121,8 @@ final class ColonnadeScan
     if (!filterLater || isSmall()) {
       return new NamedReference[0];
     }
-    // Only these have bounds.
-    // Spark 4.3 looks for values of all of these at once in a MERGE, and cannot look for maps.
+    // Only columns of these types have bounds. In a MERGE, Spark 4.3 collects values of all these
+    // columns at once, and it cannot collect maps.
     return Stream.of(request.schema().fields())
         .filter(field -> field.dataType() instanceof AtomicType)
         .filter(field -> RowOrdering.isOrderable(field.dataType()))
@@ -126,7 +132,7 @@ final class ColonnadeScan
         .toArray(NamedReference[]::new);
   }
 
-  /** Whether it costs less to read than to plan what to leave out. */
+  /** Whether reading everything costs less than planning what to skip. */
   private boolean isSmall() {
     JsonNode plan = batch.plan();
     return plan.get("rowsets").asInt() < 2 && plan.get("bytes").asLong() < SMALL_BYTES;

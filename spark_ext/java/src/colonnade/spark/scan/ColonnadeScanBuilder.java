@@ -24,9 +24,10 @@ import org.apache.spark.sql.connector.read.SupportsPushDownV2Filters;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Gathers what a query needs of a table. Spark trusts what is claimed here, so filters, limits and
- * orders only leave out data and are all applied again by Spark; aggregates are taken over where
- * the log knows their exact values, or where tasks can compute their shares.
+ * Collects what a query needs from a table. Spark relies on what this class reports as pushed down.
+ * Filters, limits and orders therefore only reduce the data that is read, and Spark applies all of
+ * them again. Aggregates are pushed down only if the log has their exact values or tasks can
+ * compute partial results.
  */
 public final class ColonnadeScanBuilder
     implements SupportsPushDownRequiredColumns,
@@ -49,7 +50,10 @@ public final class ColonnadeScanBuilder
     this(table, true);
   }
 
-  /** {@code filterLater}: Spark may filter the scan by what it finds while the query runs. */
+  /**
+   * Creates a builder. {@code filterLater} allows Spark to filter the scan by values that it finds
+   * while the query runs.
+   */
   public ColonnadeScanBuilder(TableAtEpoch table, boolean filterLater) {
     this.table = table;
     this.filterLater = filterLater;
@@ -70,7 +74,8 @@ public final class ColonnadeScanBuilder
     JsonNode used = Planner.call("filters", args).get("used");
     List<Predicate> found = new ArrayList<>();
     for (int i = 0; i < predicates.length; i++) {
-      // Spark writes what is reported here into its log.
+      // Spark writes the reported predicates to its log as text. Spark 4.1 fails to do so for a
+      // NULL of type binary.
       if (used.get(i).asBoolean() && !ExpressionTree.holdsNullBytes(predicates[i])) {
         found.add(predicates[i]);
       }
@@ -94,7 +99,7 @@ public final class ColonnadeScanBuilder
     return aggregated != null;
   }
 
-  /** Spark has asked for a complete one before. */
+  /** Computes partial aggregates. Spark has already tried complete ones. */
   @Override
   public boolean pushAggregation(Aggregation aggregation) {
     if (aggregated == null && takesAllRows() && keepsAverages) {
@@ -133,15 +138,12 @@ public final class ColonnadeScanBuilder
     return true;
   }
 
-  /** What was offered to filter by. */
+  /** Returns all filters that Spark offered. */
   public List<Map<String, Object>> filters() {
     return ExpressionTree.of(filters.toArray(Predicate[]::new));
   }
 
-  /**
-   * Whether what Spark asks for next applies to all rows of the table, because no filter comes
-   * first.
-   */
+  /** Whether the next pushdown applies to all rows of the table, because no filter precedes it. */
   private boolean takesAllRows() {
     return filters.isEmpty();
   }

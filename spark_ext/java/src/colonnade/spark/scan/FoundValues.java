@@ -18,9 +18,10 @@ import org.apache.spark.sql.types.DoubleType;
 import org.apache.spark.sql.types.FloatType;
 
 /**
- * Filters by values that Spark found while a query ran, which may be all keys of a large table.
+ * Filters by values that Spark found while a query ran. These may be all keys of a large table.
  *
- * <p>The planner and every task compare each value with bounds, so many are told as ranges.
+ * <p>The planner and every task compare each value with bounds, so a long list of values becomes a
+ * few ranges.
  */
 final class FoundValues {
   private static final int MANY = 1_000;
@@ -28,7 +29,10 @@ final class FoundValues {
 
   private FoundValues() {}
 
-  /** A predicate that holds wherever this one does: itself, if it does not name many values. */
+  /**
+   * Returns a predicate that holds wherever {@code found} holds. It is {@code found} itself unless
+   * that lists many values. Returns an empty stream if no such predicate is useful.
+   */
   static Stream<Predicate> of(Predicate found) {
     Expression[] parts = found.children();
     if (!found.name().equals("IN") || parts.length <= MANY) {

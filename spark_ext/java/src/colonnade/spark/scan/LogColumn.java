@@ -9,7 +9,10 @@ import org.apache.spark.sql.types.BinaryType;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StringType;
 
-/** Bounds and NULLs of one column as the log has them: estimates, which may be too wide. */
+/**
+ * Bounds and NULL counts of one column from the log. They are estimates, because bounds may be too
+ * wide.
+ */
 record LogColumn(JsonNode known, DataType type) implements ColumnStatistics {
 
   @Override
@@ -28,7 +31,7 @@ record LogColumn(JsonNode known, DataType type) implements ColumnStatistics {
   }
 
   private Optional<Object> bound(String which) {
-    // The optimiser has no use for the bounds of text.
+    // Spark's optimizer does not use the bounds of strings or binary.
     if (!known.hasNonNull(which) || type instanceof StringType || type instanceof BinaryType) {
       return Optional.empty();
     }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.connector.read.colstats.ColumnStatistics;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
-/** What a plan knows about the rows that it reads, before Spark filters them. */
+/** Statistics of the rows that a plan reads, before Spark filters them. */
 final class LogStatistics implements Statistics {
   private static final long ROW_OVERHEAD = 8; // as Spark's own estimates have it
   private static final long MOST_COMPRESSED = 4;
@@ -30,8 +30,9 @@ final class LogStatistics implements Statistics {
   }
 
   /**
-   * What is stored, since Spark's threshold for broadcasts is meant for the sizes of files; but not
-   * less than a quarter of the rows in memory, where few bytes may become any number of rows.
+   * Returns the stored size, because Spark's threshold for broadcasts is meant for sizes of files.
+   * The result has a lower limit, a fraction of the rows' size in memory, because a few stored
+   * bytes may expand to any number of rows.
    */
   @Override
   public OptionalLong sizeInBytes() {

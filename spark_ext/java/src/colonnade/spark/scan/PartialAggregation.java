@@ -30,20 +30,23 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Aggregates over a whole table; each task computes its share. Spark puts the shares together, and
- * need not look at the rows one by one.
+ * Aggregates over a whole table, of which each task computes a partial result over its own rows.
+ * Spark combines the partial results and does not process the rows one by one.
  */
 record PartialAggregation(
     String description, StructType readSchema, List<TaskAggregate> aggregates, ColonnadeBatch tasks)
     implements SupportsReportStatistics, SupportsReportPartitioning, Batch {
 
-  /** Spark averages decimals of fewer digits in doubles. */
+  /** For decimals with fewer digits, Spark computes averages in doubles. */
   private static final int EXACT_AVERAGE_DIGITS = 12;
 
-  /** A part costs about what Spark takes for so many rows. */
+  /** The cost of one part of a sum, as a number of rows. */
   private static final BigDecimal ROWS_A_PART = BigDecimal.valueOf(4);
 
-  /** The shares; empty where Spark would not make of one of them exactly what it makes of rows. */
+  /**
+   * Returns the aggregation by tasks. Returns nothing if Spark would not compute exactly the same
+   * from the partial results as from the rows.
+   */
   static Optional<PartialAggregation> of(TableAtEpoch table, Aggregation aggregation) {
     StructType columns = new StructType();
     StructType results = new StructType();
@@ -67,7 +70,7 @@ record PartialAggregation(
     StructField[] fields = columns.fields();
     ScanRequest request = new ScanRequest(table.state(), table.schema(), columns, List.of(), null, null);
     ColonnadeBatch tasks = new ColonnadeBatch(request, PartitionKeys.NONE);
-    // Spark adds up what tasks have counted, which is NULL where there are none.
+    // Spark adds up the counts of tasks. Without tasks the sum would be NULL instead of 0.
     if (aggregates.isEmpty()
         || tasks.plan().get("tasks").isEmpty()
         || !aggregates.stream().allMatch(share -> isShort(share, fields, tasks.plan()))) {
@@ -77,7 +80,10 @@ record PartialAggregation(
     return Optional.of(new PartialAggregation(description, results, aggregates, tasks));
   }
 
-  /** Whether a share is in fewer parts than there are rows, whose sum would leave their type. */
+  /**
+   * Whether a partial result has fewer parts than a task has rows. A decimal sum that exceeds its
+   * type has several parts.
+   */
   private static boolean isShort(TaskAggregate share, StructField[] columns, JsonNode plan) {
     if (share.function() != Function.SUM || !(share.type() instanceof DecimalType type)) {
       return true;
@@ -95,8 +101,8 @@ record PartialAggregation(
   }
 
   /**
-   * Whether Spark's averages are what it makes of a sum and a count, which it asks for instead. It
-   * computes others in doubles, where that sum would be rounded in another way or overflow.
+   * Whether each average equals a sum divided by a count, which Spark then requests instead. For
+   * other types Spark averages in doubles, where the sum would be rounded differently or overflow.
    */
   static boolean keepsAverages(Aggregation aggregation, StructType schema) {
     return Arrays.stream(aggregation.aggregateExpressions())
@@ -116,7 +122,7 @@ record PartialAggregation(
     return ColumnarSupportMode.UNSUPPORTED;
   }
 
-  /** A row of each task. */
+  /** Estimates one row for each task. */
   @Override
   public Statistics estimateStatistics() {
     long rows = tasks.plan().get("tasks").size();

@@ -13,14 +13,14 @@ import org.apache.spark.sql.connector.expressions.filter.Predicate;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What one use of a table in a query asks for; equal requests have the same rows.
+ * The request of one use of a table in a query. Equal requests read the same rows.
  *
- * @param state database, table and epoch
+ * @param state the database, table and epoch
  * @param table the columns of the table itself
- * @param schema the columns to read, those that tables offer beside their own among them
- * @param filters what Spark will filter by, all that was offered
- * @param limit rows that are enough, or null
- * @param top the order of the rows that are enough, with their number, or null
+ * @param schema the columns to read, which may include metadata columns
+ * @param filters all filters that Spark offered and will apply itself
+ * @param limit the number of rows that suffice, or null
+ * @param top the order and the number of the rows that suffice, or null
  */
 record ScanRequest(
     Map<String, Object> state,
@@ -30,24 +30,27 @@ record ScanRequest(
     Integer limit,
     Map<String, Object> top) {
 
-  /** Whether tasks keep to one partition: not, always, or where that makes none of them long. */
+  /**
+   * Whether each task reads only one partition: never, always, or if this does not make a task too
+   * long.
+   */
   enum Grouping {
     NONE,
     ALWAYS,
     WHERE_FAIR
   }
 
-  /** Returns the request with more filters, which Spark found while the query ran. */
+  /** Returns this request with additional filters, which Spark found while the query ran. */
   ScanRequest with(List<Predicate> more) {
     List<Predicate> all = Stream.concat(filters.stream(), more.stream()).toList();
     return new ScanRequest(state, table, schema, all, limit, top);
   }
 
   /**
-   * The planner's plan.
+   * Returns the planner's plan.
    *
-   * @param apart no task may read two RowSets
-   * @param grouping whether no task may read two partitions
+   * @param apart whether each task must read only one RowSet
+   * @param grouping whether each task must read only one partition
    */
   JsonNode plan(boolean apart, Grouping grouping) {
     Map<String, Object> args = new HashMap<>(state);

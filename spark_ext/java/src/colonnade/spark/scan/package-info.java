@@ -1,5 +1,5 @@
 /**
- * The driver side of reading: what a query asks of a table, handed on to the planner. No rule of
- * the format lives here.
+ * The driver side of reading. It passes what a query asks of a table on to the planner. No rule of
+ * the format is implemented here.
  */
 package colonnade.spark.scan;

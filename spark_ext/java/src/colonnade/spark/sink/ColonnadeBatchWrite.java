@@ -8,7 +8,10 @@ import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
-/** Tasks write RowSets that nobody sees; the commit shows all of them in one epoch. */
+/**
+ * A batch write. Its tasks write RowSets that no reader sees. The commit makes all of them visible
+ * in one epoch.
+ */
 final class ColonnadeBatchWrite implements BatchWrite {
   private final PlannedWrite planned;
   private final RowCheck check;
@@ -32,8 +35,8 @@ final class ColonnadeBatchWrite implements BatchWrite {
   }
 
   /**
-   * Deletes nothing: Spark calls this after a commit that raised, too, and that commit may have
-   * happened. Nor does it know of every task still running. Vacuum removes what no epoch names.
+   * Deletes nothing. Spark also calls this after a commit that threw an error but may have
+   * succeeded, and while tasks may still run. Vacuum removes the objects that no epoch names.
    */
   @Override
   public void abort(WriterCommitMessage[] messages) {}

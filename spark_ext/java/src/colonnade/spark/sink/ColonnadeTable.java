@@ -28,7 +28,8 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /**
- * A table as queries and statements use it: read at one epoch, written as that epoch's successor.
+ * A table as queries and statements use it. It is read at one epoch, and a write commits the next
+ * epoch.
  */
 public final class ColonnadeTable extends TableAtEpoch
     implements SupportsRead, SupportsWrite, SupportsRowLevelOperations, SupportsDeleteV2 {
@@ -67,8 +68,8 @@ public final class ColonnadeTable extends TableAtEpoch
   }
 
   /**
-   * Returns this table as the target of a DELETE. It equals no table that is read, because Spark
-   * would put its cached rows in the place of an equal one, and cannot delete from those.
+   * Returns this table as the target of a DELETE. It does not equal any table that is read.
+   * Otherwise Spark would replace it by its cached rows and could not delete from those.
    */
   public ColonnadeTable toDeleteFrom() {
     return new ColonnadeTable(loaded(), isCallable(), true, catalogProperties());
@@ -95,7 +96,10 @@ public final class ColonnadeTable extends TableAtEpoch
     return () -> new RowOperation(this, info);
   }
 
-  /** Where the log decides for each whole RowSet what goes, nothing is read and no task is run. */
+  /**
+   * Succeeds if the log decides for each whole RowSet whether it is deleted. Then the statement
+   * reads no data and runs no task.
+   */
   @Override
   public boolean canDeleteWhere(Predicate[] filters) {
     if (Arrays.stream(filters).anyMatch(ExpressionTree::holdsNullBytes)) {
@@ -111,7 +115,10 @@ public final class ColonnadeTable extends TableAtEpoch
     RowChangeBuilder.delete(this, filters, Map.of());
   }
 
-  /** The same with the options of the statement, which Spark 4.1 does not have. */
+  /**
+   * Deletes the selected rows with the options of the statement. Spark 4.1 does not pass these
+   * options.
+   */
   public void deleteWhere(Predicate[] filters, CaseInsensitiveStringMap options) {
     RowChangeBuilder.delete(this, filters, options.asCaseSensitiveMap());
   }
@@ -136,7 +143,7 @@ public final class ColonnadeTable extends TableAtEpoch
     return new ColonnadeScanBuilder(elsewhere ? at(given) : this);
   }
 
-  /** This table as the options of one use of it name it. */
+  /** Returns this table at the state that the options of one use of it name. */
   private ColonnadeTable at(Map<String, String> options) {
     ColonnadeTable other = load(path(), ReadOptions.namingState(options));
     if (!other.schema().equals(schema())) {

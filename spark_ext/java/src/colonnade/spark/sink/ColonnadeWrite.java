@@ -8,13 +8,13 @@ import org.apache.spark.sql.connector.write.BatchWrite;
 import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
-/** A planned write: each task has its rows by partition and in the order of the sort key. */
+/** A planned write. Each task receives its rows by partition and in the order of the sort key. */
 final class ColonnadeWrite implements RequiresDistributionAndOrdering {
   private final PlannedWrite planned;
   private final RowCheck check;
   private final BiConsumer<PlannedWrite, WriterCommitMessage[]> end;
 
-  /** {@code check} is what every row must meet, or null. */
+  /** Creates a write. {@code check} is the condition that every row must meet, or null. */
   ColonnadeWrite(
       PlannedWrite planned, RowCheck check, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
     this.planned = planned;
@@ -32,7 +32,7 @@ final class ColonnadeWrite implements RequiresDistributionAndOrdering {
     return planned.distribution();
   }
 
-  /** A partition with many rows may be divided between tasks. */
+  /** Allows Spark to divide a partition with many rows between tasks. */
   @Override
   public boolean distributionStrictlyRequired() {
     return false;

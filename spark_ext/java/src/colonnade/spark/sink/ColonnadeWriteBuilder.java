@@ -27,22 +27,28 @@ public final class ColonnadeWriteBuilder
   private final ColonnadeTable seen;
   private WriteRequest request;
 
-  /** Writes to a table as the statement has seen it, and to no other one. */
+  /**
+   * Creates a write to a table at the state that the statement has read, which excludes a table
+   * that has replaced it.
+   */
   public static ColonnadeWriteBuilder of(ColonnadeTable table, LogicalWriteInfo info) {
-    // A MERGE that only inserts comes as an append.
+    // Spark runs a MERGE that only inserts as an append.
     return new ColonnadeWriteBuilder(
         request(table.path(), info).basedOn(table),
         (planned, messages) -> planned.append(MergeJoin.running(table), messages),
         table);
   }
 
-  /** Removes, now and without tasks, the rows of a table as the statement has seen it. */
+  /**
+   * Deletes all rows of a table at the state that the statement has read. It commits at once and
+   * runs no task.
+   */
   public static void truncate(ColonnadeTable table) {
     WriteRequest request = WriteRequest.append(table.path(), table.schema(), Map.of());
     request.basedOn(table).overwriting(null).plan().commit(new WriterCommitMessage[0]);
   }
 
-  /** {@code end} is given the planned write and what all tasks report. */
+  /** Creates a builder. {@code end} receives the planned write and the reports of all tasks. */
   public ColonnadeWriteBuilder(
       WriteRequest request, BiConsumer<PlannedWrite, WriterCommitMessage[]> end) {
     this(request, end, null);

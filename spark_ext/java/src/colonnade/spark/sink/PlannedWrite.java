@@ -24,16 +24,16 @@ import org.apache.spark.sql.execution.datasources.v2.python.PythonWriterCommitMe
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A write that is planned: its transaction and base epoch are fixed.
+ * A write that is planned, with a fixed transaction and base epoch.
  *
- * @param job the planner's job, for the commit
- * @param task what each task must know of the job
- * @param path of the table
- * @param database that of the table, or null where the write creates it
- * @param rows the columns that Spark will give
+ * @param job the planner's job, which the commit needs
+ * @param task the part of the job that each task needs
+ * @param path the path of the table
+ * @param database the database of the table; null if the write creates it
+ * @param rows the columns that Spark will write
  * @param sortKey a list of {"column", "descending"}
- * @param layout what the table is partitioned by
- * @param exact whether the planner finds the rows that are overwritten; otherwise Spark must
+ * @param layout the partition layout of the table
+ * @param exact whether the planner finds the rows to overwrite; if false, Spark must find them
  */
 public record PlannedWrite(
     String job,
@@ -45,7 +45,7 @@ public record PlannedWrite(
     PartitionLayout layout,
     boolean exact) {
 
-  /** Makes the rows that tasks report visible in one epoch. May be called again. */
+  /** Makes the rows that tasks report visible in one epoch. Safe to call again. */
   public void commit(WriterCommitMessage[] messages) {
     send("commit_write", Map.of("messages", texts(messages)));
   }
@@ -61,7 +61,7 @@ public record PlannedWrite(
     send("commit_write", more);
   }
 
-  /** Commits what tasks report that deleted, moved and added rows. */
+  /** Commits the deleted, moved and added rows that tasks report. */
   public void commit(RowChange change, WriterCommitMessage[] messages) {
     Map<String, Object> more = new HashMap<>();
     more.put("kind", change.kind());
@@ -72,8 +72,8 @@ public record PlannedWrite(
   }
 
   /**
-   * Commits rows that replace those which meet a condition; {@code filters} describe the condition
-   * to the planner.
+   * Commits rows that replace the rows which meet a condition. {@code filters} describes the
+   * condition to the planner.
    */
   void replace(
       SparkCondition condition,
@@ -91,14 +91,17 @@ public record PlannedWrite(
     send("delete_where", Map.of("filters", ExpressionTree.of(filters)));
   }
 
-  /** Rows of a partition in one task, so that it needs few RowSets; which task does not matter. */
+  /**
+   * Asks Spark for all rows of a partition in one task, so that they need few RowSets. Any task
+   * will do.
+   */
   Distribution distribution() {
     return layout.clustering().length == 0
         ? Distributions.unspecified()
         : Distributions.clustered(layout.clustering());
   }
 
-  /** Rows of a partition next to each other, in the order of the sort key. */
+  /** Asks Spark for the rows of a partition next to each other, in the order of the sort key. */
   SortOrder[] ordering() {
     return layout.ordering(sortOrders());
   }
@@ -107,7 +110,7 @@ public record PlannedWrite(
     List<SortOrder> orders = new ArrayList<>();
     for (JsonNode field : sortKey) {
       boolean descending = field.get("descending").asBoolean();
-      // NULL is first ascending and last descending, as Spark has it by default.
+      // The order has Spark's default for NULL: first in ascending and last in descending order.
       SortDirection direction = descending ? SortDirection.DESCENDING : SortDirection.ASCENDING;
       orders.add(Expressions.sort(ColumnName.reference(field.get("column").asText()), direction));
     }

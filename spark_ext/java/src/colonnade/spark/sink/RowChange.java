@@ -6,11 +6,11 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What the commit of a statement must know of it, if it changes rows.
+ * A statement that changes rows, as its commit needs it.
  *
- * @param table the table that it changes
+ * @param table the table to change
  * @param kind delete, update or merge
- * @param read the filters that its scan was asked for, null where that is not known
+ * @param read the filters of the statement's scan; null if they are not known
  */
 public record RowChange(ColonnadeTable table, String kind, Supplier<List<Map<String, Object>>> read) {
 

@@ -12,14 +12,17 @@ public final class RowChangeBuilder implements DeltaWriteBuilder {
   private final WriteRequest request;
   private final RowChange change;
 
-  /** {@code options} are those of the statement, {@code written} the rows that it writes. */
+  /**
+   * Creates a builder. {@code options} are those of the statement; {@code written} has the columns
+   * of the rows that it writes.
+   */
   public static RowChangeBuilder of(
       RowChange change, CaseInsensitiveStringMap options, StructType written) {
     WriteRequest request = request(change.table(), written, options.asCaseSensitiveMap());
     return new RowChangeBuilder(request, change);
   }
 
-  /** Deletes, now and without tasks, the rows of a table which {@code filters} select. */
+  /** Deletes the rows that {@code filters} select. It commits at once and runs no task. */
   public static void delete(
       ColonnadeTable table, Predicate[] filters, Map<String, String> options) {
     request(table, new StructType(), options).plan().delete(filters);

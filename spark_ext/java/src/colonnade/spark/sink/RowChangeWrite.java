@@ -12,9 +12,9 @@ import org.apache.spark.sql.connector.write.RequiresDistributionAndOrdering;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
- * A planned change of rows: each task has those to write by partition, in the order of the sort
- * key. Its tasks write objects that no reader sees. The commit adds them and deletes rows in one
- * epoch.
+ * A planned change of rows. Each task receives its rows by partition and in the order of the sort
+ * key, and writes objects that no reader sees. The commit adds the new rows and deletes the old
+ * ones in one epoch.
  */
 final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrdering, DeltaBatchWrite {
   private static final SortOrder[] UNSORTED = {};
@@ -32,7 +32,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
     return "colonnade";
   }
 
-  /** As plans show it. */
+  /** Returns the text that query plans show. */
   @Override
   public String toString() {
     return change.kind();
@@ -43,7 +43,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
     return writesRows() ? planned.distribution() : Distributions.unspecified();
   }
 
-  /** A partition with many rows may be divided between tasks. */
+  /** Allows Spark to divide a partition with many rows between tasks. */
   @Override
   public boolean distributionStrictlyRequired() {
     return false;
@@ -73,7 +73,7 @@ final class RowChangeWrite implements DeltaWrite, RequiresDistributionAndOrderin
     planned.commit(change, messages);
   }
 
-  /** Deletes nothing, as after any failed write: vacuum removes what no epoch names. */
+  /** Deletes nothing, as after any failed write. Vacuum removes the objects that no epoch names. */
   @Override
   public void abort(WriterCommitMessage[] messages) {}
 }

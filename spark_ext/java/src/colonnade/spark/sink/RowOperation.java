@@ -44,7 +44,7 @@ public final class RowOperation implements SupportsDelta {
 
   @Override
   public ScanBuilder newScanBuilder(CaseInsensitiveStringMap options) {
-    // Without a join Spark would read the table once more, only to find filters.
+    // Without a join, Spark would read the table a second time only to find filters.
     ColonnadeScanBuilder scan = new ColonnadeScanBuilder(table, command() == Command.MERGE);
     scans.add(scan);
     return scan;
@@ -76,7 +76,10 @@ public final class RowOperation implements SupportsDelta {
         .collect(Collectors.joining(", "));
   }
 
-  /** What the one scan of the table was asked for; null where there is none, or several. */
+  /**
+   * Returns the filters of the statement's only scan of the table; null if it has no scan or
+   * several.
+   */
   private List<Map<String, Object>> filters() {
     return scans.size() == 1 ? scans.get(0).filters() : null;
   }
