@@ -13,7 +13,7 @@ import java.util.Map;
 import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.catalog.TableChange;
 
-/** The changes of an ALTER TABLE in the planner's words, word for word. */
+/** Translates the changes of an ALTER TABLE into the planner's terms, one by one. */
 final class Alterations {
   private Alterations() {}
 

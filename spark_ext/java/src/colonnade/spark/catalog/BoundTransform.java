@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.IntegerType;
 import org.apache.spark.sql.types.LongType;
 import org.apache.spark.sql.types.ShortType;
 
-/** A transform of values of one type, as Spark calls it on a driver and in tasks. */
+/** A partition transform of values of one type. Spark calls it on the driver and in tasks. */
 public record BoundTransform(PartitionTransform transform, DataType type, DataType resultType)
     implements ScalarFunction<Object> {
 

@@ -20,9 +20,12 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** A procedure of the planner's, as Spark calls it. */
+/** A procedure of the planner in the form in which Spark calls it. */
 final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
-  /** After these Spark reads anew what it has cached; {@code refresh} does nothing else. */
+  /**
+   * The procedures after which Spark must read its cached queries again. {@code refresh} does
+   * nothing else.
+   */
   private static final Set<String> CHANGING_ROWS =
       Set.of("commit", "rollback", "repair", "restore", "refresh");
 
@@ -31,8 +34,8 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
   private final Map<String, UnaryOperator<String>> paths;
 
   /**
-   * {@code description} is the planner's; {@code paths} find the path that an argument of a name
-   * means.
+   * Creates a procedure. {@code description} comes from the planner; {@code paths} maps an argument
+   * that is a table name to the path of the table.
    */
   ColonnadeProcedure(
       String name, JsonNode description, Map<String, UnaryOperator<String>> paths) {
@@ -41,7 +44,7 @@ final class ColonnadeProcedure implements UnboundProcedure, BoundProcedure {
     this.paths = paths;
   }
 
-  /** All procedures by name. */
+  /** Returns the descriptions of all procedures by name. */
   static JsonNode descriptions() {
     return Planner.call("procedures", Map.of());
   }

@@ -18,13 +18,13 @@ public final class DataFramePath implements Identifier {
   private final CaseInsensitiveStringMap options;
   private volatile boolean read;
 
-  /** {@code options} are those of the read or write, the path among them. */
+  /** Creates an identifier. {@code options} are those of the read or write, including the path. */
   public DataFramePath(String path, CaseInsensitiveStringMap options) {
     this.path = path;
     this.options = options;
   }
 
-  /** From now on this is a table to read, which must be there. */
+  /** Marks this as a table to read, which must exist. */
   public void isRead() {
     read = true;
   }
@@ -33,7 +33,9 @@ public final class DataFramePath implements Identifier {
     return !read;
   }
 
-  /** Refuses wrong options of a write before Spark compares its columns with the table's. */
+  /**
+   * Refuses invalid options of a write before Spark compares its columns with the table's columns.
+   */
   void checkWrite() {
     if (options.size() > 1) {
       Map<String, String> given = options.asCaseSensitiveMap();
@@ -41,7 +43,7 @@ public final class DataFramePath implements Identifier {
     }
   }
 
-  /** Whether a write replaces the columns of the table by those of its rows. */
+  /** Whether the write replaces the columns of the table by the columns of its rows. */
   boolean takesAnyColumns() {
     return options.getBoolean(ColonnadeTable.OVERWRITE_SCHEMA, false);
   }

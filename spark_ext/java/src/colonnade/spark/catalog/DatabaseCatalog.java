@@ -98,7 +98,8 @@ public class DatabaseCatalog
       throws NoSuchTableException {
     String[] namespace = identifier.namespace();
     if (namespace.length == 0) {
-      // Spark would go on to say that it cannot read files of the format `colonnade`.
+      // Without this refusal, Spark would report that it cannot read files of the format
+      // `colonnade`.
       String sentence =
           String.format(
               "Table %1$s.%2$s does not exist; a path has a slash in it, as in %1$s.`/data/%2$s`.",
@@ -114,7 +115,9 @@ public class DatabaseCatalog
     return about;
   }
 
-  /** For a statement that writes, and perhaps creates the table that is not there. */
+  /**
+   * Loads a table for a statement that writes, and that may create the table if it does not exist.
+   */
   @Override
   public Table loadTable(Identifier identifier, Set<TableWritePrivilege> privileges)
       throws NoSuchTableException {
@@ -150,14 +153,14 @@ public class DatabaseCatalog
     return ColonnadeTable.load(path, Map.of());
   }
 
-  /** Spark 4.3 asks for it; 4.1 has no such method to override. */
+  /** Spark 4.3 calls this method. It has no {@code @Override} because Spark 4.1 lacks it. */
   public Table createTableLike(Identifier identifier, TableInfo info, Table source)
       throws NoSuchNamespaceException {
     String provider = info.properties().getOrDefault(PROP_PROVIDER, TableDesign.PROVIDER);
     return createTable(identifier, TableLike.of(info, source, provider));
   }
 
-  /** Where a new table will be. */
+  /** Returns the path of a new table. */
   private String newPath(Identifier identifier, TableDesign design)
       throws NoSuchNamespaceException {
     TableName named = named(identifier);

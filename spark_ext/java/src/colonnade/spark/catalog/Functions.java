@@ -4,7 +4,9 @@ import java.util.Arrays;
 import org.apache.spark.sql.connector.catalog.Identifier;
 import org.apache.spark.sql.connector.catalog.functions.UnboundFunction;
 
-/** The partition transforms as functions of a catalog: {@code colonnade.system.days(time)}. */
+/**
+ * The partition transforms as functions of a catalog, such as {@code colonnade.system.days(time)}.
+ */
 final class Functions {
   private static final String[] NAMESPACE = {DatabaseCatalog.SYSTEM};
 
@@ -20,7 +22,10 @@ final class Functions {
         .toArray(Identifier[]::new);
   }
 
-  /** The function of a name, or null. Spark asks for a table's transforms without a namespace. */
+  /**
+   * Returns the function with this name, or null. Spark looks up a table's transforms without a
+   * namespace.
+   */
   static UnboundFunction find(Identifier identifier) {
     String[] namespace = identifier.namespace();
     boolean ours = namespace.length == 0 || Arrays.equals(namespace, NAMESPACE);

@@ -18,7 +18,7 @@ import org.apache.spark.sql.types.MapType;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** Rows that the planner gave as JSON lists of Spark's internal values. */
+/** Rows that the planner returned as JSON lists of Spark's internal values. */
 record LocalRows(StructType readSchema, JsonNode values) implements LocalScan {
 
   @Override

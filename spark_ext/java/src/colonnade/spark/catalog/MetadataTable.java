@@ -11,7 +11,10 @@ import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A table about a table, such as {@code t.history}: a few rows, read when the table is loaded. */
+/**
+ * A table about a table, such as {@code t.history}. It has few rows, which are read when the table
+ * is loaded.
+ */
 final class MetadataTable implements SupportsRead {
   private final String path;
   private final String kind;
@@ -24,7 +27,7 @@ final class MetadataTable implements SupportsRead {
     rows = new LocalRows(StructType.fromDDL(found.get("schema").asText()), found.get("rows"));
   }
 
-  /** The names that such tables have. */
+  /** Returns the names of all metadata tables. */
   static Set<String> kinds() {
     Set<String> names = new HashSet<>();
     Planner.call("metadata_names", Map.of()).get("names").forEach(name -> names.add(name.asText()));

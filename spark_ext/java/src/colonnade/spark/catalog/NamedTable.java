@@ -12,15 +12,16 @@ import org.apache.spark.sql.classic.SparkSession;
 import scala.Option;
 import scala.jdk.javaapi.CollectionConverters;
 
-/** The table that a text names, as the argument {@code table} of a procedure does. */
+/** Finds the table that a text names, such as the argument {@code table} of a procedure. */
 final class NamedTable {
   private static final String SESSION_CATALOG = "spark_catalog";
 
   private NamedTable() {}
 
   /**
-   * Its path. The text is a path, a name that starts with {@code catalog} or {@code spark_catalog},
-   * or one without a catalog: it is looked for in both, in this order.
+   * Returns the path of the table. The text is a path, or a name that may start with {@code
+   * catalog} or {@code spark_catalog}. A name without a catalog is looked up in both, in this
+   * order.
    */
   static String path(String catalog, String warehouse, String text) {
     if (TableName.isPath(text) && text.indexOf('`') < 0) {
@@ -51,7 +52,10 @@ final class NamedTable {
     return path == null ? refuse(text, "give database.table or a path") : path;
   }
 
-  /** The path of the database that a text names, with or without its catalog, or by its path. */
+  /**
+   * Returns the path of the database that a text names by its path or by its name, with or without
+   * the catalog.
+   */
   static String database(String catalog, String warehouse, String text) {
     String prefix = catalog + ".";
     String name = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
@@ -66,7 +70,10 @@ final class NamedTable {
     return sessionTable(text, parts).orElseGet(() -> refuse(text, advice));
   }
 
-  /** The path of a table of Spark's own catalog; nothing where it knows none of that name. */
+  /**
+   * Returns the path of a table of Spark's own catalog, or nothing if that catalog has no such
+   * table.
+   */
   private static Optional<String> sessionTable(String text, List<String> parts) {
     String database = parts.size() == 1 ? currentDatabase(SESSION_CATALOG) : parts.get(0);
     TableIdentifier name =
@@ -89,7 +96,9 @@ final class NamedTable {
     throw ColonnadeException.unchecked("COLONNADE_NOT_FOUND", sentence);
   }
 
-  /** The database of USE where that was in this catalog, else the catalog's default. */
+  /**
+   * Returns the database of the last USE if that was in this catalog, else the catalog's default.
+   */
   static String currentDatabase(String catalog) {
     org.apache.spark.sql.catalog.Catalog current = SparkSession.active().catalog();
     return current.currentCatalog().equals(catalog)

@@ -14,15 +14,15 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table that is not there, or whose columns will not be: {@code
- * df.write.mode("append").save(path)} makes it, with the columns of the rows, by the epoch that
- * adds them.
+ * A table that does not exist yet, or whose columns will be replaced. A write such as {@code
+ * df.write.mode("append").save(path)} creates it with the columns of the rows, in the epoch that
+ * adds the rows.
  */
 final class NewTable implements SupportsWrite {
   private final String path;
   private final ColonnadeTable replaced;
 
-  /** {@code replaced} is the table that is there, or null. */
+  /** Creates the target of a write. {@code replaced} is the existing table, or null. */
   NewTable(String path, ColonnadeTable replaced) {
     this.path = path;
     this.replaced = replaced;
@@ -48,7 +48,9 @@ final class NewTable implements SupportsWrite {
         TableCapability.ACCEPT_ANY_SCHEMA);
   }
 
-  /** Asked for only to be compared with a partitionBy() that is passed on nowhere else. */
+  /**
+   * Spark calls this only to compare the layout with a partitionBy() that it passes nowhere else.
+   */
   @Override
   public Transform[] partitioning() {
     if (replaced != null) {

@@ -13,7 +13,7 @@ import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table of another format, which is created before its rows are written, as Spark does without
+ * A table of another format. It is created before its rows are written, as Spark does without
  * staging.
  */
 final class PassedTable implements StagedTable, SupportsWrite {

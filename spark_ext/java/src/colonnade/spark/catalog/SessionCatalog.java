@@ -35,21 +35,24 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Spark's own catalog, {@code spark_catalog}, which knows of each Colonnade table in it just a name
- * and a path: columns, properties and the comment are those of the table's log. What concerns other
- * formats passes through.
+ * Spark's own catalog, {@code spark_catalog}. It stores only a name and a path for each Colonnade
+ * table. The columns, properties and comment come from the table's log. Calls about tables of other
+ * formats are passed on unchanged.
  */
 public class SessionCatalog extends DelegatingCatalogExtension
     implements StagingTableCatalog {
-  /** What Spark's catalog keeps of a table that was created without a LOCATION. */
+  /** The property in Spark's catalog that marks a table that was created without a LOCATION. */
   private static final String OWNED = "colonnade.owned";
 
-  /** Made by Spark, once for each session. */
+  /** Spark creates one catalog for each session. */
   public SessionCatalog() {
     SessionCommands.ask(this);
   }
 
-  /** Whether a statement means a table of ours; one without USING means the session's default. */
+  /**
+   * Whether a statement is about a Colonnade table. Without USING, it is about the session's
+   * default format.
+   */
   private static boolean isOurs(TableInfo info) {
     String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
     return TableDesign.isOurs(
@@ -79,7 +82,10 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return Tables.forStatement(loadTable(identifier), privileges);
   }
 
-  /** What {@code t.history} or {@code db.t.history} names if {@code t} is ours, else null. */
+  /**
+   * Returns the metadata table that {@code t.history} or {@code db.t.history} names if {@code t} is
+   * a Colonnade table, else null.
+   */
   private Table about(Identifier identifier) throws NoSuchTableException {
     String[] above = identifier.namespace();
     if (above.length < 1 || above.length > 2) {
@@ -118,7 +124,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
         : Tables.load(path, Map.of("timestampMicros", Long.toString(micros)));
   }
 
-  /** Where a table is that is wanted as it was; null for one of another format. */
+  /** Returns the path of a table for time travel, or null for a table of another format. */
   private String pathOfPast(Identifier identifier) throws NoSuchTableException {
     if (identifier.namespace().length <= 1) {
       try {
@@ -145,7 +151,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return Boolean.parseBoolean(table.properties().get(OWNED));
   }
 
-  /** Where a table of ours is; null for one of another format. */
+  /** Returns the path of a Colonnade table, or null for a table of another format. */
   private static String pathOf(Table table) {
     if (table instanceof ColonnadeTable ours) {
       return ours.path();
@@ -178,7 +184,10 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return registerNew(identifier, path, design);
   }
 
-  /** Spark 4.3 asks for it, of a table of ours; 4.1 has no such method to override. */
+  /**
+   * Spark 4.3 calls this method for Colonnade tables. It has no {@code @Override} because Spark 4.1
+   * lacks it.
+   */
   public Table createTableLike(Identifier identifier, TableInfo info, Table source)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     String provider = info.properties().get(TableCatalog.PROP_PROVIDER);
@@ -187,7 +196,10 @@ public class SessionCatalog extends DelegatingCatalogExtension
         TableLike.of(info, source, provider != null ? provider : TableLike.provider(source)));
   }
 
-  /** A statement may repeat what a table that is there is, but all its columns then. */
+  /**
+   * Refuses a statement that describes an existing table differently. If the statement lists
+   * columns, it must list all of them.
+   */
   private static void refuseOther(String path, TableDesign design, Transform[] layout) {
     ColonnadeTable table = ColonnadeTable.load(path, Map.of());
     StructType said = design.schema();
@@ -208,7 +220,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     }
   }
 
-  /** Whether NOT NULL and the comments that a statement says of columns are true of them. */
+  /** Whether the columns have the NOT NULL and the comments that a statement states. */
   private static boolean isTrueOf(DataType columns, DataType said) {
     if (said instanceof StructType struct) {
       StructField[] fields = struct.fields();
@@ -236,8 +248,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
   }
 
   /**
-   * Where a new table will be: at its LOCATION, which may be relative to the folder of its
-   * database, else in that folder.
+   * Returns the path of a new table. It is its LOCATION, which may be relative to the folder of its
+   * database. Without a LOCATION, it is in that folder.
    */
   private String newPath(Identifier identifier, TableDesign design)
       throws NoSuchNamespaceException {
@@ -251,7 +263,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return renamed ? path + "-" + UUID.randomUUID() : path;
   }
 
-  /** Whether a path is that of a table of a database: one that has got another name, then. */
+  /** Whether a table of the database has this path. It must then have been renamed. */
   private boolean isKnown(String[] namespace, String path) throws NoSuchNamespaceException {
     for (Identifier each : super.listTables(namespace)) {
       try {
@@ -265,7 +277,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return false;
   }
 
-  /** Makes a table that was just created known; it goes where its name is refused. */
+  /** Registers a table that was just created. Drops the table if its name is refused. */
   private Table registerNew(Identifier identifier, String path, TableDesign design)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
     Table registered = null;
@@ -280,8 +292,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
   }
 
   /**
-   * Makes a table known by name, as an external one: Spark must not create, move or delete the
-   * folder of a managed one around us.
+   * Registers a table as external, because Spark would create, move or delete the folder of a
+   * managed table by itself.
    */
   private Table register(Identifier identifier, String path, boolean owned)
       throws TableAlreadyExistsException, NoSuchNamespaceException {
@@ -295,7 +307,7 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return table;
   }
 
-  /** Drops a table, and removes the files of one that was created without a LOCATION. */
+  /** Drops a table. Also removes its files if it was created without a LOCATION. */
   @Override
   public boolean dropTable(Identifier identifier) {
     return drop(identifier, super::dropTable);
@@ -324,7 +336,10 @@ public class SessionCatalog extends DelegatingCatalogExtension
     return dropped;
   }
 
-  /** Refuses what Spark's catalog would not take back with the session's transaction. */
+  /**
+   * Refuses a change to Spark's catalog that a rollback of the session's transaction could not
+   * undo.
+   */
   private static void refuseWithin(String done, Identifier identifier) {
     if (Planner.transaction() != null) {
       String sentence =
@@ -403,7 +418,8 @@ public class SessionCatalog extends DelegatingCatalogExtension
   }
 
   /**
-   * Without a namespace Spark asks for the transform of a table, and never for what people name.
+   * Spark uses a name without a namespace only for a table's transform, never for a function that a
+   * user names.
    */
   @Override
   public UnboundFunction loadFunction(Identifier identifier) throws NoSuchFunctionException {

@@ -36,8 +36,8 @@ import scala.collection.immutable.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Statements about tables of Spark's own catalog that Spark carries out without asking the catalog
- * that a session puts in its place, as if each table were one of Spark's.
+ * Runs statements about tables of Spark's own catalog for which Spark does not ask the session's
+ * replacement catalog. Spark would treat each table as one of its own.
  */
 final class SessionCommands extends SparkStrategy {
   private static final Seq<SparkPlan> NOT_OURS = seq(List.of());
@@ -48,7 +48,7 @@ final class SessionCommands extends SparkStrategy {
     this.catalog = catalog;
   }
 
-  /** Has the session that plans in this thread ask the catalog from now on. */
+  /** Makes the session that plans in this thread ask the catalog from now on. */
   static void ask(SessionCatalog catalog) {
     SessionRules.addStrategy(new SessionCommands(catalog));
   }
@@ -69,8 +69,8 @@ final class SessionCommands extends SparkStrategy {
   }
 
   /**
-   * A table like another one where either is ours. Spark 4.1 plans the statement as this command
-   * always, later versions where both are tables of Spark's own catalog.
+   * Creates a table like another one if either is a Colonnade table. Spark 4.1 always plans the
+   * statement as this command. Later versions do so only if both are tables of Spark's own catalog.
    */
   private Seq<SparkPlan> createLike(CreateTableLikeCommand like) {
     if (like.provider().isEmpty() && like.fileFormat().inputFormat().isDefined()) {
@@ -146,7 +146,9 @@ final class SessionCommands extends SparkStrategy {
         });
   }
 
-  /** A table as our catalog knows it, else a table or view as Spark does. */
+  /**
+   * Returns a table as the replacement catalog knows it, else the table or view as Spark knows it.
+   */
   private Table source(TableIdentifier name) {
     CatalogTable known =
         SparkSession.active().sessionState().catalog().getTempViewOrPermanentTableMetadata(name);

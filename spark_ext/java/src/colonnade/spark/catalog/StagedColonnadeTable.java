@@ -14,8 +14,8 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A table that a statement creates or replaces, with or without rows, in one epoch: that of {@link
- * #commitStagedChanges}. Until then no reader sees anything of it.
+ * A table that a statement creates or replaces, with or without rows, in one epoch. {@link
+ * #commitStagedChanges} commits this epoch. No reader sees any change before.
  */
 final class StagedColonnadeTable implements StagedTable, SupportsWrite {
   private final String path;
@@ -36,7 +36,7 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
     new StagedColonnadeTable(path, design, false).commitStagedChanges();
   }
 
-  /** Does something more once the table is there. */
+  /** Runs an action after the table has been created. */
   StagedColonnadeTable then(Runnable action) {
     afterwards = action;
     return this;
@@ -81,7 +81,7 @@ final class StagedColonnadeTable implements StagedTable, SupportsWrite {
     afterwards.run();
   }
 
-  /** Deletes nothing, because a commit may have been tried: as after any failed write. */
+  /** Deletes nothing, as after any failed write, because a commit may have been attempted. */
   @Override
   public void abortStagedChanges() {}
 }

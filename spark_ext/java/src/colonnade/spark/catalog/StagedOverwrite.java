@@ -36,7 +36,9 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
     this.columns = columns;
   }
 
-  /** The table to stage for CREATE OR REPLACE TABLE at {@code path}, where one may exist. */
+  /**
+   * Returns the table to stage for CREATE OR REPLACE TABLE at {@code path}, which may have a table.
+   */
   static StagedTable orReplacement(String path, TableInfo info) {
     TableDesign design = TableDesign.of(info);
     if (!Caller.isFrameWriter() || !Tables.exists(path)) {
@@ -57,7 +59,10 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
         .orElse(false);
   }
 
-  /** The table's columns in the order of the rows, as Spark matches them by position here. */
+  /**
+   * Returns the table's columns in the order of the rows, because Spark matches them by position
+   * here.
+   */
   private static StructType columns(ColonnadeTable table, StructType rows) {
     Map<String, StructField> missing = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
     for (StructField field : table.schema().fields()) {
@@ -119,7 +124,7 @@ final class StagedOverwrite implements StagedTable, SupportsWrite {
     planned.commit(messages);
   }
 
-  /** Deletes nothing, because a commit may have been tried: as after any failed write. */
+  /** Deletes nothing, as after any failed write, because a commit may have been attempted. */
   @Override
   public void abortStagedChanges() {}
 }

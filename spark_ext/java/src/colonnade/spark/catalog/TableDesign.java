@@ -22,14 +22,14 @@ import org.apache.spark.sql.internal.SQLConf;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * The table that a CREATE or REPLACE statement describes, in the planner's words.
+ * The table that a CREATE or REPLACE statement describes, in the planner's terms.
  *
- * @param schema columns with comments, NOT NULL, char and varchar as they were declared
- * @param clusterBy columns of CLUSTER BY
- * @param partitioning fields of PARTITIONED BY
- * @param properties those of the user
- * @param location of the statement, or null
- * @param options of the statement, which concern the rows that it writes
+ * @param schema the declared columns with comments, NOT NULL, char and varchar
+ * @param clusterBy the columns of CLUSTER BY
+ * @param partitioning the fields of PARTITIONED BY
+ * @param properties the properties that the user has set
+ * @param location the LOCATION of the statement, or null
+ * @param options the options of the statement, which apply to the rows that it writes
  */
 record TableDesign(
     StructType schema,
@@ -55,19 +55,19 @@ record TableDesign(
           TableCatalog.PROP_PROVIDER,
           TableCatalog.PROP_OWNER);
 
-  /** Whether a provider is ours, in whatever case. */
+  /** Whether a provider is Colonnade, in any case. */
   static boolean isOurs(String provider) {
     return PROVIDER.equalsIgnoreCase(provider);
   }
 
-  /** Of the properties of a table those that its user has given it, and the comment. */
+  /** Returns the comment and the properties of a table that its user has set. */
   static Map<String, String> ofUser(Map<String, String> properties) {
     Map<String, String> given = new HashMap<>(properties);
     given.keySet().removeIf(key -> NOT_OURS.contains(key) && !key.equals(TableCatalog.PROP_COMMENT));
     return given;
   }
 
-  /** Reads a statement. Refuses what no Colonnade table can have. */
+  /** Reads a statement. Refuses features that Colonnade tables do not have. */
   static TableDesign of(TableInfo info) {
     Map<String, String> given = info.properties();
     refuseStream();
@@ -88,7 +88,7 @@ record TableDesign(
         options(given.keySet()));
   }
 
-  /** The path is one for those who call {@code spark.catalog.createTable}. */
+  /** Users of {@code spark.catalog.createTable} pass the path as an option. */
   private static Set<String> options(Set<String> properties) {
     return properties.stream()
         .filter(key -> key.startsWith(OPTION) && !key.equals(OPTION + "path"))
@@ -96,7 +96,7 @@ record TableDesign(
         .collect(Collectors.toCollection(TreeSet::new));
   }
 
-  /** Refuses options where no rows are written: a table keeps none. */
+  /** Refuses options if the statement writes no rows, because a table does not keep them. */
   void requireNoOptions() {
     if (!options.isEmpty()) {
       throw refusal(
@@ -105,7 +105,7 @@ record TableDesign(
     }
   }
 
-  /** Refuses a table that {@code writeStream} would leave empty, for it cannot write to it. */
+  /** Refuses to create a table for {@code writeStream}, which could not write to it afterwards. */
   private static void refuseStream() {
     if (Caller.isStreamWriter()) {
       throw refusal(
@@ -123,7 +123,7 @@ record TableDesign(
     }
   }
 
-  /** STORED AS and ROW FORMAT reach catalogs as options of these names. */
+  /** Spark passes STORED AS and ROW FORMAT to catalogs as options with these names. */
   private static void refuseHive(Set<String> properties) {
     if (properties.stream().anyMatch(key -> key.startsWith(HIVE))) {
       throw refusal(
@@ -139,8 +139,8 @@ record TableDesign(
   }
 
   /**
-   * Refuses DEFAULT, which Spark's own catalog lets pass. Columns of a query may have one, because
-   * they bring along that of their own table.
+   * Refuses DEFAULT, which Spark's own catalog accepts. Columns of a query may have a DEFAULT,
+   * because they inherit it from their own table.
    */
   private static void refuseDefaults(Column[] columns) {
     for (Column column : columns) {
@@ -154,7 +154,8 @@ record TableDesign(
   private static List<String> clusterBy(Transform[] given) {
     List<String> columns = new ArrayList<>();
     for (Transform transform : given) {
-      // SHOW CREATE TABLE of some versions writes it as PARTITIONED BY (cluster_by(...)).
+      // Some versions of Spark show CLUSTER BY in SHOW CREATE TABLE as PARTITIONED BY
+      // (cluster_by(...)).
       if (transform.name().equals(CLUSTER_BY)) {
         for (NamedReference reference : transform.references()) {
           columns.add(String.join(".", reference.fieldNames()));
@@ -171,7 +172,10 @@ record TableDesign(
         .toList();
   }
 
-  /** A transform in the planner's words, which knows what there is and what fits the column. */
+  /**
+   * Returns a transform in the planner's terms. The planner checks that the transform exists and
+   * fits the column.
+   */
   private static Map<String, Object> partitionField(Transform transform) {
     List<Object> columns = new ArrayList<>();
     List<Object> arguments = new ArrayList<>();
@@ -204,7 +208,7 @@ record TableDesign(
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
-  /** As the planner takes it; with {@code replace}, a table that may be there is replaced. */
+  /** Returns the arguments for the planner. With {@code replace}, an existing table is replaced. */
   Map<String, Object> forPlanner(boolean replace) {
     Map<String, Object> design = new HashMap<>();
     design.put("schema", schema.json());

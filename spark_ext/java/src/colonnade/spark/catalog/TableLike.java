@@ -18,15 +18,15 @@ import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * What {@code CREATE TABLE … LIKE} takes from its source: columns and layout; and from one
- * Colonnade table to another its properties and comment, too.
+ * The parts that {@code CREATE TABLE … LIKE} copies from its source. These are the columns and the
+ * layout, and between Colonnade tables also the properties and the comment.
  */
 final class TableLike {
   private TableLike() {}
 
   /**
-   * The new table, with the columns and layout that Spark passes on and the properties of the
-   * statement.
+   * Returns the new table, with the columns and layout that Spark passes on and the properties of
+   * the statement.
    */
   static TableInfo of(TableInfo said, Table source, String provider) {
     Map<String, String> properties = new HashMap<>();
@@ -43,13 +43,13 @@ final class TableLike {
         .build();
   }
 
-  /** The format of a table like this one where the statement names none. */
+  /** Returns the format of the new table if the statement names none. */
   static String provider(Table source) {
     String provider = source.properties().get(TableCatalog.PROP_PROVIDER);
     return provider != null ? provider : SQLConf.get().defaultDataSourceName(); // a view
   }
 
-  /** Properties and comment, which mean something to a Colonnade table alone. */
+  /** Returns the properties and the comment. Only a Colonnade table can use them. */
   static Map<String, String> properties(Table source) {
     return source instanceof ColonnadeTable ours
         ? TableDesign.ofUser(ours.properties())
@@ -57,8 +57,8 @@ final class TableLike {
   }
 
   /**
-   * The columns as they were declared, for a table of a format: those of Spark's own have the
-   * columns of their partitions last.
+   * Returns the columns as declared, for a table of a format. Spark's own formats have the
+   * partition columns last.
    */
   static Column[] columns(Table source, String provider) {
     if (TableDesign.isOurs(provider)) {
@@ -74,7 +74,9 @@ final class TableLike {
         .toArray(Column[]::new);
   }
 
-  /** With char and varchar, comments, metadata, NOT NULL and DEFAULT. */
+  /**
+   * Returns the declared columns with char and varchar, comments, metadata, NOT NULL and DEFAULT.
+   */
   @SuppressWarnings("deprecation") // the only way to the types that Spark stores for other formats
   private static Column[] columns(Table source) {
     if (source instanceof ColonnadeTable) {

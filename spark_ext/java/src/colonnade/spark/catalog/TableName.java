@@ -30,7 +30,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
     return of(warehouse, parts);
   }
 
-  /** Reads the parts of a name: whatever stands before a path does not matter. */
+  /** Reads the parts of a name. Parts before a path are ignored. */
   static TableName of(String warehouse, List<String> parts) {
     for (int at = parts.size() - 1; at >= 0; at--) {
       if (isPath(parts.get(at))) {
@@ -45,7 +45,7 @@ record TableName(String root, List<String> rest, boolean isPath) {
     return new TableName(root, parts.subList(1, parts.size()), false);
   }
 
-  /** Whoever writes a statement does not know in which folder the driver happens to run. */
+  /** The author of a statement does not know the working folder of the driver. */
   private static void refuseRelative(String path) {
     if (GivenPath.isRelative(path)) {
       String sentence = "Path " + path + " is relative; write it from the root, as in `/data/t`.";
@@ -53,17 +53,22 @@ record TableName(String root, List<String> rest, boolean isPath) {
     }
   }
 
-  /** The path of a database of the warehouse, or that path itself. */
+  /**
+   * Returns the path of a database of the warehouse. A name that is a path is returned unchanged.
+   */
   static String database(String warehouse, String name) {
     return isPath(name) ? name : warehouse + "/" + name;
   }
 
-  /** Whether a name cannot be that of a table or database, but a path. */
+  /** Whether a name must be a path, because it cannot name a table or database. */
   static boolean isPath(String name) {
     return name.indexOf('/') >= 0;
   }
 
-  /** The path of the table, taking all names for databases and tables; null for too many. */
+  /**
+   * Returns the path of the table if all names are databases and tables; null if there are too many
+   * names.
+   */
   String path() {
     return switch (rest.size()) {
       case 0 -> root;
@@ -77,12 +82,12 @@ record TableName(String root, List<String> rest, boolean isPath) {
     return new TableName(root, rest.subList(0, rest.size() - 1), isPath);
   }
 
-  /** The last name, or null where only a path was given. */
+  /** Returns the last name, or null if there is only a path. */
   String last() {
     return rest.isEmpty() ? null : rest.get(rest.size() - 1);
   }
 
-  /** Whether the last name may be that of a table about the table before it. */
+  /** Whether the last name may be that of a metadata table of the table before it. */
   boolean canBeAbout() {
     return rest.size() == 2 || (isPath && rest.size() == 1);
   }

@@ -38,7 +38,7 @@ final class Tables {
         && exists(named.owner());
   }
 
-  /** Refuses to drop a table about a table. */
+  /** Refuses to drop a metadata table. */
   static void refuseAbout(TableName named) {
     if (isAbout(named)) {
       String sentence = named + " shows what the log says and cannot be dropped.";
@@ -58,12 +58,12 @@ final class Tables {
     return ColonnadeException.unchecked("COLONNADE_INVALID_INPUT", sentence);
   }
 
-  /** Whether a table has the layout that a statement says, where it says one. */
+  /** Whether a table has the layout that a statement states. Returns true if it states none. */
   static boolean isLaidOut(ColonnadeTable table, Transform... said) {
     return said.length == 0 || Arrays.equals(said, table.partitioning());
   }
 
-  /** The table at the state that {@code options} name. */
+  /** Returns the table at the state that {@code options} name. */
   static ColonnadeTable load(Identifier identifier, TableName named, Map<String, String> options)
       throws NoSuchTableException {
     if (named.path() == null) {
@@ -75,7 +75,8 @@ final class Tables {
     try {
       return load(named.path(), options);
     } catch (Exception error) {
-      // About a path our own sentence says more than Spark's, unless a file format stands before it.
+      // For a path, Colonnade's own message says more than Spark's. A name that may be a file
+      // format and a path is left to Spark.
       boolean ours = named.isPath() && !mayBeFiles(identifier);
       if (!ours && error instanceof ColonnadeException e && e.isNoSuchTable()) {
         throw new NoSuchTableException(identifier);
@@ -84,12 +85,14 @@ final class Tables {
     }
   }
 
-  /** Whether a name may be a format and a path to Spark, as in {@code parquet.`/data/files`}. */
+  /**
+   * Whether Spark may read the name as a format and a path, such as {@code parquet.`/data/files`}.
+   */
   private static boolean mayBeFiles(Identifier identifier) {
     return identifier.namespace().length == 1 && TableName.isPath(identifier.name());
   }
 
-  /** A table as a statement with these privileges is given it. */
+  /** Returns a table in the form that a statement with these privileges needs. */
   static Table forStatement(Table table, Set<TableWritePrivilege> privileges) {
     return table instanceof ColonnadeTable ours
             && privileges.equals(Set.of(TableWritePrivilege.DELETE))
@@ -97,7 +100,7 @@ final class Tables {
         : table;
   }
 
-  /** The table at a path; Spark understands the error where there is none. */
+  /** Returns the table at a path. If there is none, throws an error that Spark understands. */
   static ColonnadeTable load(String path, Map<String, String> options) {
     try {
       return ColonnadeTable.load(path, options);

@@ -9,9 +9,9 @@ import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * A transform as a function that people and Spark call, as in {@code bucket(16, id)}. By it Spark
- * brings rows of a partition together before they are written, and sees whether two tables are
- * partitioned alike.
+ * A transform as a function that users and Spark call, such as {@code bucket(16, id)}. Spark uses
+ * it to bring the rows of a partition together before a write, and to detect that two tables have
+ * the same partitioning.
  */
 public final class TransformFunction implements UnboundFunction {
   private final PartitionTransform transform;
@@ -20,7 +20,7 @@ public final class TransformFunction implements UnboundFunction {
     this.transform = transform;
   }
 
-  /** The names of all such functions. */
+  /** Returns the names of all such functions. */
   public static List<String> names() {
     return Arrays.stream(PartitionTransform.values())
         .filter(transform -> transform != PartitionTransform.IDENTITY)
@@ -28,7 +28,7 @@ public final class TransformFunction implements UnboundFunction {
         .toList();
   }
 
-  /** The function of one of the {@link #names}. */
+  /** Returns the function with one of the {@link #names}. */
   public static TransformFunction named(String name) {
     return new TransformFunction(PartitionTransform.named(name));
   }

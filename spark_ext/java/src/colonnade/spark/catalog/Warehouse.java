@@ -21,14 +21,17 @@ import org.apache.spark.sql.util.CaseInsensitiveStringMap;
  */
 public record Warehouse(String path) {
 
-  /** As the catalog's option {@code warehouse} names it, or in Spark's own warehouse. */
+  /**
+   * Returns the folder in the catalog's option {@code warehouse}, or the default folder in Spark's
+   * own warehouse.
+   */
   static Warehouse configured(CaseInsensitiveStringMap options) {
     String given = options.get("warehouse");
     return new Warehouse(
         localPath(given != null ? given : SQLConf.get().warehousePath() + "/colonnade"));
   }
 
-  /** The path without what makes it a URL, where it is on a local disk. */
+  /** Returns the path without its URL scheme if it is on a local disk. */
   public static String localPath(String location) {
     return localPath(new Path(location));
   }
@@ -51,7 +54,10 @@ public record Warehouse(String path) {
     return names.map(each -> new String[] {each.asText()}).toArray(String[][]::new);
   }
 
-  /** The namespace {@code default} is always there; its folder comes with its first table. */
+  /**
+   * Whether a database exists. {@code default} always exists; its folder is created with its first
+   * table.
+   */
   boolean has(String... namespace) {
     return namespace.length == 1 && (isDefault(namespace) || isDatabase(databasePath(namespace)));
   }
@@ -68,7 +74,7 @@ public record Warehouse(String path) {
     return TableName.database(path, namespace[0]);
   }
 
-  /** The path of a database that is there. */
+  /** Returns the path of an existing database. */
   String require(String... namespace) throws NoSuchNamespaceException {
     if (!has(namespace)) {
       throw new NoSuchNamespaceException(namespace);
@@ -76,7 +82,7 @@ public record Warehouse(String path) {
     return databasePath(namespace);
   }
 
-  /** The path of a database that a table can be created in. */
+  /** Returns the path of a database in which a table can be created. */
   String requireForTable(String... namespace) throws NoSuchNamespaceException {
     String database = require(namespace);
     if (isDefault(namespace) && !isDatabase(database)) {

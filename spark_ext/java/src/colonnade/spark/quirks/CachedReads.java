@@ -49,7 +49,7 @@ public final class CachedReads {
     Set<LogicalPlan> stale = new HashSet<>();
     for (CachedData cached : entries(manager)) {
       stale.addAll(reads(cached.plan(), changed));
-      // Spark looks for what it should refresh in a plan, but not in the subqueries of it.
+      // Spark searches only the plan itself for relations to refresh, not its subqueries.
       boolean inside =
           CollectionConverters.asJava(cached.plan().subqueriesAll()).stream()
               .anyMatch(subquery -> !reads(subquery, changed).isEmpty());
@@ -66,14 +66,18 @@ public final class CachedReads {
       try {
         manager.recacheByPlan(session, relation);
       } catch (Exception unreadable) {
-        // The table is gone or has other columns. Spark has forgotten what it cannot read anew, and
-        // whoever asks for it is told then; the write that brought us here has been done.
+        // The table was dropped or has other columns. Spark forgets a cached query that it cannot
+        // read again, and reports the error to the next query that needs it. The write itself has
+        // succeeded.
         continue;
       }
     }
   }
 
-  /** The relations of changed tables at their newest state in a plan, without its subqueries. */
+  /**
+   * Returns the relations of changed tables in a plan at their newest state, without its
+   * subqueries.
+   */
   private static Set<LogicalPlan> reads(LogicalPlan plan, Predicate<TableAtEpoch> changed) {
     Set<LogicalPlan> found = new HashSet<>();
     for (LogicalPlan leaf : CollectionConverters.asJava(plan.collectLeaves())) {

@@ -64,7 +64,7 @@ public final class MergeJoin {
     return Optional.empty();
   }
 
-  /** The relation of the table on one side of a join, or null. */
+  /** Returns the relation of the table on one side of a join, or null. */
   private static LogicalPlan target(Join join, Table table) {
     if (join.joinType() == LeftAnti$.MODULE$) {
       return relation(join.right(), table);
@@ -73,7 +73,10 @@ public final class MergeJoin {
     return left == null ? relation(join.right(), null) : left;
   }
 
-  /** The relation of {@code table} below a plan; if it is null, that of a row-level operation. */
+  /**
+   * Returns the relation of {@code table} below a plan. If {@code table} is null, returns the
+   * relation of a row-level operation.
+   */
   private static LogicalPlan relation(LogicalPlan plan, Table table) {
     if (plan instanceof DataSourceV2Relation relation) {
       Table found = relation.table();

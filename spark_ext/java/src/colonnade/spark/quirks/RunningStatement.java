@@ -19,7 +19,7 @@ import scala.jdk.javaapi.CollectionConverters;
 public final class RunningStatement {
   private RunningStatement() {}
 
-  /** Returns the analyzed plan; nothing where no statement runs. */
+  /** Returns the analyzed plan, or nothing if no statement runs. */
   static Optional<LogicalPlan> plan() {
     String execution =
         SparkSession.active().sparkContext().getLocalProperty(SQLExecution.EXECUTION_ID_KEY());
