@@ -163,15 +163,23 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
         return _carry_out(log, found, request)
     except CorruptionError as error:
         head = log.read_head()
-        if (head.floor, head.anchors) == (before.floor, before.anchors):
+        if not _was_vacuumed(log, before, head):
             lost = lost_states(log, head)
             if lost:
                 raise CorruptionError(f"{error.message} {name_lost(head, lost)}") from error
             raise
         raise ConflictError(
-            f"Another vacuum of {log.store.url} removed epochs that this one was reading; run it"
+            f"Another vacuum of {log.store.url} removed objects that this one was reading; run it"
             " again."
         ) from error
+
+
+def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
+    """Return whether a concurrent vacuum may have removed what was read since `before`."""
+    if (head.floor, head.anchors) != (before.floor, before.anchors):
+        return True
+    since = log.read_epochs(head.epoch, head.epoch - before.epoch)
+    return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
 
 
 def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
