@@ -114,6 +114,25 @@ def check_end(
     )
 
 
+def check_next_block(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> None:
+    """Check that empty slot `number` is the end of the log, and not a block whose mark is lost.
+
+    Later blocks then have an epoch, a stub or a mark. Costs two GETs if slots are ever freed.
+    Raises CorruptionError if the mark is lost; StoreError.
+    """
+    if blocks is None:
+        return
+    later = blocks.of(number) + 1
+    if not (is_taken(store, blocks.first(later)) or find_freed(store, blocks, blocks.first(later))):
+        return
+    # This look comes last. A concurrent writer may just have filled the slot and the block.
+    if not is_taken(store, number) and find_freed(store, blocks, number) is None:
+        raise CorruptionError(
+            f"{store.locate(epoch_name(number))} is missing, although a later block of the log is"
+            f" there. The mark {store.locate(blocks.mark(blocks.of(number)))} may be lost."
+        )
+
+
 def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
     """Return the error for a log that ended with an epoch."""
     return NotFoundError(

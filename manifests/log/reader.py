@@ -27,6 +27,7 @@ from colonnade.manifests.epochs.slots import (
     FAR,
     NEXT,
     check_end,
+    check_next_block,
     check_slot,
     check_unused,
     dropped_error,
@@ -66,11 +67,16 @@ class LogReader:
 
     def read_head(self) -> Snapshot:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
-        epoch.
+        epoch; without a checkpoint, two GETs more.
 
         Raises NotFoundError if there is no database, or if it was dropped.
         """
-        return self.require_live(self._advance(self._begin(None), distances=FAR))
+        begun = self._begin(None)
+        head = self._advance(begun, distances=FAR)
+        if begun.epoch == 0:
+            # There was no checkpoint, so only a mark can tell that block 0 has been freed.
+            check_next_block(self.store, head.epoch + 1, head.blocks)
+        return self.require_live(head)
 
     def is_dropped(self) -> bool:
         """Return whether the log has ended: the database was dropped, but its files still exist.

@@ -454,3 +454,16 @@ def test_a_vacuum_reads_and_lists_what_came_since_the_one_before() -> None:
         old.vacuum(store=store)
         costs.append(len(store.trace))
     assert costs[1] <= costs[0] + 6 * 4, costs  # a few looks for the newest of 100 marks
+
+
+@pytest.mark.parametrize("epochs", [6, 30])
+def test_a_log_whose_first_mark_and_hint_are_lost_is_not_taken_for_a_short_one(epochs: int) -> None:
+    old = Blocks(epochs)
+    old.vacuum(1)
+    head = old.log.read_head()
+    assert head.blocks is not None
+    old.store.delete(HINT)
+    assert old.open(old.store).read_head().epoch == head.epoch
+    old.store.delete(head.blocks.mark(0))
+    with pytest.raises(CorruptionError, match="is missing, although a later (block|epoch)"):
+        old.open(old.store).read_head()
