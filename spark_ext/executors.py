@@ -30,7 +30,7 @@ _CONNECT_JOBS = 8
 """Jobs that run at the same time on Spark Connect, which does not report the number of cores."""
 
 
-_DRIVER_BYTES = 32 * MIB
+DRIVER_BYTES = 32 * MIB
 """The driver may compact a group of RowSets with at most this many stored bytes."""
 
 
@@ -52,7 +52,7 @@ def compact_on_executors(spark: SparkSession) -> CompactionPlace:
     driver = Lock()
 
     def run(job: CompactionJob, stop: Stop) -> CompactionOutcome:
-        if job.group.bytes_in <= _DRIVER_BYTES and driver.acquire(blocking=False):
+        if job.group.bytes_in <= DRIVER_BYTES and driver.acquire(blocking=False):
             try:
                 return run_job(job, stop=stop)
             finally:

@@ -14,7 +14,7 @@ from pyspark.sql.types import DecimalType, LongType, StructField, StructType, Va
 
 import colonnade
 from colonnade import Database, InvalidInputError, Table
-from colonnade.spark_ext import optimize
+from colonnade.spark_ext import executors
 
 pytestmark = pytest.mark.spark
 
@@ -162,7 +162,7 @@ def test_a_table_is_vacuumed(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_table_is_compacted_by_executors_and_beside_them(
     spark: SparkSession, tmp_path: Path, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(optimize, "DRIVER_BYTES", small)
+    monkeypatch.setattr(executors, "DRIVER_BYTES", small)
     path = tmp_path / "t"
     arrow = colonnade.create(path, pa.schema([("id", pa.int64()), ("n", pa.int64())]))
     for i in range(9):
@@ -211,7 +211,7 @@ def test_what_goes_wrong_in_an_executor_is_one_sentence(
     error_of: Callable[[Callable[[], object]], str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(optimize, "DRIVER_BYTES", -1)
+    monkeypatch.setattr(executors, "DRIVER_BYTES", -1)
     path = tmp_path / "t"
     arrow = colonnade.create(path, pa.schema([("text", pa.string())]))
     for seed in range(2):

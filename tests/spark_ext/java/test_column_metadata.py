@@ -154,7 +154,7 @@ def test_too_much_of_it_is_refused_naming_the_column(spark_shell: SparkShell) ->
     frame = f"spark.range(1).withMetadata('id', {{'k': 'x' * {METADATA_LIMIT}}})"
     said = spark_shell.refused_run(f"{frame}.write.format('colonnade').save({place})")
     assert "COLONNADE_INVALID_INPUT" in said
-    assert f"where {METADATA_LIMIT} are allowed, and column 'id' has" in said
+    assert f"at most {METADATA_LIMIT} are allowed; column 'id' has" in said
     assert not (spark_shell.folder / "metadata-too-large").exists()
 
 
