@@ -6,6 +6,7 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -163,9 +164,14 @@ class LogReader:
             return head or self.read_head()
         if head is not None and epoch == head.epoch:
             return head
-        if head is not None and 0 <= epoch < head.floor and not head.keeps(epoch):
-            # This holds even if its file still exists: vacuum may be removing what it needs.
-            raise self._removed(f"epoch {epoch}", head.floor)
+        if head is not None and 0 <= epoch < head.floor:
+            # Its file may still exist, and a cached checkpoint, but vacuum may be removing both.
+            if not head.keeps(epoch):
+                raise self._removed(f"epoch {epoch}", head.floor)
+            # An old `head` may name an anchor that a later vacuum has removed.
+            with suppress(*UNUSABLE):
+                if (kept := self._read_kept(epoch, head)) is not None:
+                    return kept
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
