@@ -15,9 +15,18 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from functools import partial
+from typing import TypeAlias, TypeVar
 
-from colonnade.manifests.errors import CorruptionError, InvalidInputError, NotFoundError
+from colonnade.manifests.errors import (
+    ColonnadeError,
+    CorruptionError,
+    InvalidInputError,
+    NotFoundError,
+)
+from colonnade.manifests.store.side_by_side import side_by_side
+
+T = TypeVar("T")
 
 Data: TypeAlias = "bytes | memoryview"
 
@@ -137,6 +146,11 @@ class ObjectStore(abc.ABC):
     pause: Callable[[float], None] = staticmethod(time.sleep)
     """Waits between two tries, in seconds."""
 
+    parallel: int = 1
+    """The most requests that one caller should have under way at once. It is 1 where a thread costs
+    more than a request, as on local disk.
+    """
+
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         """Return the bytes of a whole object. Refuse one larger than `limit` bytes without loading
@@ -158,6 +172,25 @@ class ObjectStore(abc.ABC):
 
         Raises: NotFoundError; CorruptionError if the object ends before the end of a range.
         """
+
+    def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Make independent calls of this store, at most `parallel` at once.
+
+        Returns their results in the given order. Raises the first error of that order. Calls that
+        have not begun by then are not made.
+        """
+        return side_by_side(calls, self.parallel)
+
+    def read_many(
+        self, names: Sequence[str], *, limit: int | None = None
+    ) -> Sequence[bytes | ColonnadeError]:
+        """Read many whole small objects, at most `parallel` at once.
+
+        Returns for each name, in the given order, its bytes or the error of its `get`. Such an
+        error says nothing about the other objects. The calls have no order among each other. Cost:
+        one request for each name. Holds up to `limit` bytes of each object in memory.
+        """
+        return self.together([partial(_outcome, partial(self.get, n, limit=limit)) for n in names])
 
     def read_windows(
         self, name: str, windows: Sequence[tuple[int, int]], buffer: memoryview
@@ -230,6 +263,17 @@ class ObjectStore(abc.ABC):
         that. An epoch of another log at the same place is not removed.
         """
 
+    def remove_many(self, names: Sequence[str]) -> dict[str, ColonnadeError]:
+        """Remove many objects, in no order. Absent objects count as removed.
+
+        Returns the error of each object that may still exist, by its name. The promises for one
+        object are those of `delete`. Cost: one request for each object, at most `parallel` at once;
+        or one for as many objects as one request of the store can name.
+        """
+        calls = [partial(_outcome, partial(self.delete, name)) for name in names]
+        results = zip(names, self.together(calls), strict=True)
+        return {name: each for name, each in results if isinstance(each, ColonnadeError)}
+
     @abc.abstractmethod
     def remove_folder(self, name: str) -> None:
         """Remove an empty folder of former objects; does nothing if it is absent or not empty.
@@ -298,6 +342,16 @@ class ObjectStore(abc.ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
+
+
+def _outcome(call: Callable[[], T]) -> T | ColonnadeError:
+    """Return the result of a call, or the error that it raised."""
+    try:
+        return call()
+    except InvalidInputError:
+        raise
+    except ColonnadeError as error:
+        return error
 
 
 def is_name(name: str) -> bool:

@@ -33,6 +33,9 @@ from colonnade.manifests.store.base import (
 )
 from colonnade.manifests.store.transient import may_pass, retried
 
+_PARALLEL = 64
+"""The most requests at once of a client that sends them without a thread for each."""
+
 _USER_INFO = re.compile(r"//[^/@]*@")
 
 
@@ -53,6 +56,8 @@ class FsspecReadStore(ObjectStore):
         self.protocol = re.split(r"://|::", url, maxsplit=1)[0]
         self.url = _USER_INFO.sub("//", url.partition("?")[0]).rstrip("/")
         self._files, self._root = self._connect()
+        # Some protocols without a server, such as `zip`, cannot be used by several threads.
+        self.parallel = _PARALLEL if getattr(self._files, "async_impl", False) else 1
 
     def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[str, dict[str, Any]]]:
         return type(self), self._given

@@ -21,9 +21,16 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.store import LocalStore, MemoryStore, ObjectStore, PutOutcome
 from tests.faults import FaultyStore
 
+
+def _parallel(store: ObjectStore) -> ObjectStore:
+    store.parallel = 8
+    return store
+
+
 STORES: dict[str, Callable[[Path], ObjectStore]] = {
     "local": lambda folder: LocalStore(folder / "new" / "db"),
     "memory": lambda folder: MemoryStore(),
+    "side by side": lambda folder: _parallel(MemoryStore()),
     "faulty without faults": lambda folder: FaultyStore(MemoryStore()),
 }
 SLOT = "_manifest/00000000000000000000.json"
@@ -61,6 +68,8 @@ CALLS: dict[str, Callable[[ObjectStore, str], object]] = {
     "put": lambda store, name: store.put(name, b"x", sync=False),
     "create": lambda store, name: store.create(name, sync=False),
     "delete": lambda store, name: store.delete(name),
+    "read_many": lambda store, name: store.read_many(["a", name]),
+    "remove_many": lambda store, name: store.remove_many(["a", name]),
     "remove_folder": lambda store, name: store.remove_folder(name),
 }
 
@@ -266,6 +275,31 @@ def test_a_deleted_name_is_free_again_and_deleting_twice_is_fine(store: ObjectSt
     with pytest.raises(NotFoundError):
         store.get("t/a")
     assert store.put_if_absent("t/a", b"2") is PutOutcome.CREATED
+
+
+def test_many_objects_are_read_at_once_each_with_its_own_result(store: ObjectStore) -> None:
+    wanted = [f"a/{number}" for number in range(20)]
+    for number, name in enumerate(wanted):
+        if number % 3:
+            store.put(name, b"x" * number, sync=False)
+    results = store.read_many(wanted, limit=15)
+    assert len(results) == 20
+    for number, found in enumerate(results):
+        if number % 3 == 0:
+            assert isinstance(found, NotFoundError)
+        elif number > 15:
+            assert isinstance(found, CorruptionError)
+        else:
+            assert found == b"x" * number
+    assert store.read_many([]) == []
+
+
+def test_many_objects_are_removed_at_once_also_where_some_are_absent(store: ObjectStore) -> None:
+    for number in range(20):
+        store.put(f"a/{number}", b"x", sync=False)
+    assert store.remove_many([f"a/{number}" for number in range(1, 30)]) == {}
+    assert names(store) == ["a/0"]
+    assert store.remove_many([]) == {}
 
 
 def test_removing_a_folder_removes_no_object(store: ObjectStore) -> None:

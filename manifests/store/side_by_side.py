@@ -1,0 +1,29 @@
+"""Make independent calls side by side, a bounded number at once.
+
+Spec: docs/spec/store.md#side-by-side
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+def side_by_side(calls: Sequence[Callable[[], T]], width: int) -> list[T]:
+    """Make calls, at most `width` at once, and return their results in the given order.
+
+    With a width of 1, the calls are made one after another in this thread. Raises the first error
+    of the given order. Calls that have not begun by then are not made.
+    """
+    width = min(width, len(calls))
+    if width <= 1:
+        return [call() for call in calls]
+    with ThreadPoolExecutor(width, "colonnade-store") as pool:
+        made = [pool.submit(call) for call in calls]
+        try:
+            return [each.result() for each in made]
+        finally:
+            pool.shutdown(cancel_futures=True)
