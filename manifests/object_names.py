@@ -93,7 +93,7 @@ def footer_name(prefix: str, object_id: str) -> str:
     return f"{prefix}{object_id}/rowset.json"
 
 
-def segment_name(prefix: str, object_id: str, column_id: int) -> str:
+def column_segment_name(prefix: str, object_id: str, column_id: int) -> str:
     """Return the name of the column segment of a RowSet stored as a directory."""
     return f"{prefix}{object_id}/{column_id}.col"
 

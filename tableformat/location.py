@@ -4,9 +4,9 @@
     /data/sales            a database
     /data/sales/orders     its table `orders`; the directory of that name need not exist
 
-The last segment is looked up as a name in the log of the directory above, so renaming a table moves
-no file. It is looked up once; an open table follows its id. Deeper paths are refused: the nearest
-`_manifest` upward decides, and no database may be inside a table.
+The last part of the path is looked up as a name in the log of the directory above. So renaming a
+table moves no file. It is looked up once; an open table follows its id. Deeper paths are refused:
+the nearest `_manifest` upward decides, and no database may be inside a table.
 
 Spec: docs/spec/layout.md
 """
@@ -121,7 +121,7 @@ class Location:
 
     @property
     def new_table_name(self) -> str:
-        """The name that a table created here gets: the last segment of the path."""
+        """The name that a table created here gets: the last part of the path."""
         return self.table or self.store.url.rstrip("/").rsplit("/", 1)[-1]
 
 

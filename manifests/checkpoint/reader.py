@@ -11,7 +11,10 @@ from functools import partial
 from typing import TypeVar
 
 from colonnade.manifests.arrays.entry_block import EntryBlock
-from colonnade.manifests.arrays.segment import decode_segment, decode_segment_objects
+from colonnade.manifests.arrays.entry_segment import (
+    decode_entry_segment,
+    decode_entry_segment_objects,
+)
 from colonnade.manifests.checkpoint.paged_map import decode_table
 from colonnade.manifests.checkpoint.root import (
     CheckpointRef,
@@ -37,10 +40,10 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
-from colonnade.manifests.model.entries import SegmentEntry
+from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
-from colonnade.manifests.state.snapshot import Replay, SegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, Replay, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 
 T = TypeVar("T")
@@ -110,22 +113,22 @@ def refuse_lost(error: ColonnadeError, epoch: int) -> Snapshot:
     raise error
 
 
-def read_segment(store: ObjectStore, table: TableState, ref: SegmentRef) -> EntryBlock:
+def read_entry_segment(store: ObjectStore, table: TableState, ref: EntrySegmentRef) -> EntryBlock:
     """Read a segment as it was written. Raises as `read_root`; CorruptionError if it is missing."""
-    return _read_segment(
-        store, ref.segment, lambda data, location: decode_segment(data, table, ref, location)
+    return _read_entry_segment(
+        store, ref.segment, lambda data, location: decode_entry_segment(data, table, ref, location)
     )
 
 
-def read_segment_objects(store: ObjectStore, segment: SegmentEntry) -> list[str]:
-    """Return the ids of the objects that a segment names. Raises as `read_segment`."""
-    return _read_segment(
-        store, segment, lambda data, location: decode_segment_objects(data, segment, location)
+def read_entry_segment_objects(store: ObjectStore, segment: EntrySegment) -> list[str]:
+    """Return the ids of the objects that a segment names. Raises as `read_entry_segment`."""
+    return _read_entry_segment(
+        store, segment, lambda data, location: decode_entry_segment_objects(data, segment, location)
     )
 
 
-def _read_segment(
-    store: ObjectStore, segment: SegmentEntry, decode: Callable[[bytes, str], T]
+def _read_entry_segment(
+    store: ObjectStore, segment: EntrySegment, decode: Callable[[bytes, str], T]
 ) -> T:
     try:
         return read_checkpoint_object(store, segment.object, segment.check.length, decode)

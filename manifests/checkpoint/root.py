@@ -23,10 +23,10 @@ from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
+    EntrySegment,
     ObjectIdText,
     PartitionField,
     RowSetNumber,
-    SegmentEntry,
     SortField,
     TableIdText,
 )
@@ -35,8 +35,8 @@ from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.fold import check_reader_features
 from colonnade.manifests.state.snapshot import (
     BatchMap,
+    EntrySegmentRef,
     RowSets,
-    SegmentRef,
     Snapshot,
     TableMap,
     TableState,
@@ -74,10 +74,10 @@ class Hint(CheckpointRef):
     format_version: Literal[1] = 1
 
 
-class SegmentRecord(Model):
+class EntrySegmentRecord(Model):
     """One segment of a table. `epoch` is set if this epoch added all its RowSets."""
 
-    segment: SegmentEntry
+    segment: EntrySegment
     first_id: RowSetNumber
     last_id: RowSetNumber
     epoch: Count | None = None
@@ -97,7 +97,7 @@ class TableRecord(Model):
     created_epoch: Count
     changed_epoch: Count
     next_rowset_id: Annotated[int, Field(ge=0, le=2**32)]
-    segments: tuple[SegmentRecord, ...]
+    segments: tuple[EntrySegmentRecord, ...]
     dropped: tuple[tuple[RowSetNumber, RowSetNumber], ...]
     vectors: dict[RowSetNumber, DeletionVectorEntry]
     rowset_count: Count
@@ -261,7 +261,9 @@ def _table_record(table: TableState) -> TableRecord:
         changed_epoch=table.changed_epoch,
         next_rowset_id=table.next_rowset_id,
         segments=tuple(
-            SegmentRecord(segment=s.segment, first_id=s.first_id, last_id=s.last_id, epoch=s.epoch)
+            EntrySegmentRecord(
+                segment=s.segment, first_id=s.first_id, last_id=s.last_id, epoch=s.epoch
+            )
             for s in rowsets.segments
         ),
         dropped=rowsets.dropped,
@@ -283,7 +285,7 @@ def _table_state(record: TableRecord, lone_table: bool, read_batches: ReadBatche
         batches = read_batches(table, record.created_epoch, stored)
     rowsets = RowSets(
         segments=tuple(
-            SegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
+            EntrySegmentRef(s.segment, s.first_id, s.last_id, s.epoch) for s in record.segments
         ),
         dropped=record.dropped,
         vectors=record.vectors,
@@ -327,7 +329,7 @@ def plan_earlier(refs: Iterable[CheckpointRef], epoch: int) -> tuple[CheckpointR
     return tuple(kept[e] for e in sorted(kept, reverse=True))
 
 
-def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
+def touched_segments(rowsets: RowSets) -> tuple[EntrySegmentRef, ...]:
     """Return the segments with RowSets that may have been dropped or changed since."""
     return tuple(
         ref
@@ -337,7 +339,7 @@ def touched_segments(rowsets: RowSets) -> tuple[SegmentRef, ...]:
     )
 
 
-def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limits) -> bool:
+def is_worth_keeping(ref: EntrySegmentRef, dropped: int, replaced: int, limits: Limits) -> bool:
     """Return whether a checkpoint keeps a segment although some of its RowSets were changed.
 
     `dropped` counts its dropped RowSets, `replaced` those with a newer deletion vector.
@@ -347,8 +349,8 @@ def is_worth_keeping(ref: SegmentRef, dropped: int, replaced: int, limits: Limit
 
 
 def plan_merge(
-    untouched: Iterable[SegmentRef], gathered: int, limits: Limits
-) -> tuple[SegmentRef, ...]:
+    untouched: Iterable[EntrySegmentRef], gathered: int, limits: Limits
+) -> tuple[EntrySegmentRef, ...]:
     """Choose small segments to rewrite together with `gathered` entries that are written anyway.
 
     A segment is chosen if it has at most twice as many entries as were gathered before it. Each
@@ -365,7 +367,7 @@ def plan_merge(
     return tuple(chosen)
 
 
-def _is_large(ref: SegmentRef, limits: Limits) -> bool:
+def _is_large(ref: EntrySegmentRef, limits: Limits) -> bool:
     """Return whether a segment has reached half of a limit, so that checkpoints keep it."""
     inline = ref.segment.check.length - _ENTRY_BYTES * ref.segment.rowset_count
     many = 2 * ref.segment.rowset_count >= limits.segment_rowsets

@@ -12,9 +12,18 @@ from typing import Any
 import numpy as np
 
 from colonnade.manifests.arrays.entry_block import EntryBlock, block_of, concat_blocks
-from colonnade.manifests.arrays.segment import describe_segment, encode_segment, split_block
+from colonnade.manifests.arrays.entry_segment import (
+    describe_entry_segment,
+    encode_entry_segment,
+    split_block,
+)
 from colonnade.manifests.checkpoint.paged_map import PageTable
-from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_segment, refuse_lost
+from colonnade.manifests.checkpoint.reader import (
+    UNUSABLE,
+    read_entry_segment,
+    read_hint,
+    refuse_lost,
+)
 from colonnade.manifests.checkpoint.root import (
     CheckpointRef,
     Hint,
@@ -33,27 +42,27 @@ from colonnade.manifests.errors import ConflictError, StoreError
 from colonnade.manifests.ids import TableId, new_job_id, new_object_id
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import byte_check, encode_model
-from colonnade.manifests.model.entries import SegmentEntry
+from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.model.named_objects import removed_objects
 from colonnade.manifests.model.operations import Anchor, Epoch
 from colonnade.manifests.object_names import HINT, checkpoint_name
 from colonnade.manifests.state.snapshot import (
     BatchMap,
+    EntrySegmentRef,
     Replay,
     RowSets,
-    SegmentRef,
     Snapshot,
     TableState,
 )
 from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
-def write_segment(
+def write_entry_segment(
     store: ObjectStore, table: str, block: EntryBlock, *, job: str, with_ids: bool
-) -> SegmentEntry:
+) -> EntrySegment:
     """Store one segment, durably, and return its entry. Raises StoreError."""
-    data = encode_segment(table, block, with_ids=with_ids)
-    return describe_segment(write_object(store, job, data), data, block)
+    data = encode_entry_segment(table, block, with_ids=with_ids)
+    return describe_entry_segment(write_object(store, job, data), data, block)
 
 
 def write_object(store: ObjectStore, job: str, data: bytes) -> str:
@@ -232,11 +241,11 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
     if counted and not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
         return table
     touched = touched_segments(rowsets)
-    kept: list[SegmentRef] = []
+    kept: list[EntrySegmentRef] = []
     blocks: list[EntryBlock] = [block_of(rowsets.added)] if rowsets.added else []
     row_count = byte_count = 0
     for ref in touched:
-        block = read_segment(store, table, ref)
+        block = read_entry_segment(store, table, ref)
         live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
         # A root has no statistics of replaced columns. Old bounds in the segment would prune
@@ -250,7 +259,7 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
             blocks.append(live)
     untouched = [ref for ref in rowsets.segments if ref not in touched]
     merged = plan_merge(untouched, sum(map(len, blocks)), limits)
-    blocks += [read_segment(store, table, ref) for ref in merged]
+    blocks += [read_entry_segment(store, table, ref) for ref in merged]
     untouched = [ref for ref in untouched if ref not in merged]
     written = _write_blocks(store, table, blocks, job, limits)
     whole = [*untouched, *written]
@@ -272,13 +281,13 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
 
 def _write_blocks(
     store: ObjectStore, table: TableState, blocks: list[EntryBlock], job: str, limits: Limits
-) -> list[SegmentRef]:
+) -> list[EntrySegmentRef]:
     if not blocks:
         return []
     parts = split_block(concat_blocks(blocks), table.sort_key, limits)
     return [
-        SegmentRef(
-            write_segment(store, table.id, part, job=job, with_ids=True),
+        EntrySegmentRef(
+            write_entry_segment(store, table.id, part, job=job, with_ids=True),
             int(part.ids.min()),
             int(part.ids.max()),
         )

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from colonnade.manifests.arrays.entry_block import block_of
-from colonnade.manifests.arrays.segment import split_block
-from colonnade.manifests.checkpoint.writer import write_segment
+from colonnade.manifests.arrays.entry_segment import split_block
+from colonnade.manifests.checkpoint.writer import write_entry_segment
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.ids import job_of
 from colonnade.manifests.limits import LIMITS, Limits
@@ -57,6 +57,8 @@ def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits)
     block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
     job = job_of(ops[0].rowset.object)
     return [
-        AddRowSets(table=table, segment=write_segment(store, table, b, job=job, with_ids=False))
+        AddRowSets(
+            table=table, segment=write_entry_segment(store, table, b, job=job, with_ids=False)
+        )
         for b in split_block(block, (), limits)
     ]

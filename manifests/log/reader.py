@@ -17,8 +17,8 @@ from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
     find_checkpoint,
+    read_entry_segment,
     read_hint,
-    read_segment,
     read_state,
 )
 from colonnade.manifests.clock import now_ms, utc
@@ -421,7 +421,7 @@ class LogReader:
                 for ref, each in zip(refs, wanted, strict=True)
                 if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced)
             )
-        blocks = [read_segment(self.store, table, ref) for ref in refs]
+        blocks = [read_entry_segment(self.store, table, ref) for ref in refs]
         parts: list[Entries] = [
             b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced) for b in blocks
         ]

@@ -129,7 +129,7 @@ class DeletionVectorEntry(Model):
     data: str | None = None
 
 
-class SegmentEntry(Model):
+class EntrySegment(Model):
     """An object that holds the entries of many RowSets of one table, and their totals.
 
     `row_count` counts rows as stored. `deleted_count` counts those rows that the vectors in the

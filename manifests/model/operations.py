@@ -17,6 +17,7 @@ from colonnade.manifests.model.entries import (
     ColumnStatistics,
     Count,
     DeletionVectorEntry,
+    EntrySegment,
     ObjectIdText,
     OriginEntry,
     PartitionField,
@@ -24,7 +25,6 @@ from colonnade.manifests.model.entries import (
     RowCount,
     RowSetEntry,
     RowSetNumber,
-    SegmentEntry,
     SortField,
     TableIdText,
 )
@@ -159,7 +159,7 @@ class AddRowSets(Model):
 
     op: Literal["add_rowsets"] = "add_rowsets"
     table: TableIdText
-    segment: SegmentEntry
+    segment: EntrySegment
 
 
 class DropRowSet(Model):

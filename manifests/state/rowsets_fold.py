@@ -14,7 +14,7 @@ from operator import attrgetter
 from typing import NoReturn
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry, SegmentEntry
+from colonnade.manifests.model.entries import DeletionVectorEntry, EntrySegment, RowSetEntry
 from colonnade.manifests.model.operations import Compaction, ReplaceColumn
 from colonnade.manifests.state.partition_layout import check_partition
 from colonnade.manifests.state.replacement import (
@@ -24,7 +24,7 @@ from colonnade.manifests.state.replacement import (
     with_replacement,
 )
 from colonnade.manifests.state.rowset_ids import RENUMBER, ROWSET_IDS
-from colonnade.manifests.state.snapshot import LiveRowSet, RowSets, SegmentRef, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet, RowSets, TableState
 
 _by_id = attrgetter("id")
 
@@ -102,10 +102,10 @@ class RowSetsFold:
                 self.add(epoch, output.rowset, output.vector)
         self._forget_if_empty()
 
-    def add_segment(self, epoch: int, segment: SegmentEntry) -> None:
+    def add_segment(self, epoch: int, segment: EntrySegment) -> None:
         """Add the RowSets of a segment under the next ids."""
         first = self._take_ids(segment.rowset_count)
-        ref = SegmentRef(segment, first, first + segment.rowset_count - 1, epoch)
+        ref = EntrySegmentRef(segment, first, first + segment.rowset_count - 1, epoch)
         self._segments.append(ref)
         self._count(segment.rowset_count, ref.live_row_count, segment.byte_count)
 
@@ -257,18 +257,18 @@ def _plus(total: int | None, change: int | None) -> int | None:
     return None if total is None or change is None else total + change
 
 
-def _within(ids: Iterable[int], segment: SegmentRef) -> bool:
+def _within(ids: Iterable[int], segment: EntrySegmentRef) -> bool:
     return any(segment.first_id <= each <= segment.last_id for each in ids)
 
 
-def _covered(ranges: Sequence[tuple[int, int]], segment: SegmentRef) -> bool:
+def _covered(ranges: Sequence[tuple[int, int]], segment: EntrySegmentRef) -> bool:
     index = bisect_right(ranges, (segment.first_id, ROWSET_IDS)) - 1
     return (
         index >= 0 and ranges[index][0] <= segment.first_id <= segment.last_id <= ranges[index][1]
     )
 
 
-def _overlap(ids: tuple[int, int], segment: SegmentRef) -> bool:
+def _overlap(ids: tuple[int, int], segment: EntrySegmentRef) -> bool:
     return ids[0] <= segment.last_id and segment.first_id <= ids[1]
 
 

@@ -14,9 +14,9 @@ from colonnade.manifests.errors import ColonnadeError, NotFoundError
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.model.entries import (
     DeletionVectorEntry,
+    EntrySegment,
     PartitionField,
     RowSetEntry,
-    SegmentEntry,
     SortField,
 )
 from colonnade.manifests.model.operations import Anchor, Lease, Pin, ReplaceColumn
@@ -41,14 +41,14 @@ class LiveRowSet:
 
 
 @dataclass(frozen=True, slots=True)
-class SegmentRef:
+class EntrySegmentRef:
     """A reference to RowSets whose entries are in a segment, an object that is read when needed.
 
     Their ids are between `first_id` and `last_id`. If `epoch` is given, this epoch added all of
     them, and the ids are consecutive. Otherwise the segment itself holds ids and epochs.
     """
 
-    segment: SegmentEntry
+    segment: EntrySegment
     first_id: int
     last_id: int
     epoch: int | None = None
@@ -72,7 +72,7 @@ class RowSets:
     column in a segment was replaced. The next checkpoint counts again.
     """
 
-    segments: tuple[SegmentRef, ...] = ()
+    segments: tuple[EntrySegmentRef, ...] = ()
     added: tuple[LiveRowSet, ...] = ()
     dropped: tuple[tuple[int, int], ...] = ()
     vectors: Mapping[int, DeletionVectorEntry] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
-from colonnade.manifests.model.entries import ByteCheck, SegmentEntry
+from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import Anchor
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store.base import ObjectStore
@@ -65,7 +65,7 @@ class Parts:
         """Add the root of an anchor."""
         self._add(Part(anchor.root, anchor.check.length, anchor.check))
 
-    def add_segment(self, segment: SegmentEntry) -> None:
+    def add_segment(self, segment: EntrySegment) -> None:
         """Add a segment."""
         self._add(Part(segment.object, segment.check.length, segment.check))
 

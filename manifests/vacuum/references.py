@@ -10,7 +10,11 @@ from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import AddedEntries
 from colonnade.manifests.checkpoint.paged_map import PagePlace
-from colonnade.manifests.checkpoint.reader import read_segment, read_segment_objects, refuse_lost
+from colonnade.manifests.checkpoint.reader import (
+    read_entry_segment,
+    read_entry_segment_objects,
+    refuse_lost,
+)
 from colonnade.manifests.checkpoint.root import touched_segments
 from colonnade.manifests.checkpoint.stored_batches import StoredBatches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
@@ -18,7 +22,7 @@ from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.named_objects import named_objects
 from colonnade.manifests.model.operations import AddRowSets, Anchor
-from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
@@ -39,7 +43,7 @@ class StateObjects:
         self.parts = Parts()
         self._names = set[str]()
         self._pages = set[PagePlace]()
-        self._uses: dict[str, dict[_Use, tuple[TableState, SegmentRef]]] = {}
+        self._uses: dict[str, dict[_Use, tuple[TableState, EntrySegmentRef]]] = {}
 
     def add(self, state: Snapshot) -> None:
         """Add the objects of a state. Costs a GET for each object with tables that are new here.
@@ -75,7 +79,7 @@ class StateObjects:
         """
         for uses in self._uses.values():
             table, first = next(iter(uses.values()))
-            block = read_segment(self._store, table, first)
+            block = read_entry_segment(self._store, table, first)
             for user, _ in uses.values():
                 rowsets = user.rowsets
                 live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
@@ -92,7 +96,7 @@ class StateObjects:
         return tables.values()
 
 
-def _use(table: TableState, ref: SegmentRef) -> _Use:
+def _use(table: TableState, ref: EntrySegmentRef) -> _Use:
     first, last, rowsets = ref.first_id, ref.last_id, table.rowsets
     return (
         (first, last),
@@ -133,7 +137,7 @@ def name_the_same(store: ObjectStore, one: TableState, other: TableState) -> boo
     return _read_but(store, one, shared) == _read_but(store, other, shared)
 
 
-def _names(refs: Iterable[SegmentRef]) -> Iterator[str]:
+def _names(refs: Iterable[EntrySegmentRef]) -> Iterator[str]:
     return (ref.segment.object for ref in refs)
 
 
@@ -142,7 +146,7 @@ def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[st
     rowsets, found = table.rowsets, {*AddedEntries(table).object_ids()}
     for ref in rowsets.segments:
         if ref.segment.object not in shared:
-            block = read_segment(store, table, ref)
+            block = read_entry_segment(store, table, ref)
             live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
             found.update(live.object_ids())
     return found
@@ -160,5 +164,5 @@ def read_later_objects(log: LogReader, epoch: int, newest: int) -> set[str]:
         found.update(named_objects(each.ops))
         for operation in each.ops:
             if isinstance(operation, AddRowSets):
-                found.update(read_segment_objects(log.store, operation.segment))
+                found.update(read_entry_segment_objects(log.store, operation.segment))
     return found

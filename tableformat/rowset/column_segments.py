@@ -24,7 +24,7 @@ from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn
-from colonnade.tableformat.rowset.footer import Filters, Segment, entry_of
+from colonnade.tableformat.rowset.footer import ColumnSegment, Filters, entry_of
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
 from colonnade.tableformat.rowset.stored_block import ColumnBlocks
@@ -42,7 +42,7 @@ class _Replaced:
         self.source = RowSetSource(store, prefix, entry)
 
     @cached_property
-    def segments(self) -> dict[int, Segment]:
+    def segments(self) -> dict[int, ColumnSegment]:
         """The column segments by column id. Raises CorruptionError, StoreError."""
         return self.source.footer().columns
 
@@ -127,12 +127,12 @@ class ColumnSegments:
         """Raise CorruptionError for a column."""
         replaced = self._replaced.get(column.id)
         source = self._source if replaced is None else replaced.source
-        location = source.locate(source.segment_name(column.id))
+        location = source.locate(source.column_segment_name(column.id))
         raise CorruptionError(
             f"Column {column.name!r} (id {column.id}) in {location} is damaged: {problem}."
         ) from cause
 
-    def _place(self, column: StoredColumn) -> tuple[RowSetSource, Segment | None]:
+    def _place(self, column: StoredColumn) -> tuple[RowSetSource, ColumnSegment | None]:
         """Return where a column is stored, and its column segment if the RowSet has it."""
         replaced = self._replaced.get(column.id)
         if replaced is None:
@@ -141,7 +141,9 @@ class ColumnSegments:
             self.damaged(column, "the RowSet that replaces it does not have it")
         return replaced.source, replaced.segments[column.id]
 
-    def _index(self, column: StoredColumn, source: RowSetSource, segment: Segment) -> SparseIndex:
+    def _index(
+        self, column: StoredColumn, source: RowSetSource, segment: ColumnSegment
+    ) -> SparseIndex:
         extent = segment.index
         if (extent is None) == (segment.block is None):
             self.damaged(column, "the footer must name either an index or a block")
@@ -156,7 +158,7 @@ class ColumnSegments:
         except ValueError as error:
             self.damaged(column, f"the index in {source.locate(name)}: {error}", error)
 
-    def _lone_block(self, column: StoredColumn, segment: Segment) -> BlockEntry:
+    def _lone_block(self, column: StoredColumn, segment: ColumnSegment) -> BlockEntry:
         assert segment.block is not None
         try:
             return entry_of(segment.block, segment, self._entry.rows, column.bound_kinds)

@@ -64,7 +64,7 @@ class Filters(Model):
     crc32c: Crc32c | None = None
 
 
-class Segment(Model):
+class ColumnSegment(Model):
     """One column of a RowSet.
 
     `offset` counts from the start of the column's own file in a directory, and otherwise from the
@@ -91,7 +91,7 @@ class Footer(Model):
     format_version: Literal[1, 2, 3] = 2
     rows: RowCount
     cuts: RowCount | tuple[RowCount, ...]
-    columns: dict[ColumnNumber, Segment]
+    columns: dict[ColumnNumber, ColumnSegment]
 
     @model_validator(mode="after")
     def _check_version(self) -> Footer:
@@ -100,7 +100,7 @@ class Footer(Model):
         return self
 
 
-def has_filters(segments: Iterable[Segment]) -> bool:
+def has_filters(segments: Iterable[ColumnSegment]) -> bool:
     """Return whether blocks of any of these column segments have Bloom filters."""
     return any(segment.filters is not None for segment in segments)
 
@@ -110,7 +110,7 @@ def block_of(entry: BlockEntry) -> Block:
     return Block(crc32c=entry.crc32c, encoding=entry.encoding, base=entry.base)  # type: ignore[arg-type]
 
 
-def entry_of(block: Block, segment: Segment, rows: int, kinds: BoundKinds) -> BlockEntry:
+def entry_of(block: Block, segment: ColumnSegment, rows: int, kinds: BoundKinds) -> BlockEntry:
     """Return the index row of a segment's only block.
 
     Raises CorruptionError for bounds that cannot be read or are of another kind, and for an

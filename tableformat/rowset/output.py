@@ -33,10 +33,10 @@ from colonnade.tableformat.rowset.block_statistics import from_log, merge, short
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
 from colonnade.tableformat.rowset.column import StoredColumn
 from colonnade.tableformat.rowset.footer import (
+    ColumnSegment,
     Extent,
     Filters,
     Footer,
-    Segment,
     block_of,
     has_filters,
 )
@@ -181,7 +181,7 @@ class RowSetOutput:
         if not part.waiting:
             return
         if part.file is None:
-            name = object_names.segment_name(self._prefix, self._object, part.column.id)
+            name = object_names.column_segment_name(self._prefix, self._object, part.column.id)
             part.file = self._create(name)
         for data in part.waiting:
             part.file.write(memoryview(data))
@@ -210,7 +210,7 @@ class RowSetOutput:
         return entry
 
     def _finish_directory(self) -> RowSetEntry:
-        segments: dict[int, Segment] = {}
+        segments: dict[int, ColumnSegment] = {}
         for start in range(0, len(self._parts), _MOST_OPEN_FILES // 2):
             group = self._parts[start : start + _MOST_OPEN_FILES // 2]
             for part in group:
@@ -228,7 +228,7 @@ class RowSetOutput:
 
     def _finish_string(self) -> RowSetEntry:
         indexes = [_index(part) for part in self._parts]
-        segments: dict[int, Segment] = {}
+        segments: dict[int, ColumnSegment] = {}
         offset, index_offset = 0, self.byte_count
         filter_offset = sum(part.length for part in self._parts)
         for part, index in zip(self._parts, indexes, strict=True):
@@ -251,7 +251,7 @@ class RowSetOutput:
             for data in pieces:
                 writer.write(data)
 
-    def _footer(self, segments: dict[int, Segment]) -> bytes:
+    def _footer(self, segments: dict[int, ColumnSegment]) -> bytes:
         version: Literal[2, 3] = 3 if has_filters(segments.values()) else 2
         return encode_model(
             Footer(
@@ -275,7 +275,7 @@ class RowSetOutput:
         self,
         place: Literal["directory", "packed", "inline"],
         footer: bytes,
-        segments: dict[int, Segment],
+        segments: dict[int, ColumnSegment],
         size: int,
         data: bytes | None = None,
     ) -> RowSetEntry:
@@ -318,10 +318,10 @@ def _index(part: _Part) -> bytes | None:
 
 def _segment(
     part: _Part, offset: int, filter_offset: int, index: bytes | None, index_offset: int
-) -> Segment:
+) -> ColumnSegment:
     entries = part.entries
     statistics = merge([entry.statistics for entry in entries], [entry.rows for entry in entries])
-    return Segment(
+    return ColumnSegment(
         offset=offset,
         length=part.length,
         decoded=sum(entry.decoded for entry in entries),

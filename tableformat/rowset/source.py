@@ -23,10 +23,10 @@ class RowSetSource:
         self._prefix = prefix
         self._entry = entry
 
-    def segment_name(self, column_id: int) -> str:
+    def column_segment_name(self, column_id: int) -> str:
         """Return the object that holds a column's blocks."""
         if self._entry.place == "directory":
-            return object_names.segment_name(self._prefix, self._entry.object, column_id)
+            return object_names.column_segment_name(self._prefix, self._entry.object, column_id)
         return object_names.packed_name(self._prefix, self._entry.object)
 
     def index_name(self, column_id: int) -> str:

@@ -76,7 +76,7 @@ class ColumnBlocks:
         """Return where the blocks of a stretch are stored."""
         start, end = self.index.offsets[self.at_cut[cut : cut + 2]].tolist()
         extent = (self.offset + start, end - start)
-        name = self.source.segment_name(self.column.id)
+        name = self.source.column_segment_name(self.column.id)
         return Piece((self.column.id, cut), self.source, name, extent)
 
     def filter_piece(self, cut: int) -> Piece:

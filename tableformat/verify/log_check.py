@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.arrays.entry_table import EntryTable
-from colonnade.manifests.checkpoint.reader import read_hint, read_segment, read_state
+from colonnade.manifests.checkpoint.reader import read_entry_segment, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
 from colonnade.manifests.epochs.freed_slots import find_freed
@@ -213,7 +213,7 @@ class LogCheck:
                 check_batches(table.batches)
                 for segment in table.rowsets.segments:
                     name = checkpoint_name(segment.segment.object)
-                    read_segment(self.log.store, table, segment)
+                    read_entry_segment(self.log.store, table, segment)
         except ColonnadeError as error:
             kind = kind_of(error)
             self._note_cache(error.message, name, "unread" if kind == "unread" else "cache")

@@ -32,7 +32,7 @@ from colonnade.tableformat.jobs import Stop
 from colonnade.tableformat.rowset.block import BlockEntry, understated
 from colonnade.tableformat.rowset.block_statistics import contradiction, from_log, shorten
 from colonnade.tableformat.rowset.column import Order, StoredColumn, column_of
-from colonnade.tableformat.rowset.footer import Footer, Segment, entry_of
+from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, entry_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.rowset.source import RowSetSource
 from colonnade.tableformat.rowset.sparse_index import SparseIndex, decode_index, index_of_one
@@ -104,7 +104,7 @@ class RowSetCheck:
             footer = source.footer()
         except ColonnadeError as error:
             name = footer_name(self.job.prefix, entry.object)
-            file = name if entry.place == "directory" else source.segment_name(0)
+            file = name if entry.place == "directory" else source.column_segment_name(0)
             self._note(error.message, file, rows=(0, entry.rows - 1), kind=kind_of(error))
             return self
         self._check_size(source, footer)
@@ -112,7 +112,7 @@ class RowSetCheck:
             self._note(
                 f"The RowSet that replaces columns {sorted(missing)} of RowSet"
                 f" {self.rowset.id} does not have them.",
-                source.segment_name(min(missing)),
+                source.column_segment_name(min(missing)),
             )
         columns = {f.id: column_of(f) for f in self.job.table_schema.fields}
         for column_id, segment in footer.columns.items():
@@ -134,7 +134,7 @@ class RowSetCheck:
             self._note(
                 f"RowSet {self.rowset.entry.object} has a row, {row}, outside of its partition"
                 f" {', '.join(map(str, values))}.",
-                source.segment_name(fields[0].column),
+                source.column_segment_name(fields[0].column),
                 rows=(row, row),
             )
 
@@ -146,7 +146,7 @@ class RowSetCheck:
             self._note(
                 f"RowSet {self.rowset.entry.object} is not in the order of the table's sort key:"
                 f" row {row} belongs before row {row - 1}.",
-                source.segment_name(self.job.sort_key[0].column),
+                source.column_segment_name(self.job.sort_key[0].column),
                 rows=(row - 1, row),
             )
 
@@ -170,7 +170,7 @@ class RowSetCheck:
         if stored != entry.bytes:
             self._note(
                 f"RowSet {entry.object} takes {stored} bytes, but the log states {entry.bytes}.",
-                source.segment_name(0) if entry.place == "packed" else None,
+                source.column_segment_name(0) if entry.place == "packed" else None,
             )
 
     def _note(
@@ -206,7 +206,7 @@ class _ColumnCheck:
 
     owner: RowSetCheck
     source: RowSetSource
-    segment: Segment
+    segment: ColumnSegment
     id: int
     column: StoredColumn | None
     understated: list[int] = field(default_factory=list)
@@ -302,7 +302,7 @@ class _ColumnCheck:
         """Note one finding for all understated blocks of the column, since one repair fixes all."""
         first, last = self.understated[0], self.understated[-1]
         rows = (int(index.first_rows[first]), int(index.first_rows[last + 1]) - 1)
-        file, rowset = self.source.segment_name(self.id), self.owner.rowset
+        file, rowset = self.source.column_segment_name(self.id), self.owner.rowset
         self.owner._note(
             f"Column {self._name} in {self.source.locate(file)} has {len(self.understated)} blocks"
             f" (rows {rows[0]} to {rows[1]}) that take more bytes decoded than their index states:"
@@ -324,7 +324,9 @@ class _ColumnCheck:
         at, first = index.offsets.tolist(), self.segment.offset
         extents = [(first + at[start], at[stop] - at[start]) for start, stop in windows]
         buffer = self.owner.buffer(max(length for _, length in extents))
-        yield from self.source.read_windows(self.source.segment_name(self.id), extents, buffer)
+        yield from self.source.read_windows(
+            self.source.column_segment_name(self.id), extents, buffer
+        )
 
     def _check_window(self, index: SparseIndex, first: int, end: int, data: pa.Buffer) -> None:
         """Check blocks `first` to `end` - 1, whose bytes are `data`."""
@@ -401,7 +403,9 @@ class _ColumnCheck:
         kind: Kind = "damage",
     ) -> None:
         alone = of_filter or (of_index and self.segment.index is not None)
-        file = self.source.index_name(self.id) if alone else self.source.segment_name(self.id)
+        file = (
+            self.source.index_name(self.id) if alone else self.source.column_segment_name(self.id)
+        )
         told = None if self.column is None else self.column.name
         location = self.source.locate(file)
         state = "is damaged" if kind == "damage" else "cannot be checked"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from pyroaring import FrozenBitMap
 
-from colonnade.manifests.checkpoint.reader import read_segment_objects
+from colonnade.manifests.checkpoint.reader import read_entry_segment_objects
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import check_epoch
 from colonnade.manifests.commit.rebase.compaction import OwnCompaction, Vectors, carry_through
@@ -115,7 +115,9 @@ class Carried:
         if not any(isinstance(op, Vacuum) for op in self.change.ops):
             return set()
         segments = (op.segment for op in theirs.ops if isinstance(op, AddRowSets))
-        return {name for each in segments for name in read_segment_objects(self.log.store, each)}
+        return {
+            name for each in segments for name in read_entry_segment_objects(self.log.store, each)
+        }
 
     def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
         carried = self

@@ -11,7 +11,7 @@ import numpy as np
 
 from colonnade.manifests.arrays.bounds import Keep, bounds_table
 from colonnade.manifests.arrays.partitions import partitions_of
-from colonnade.manifests.checkpoint.reader import read_segment
+from colonnade.manifests.checkpoint.reader import read_entry_segment
 from colonnade.manifests.commit.change import Change, TableRead
 from colonnade.manifests.commit.rebase.targets import conflict, ids_of, numbered
 from colonnade.manifests.ids import TableId
@@ -27,7 +27,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
 )
 from colonnade.manifests.state.replacement import with_replacement
-from colonnade.manifests.state.snapshot import SegmentRef, Snapshot, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 
 ISOLATION = "isolation"
 """The table property with the isolation level."""
@@ -82,8 +82,8 @@ def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -
             found.append(operation.rowset)
         elif isinstance(operation, AddRowSets) and operation.table == table.id:
             segment = operation.segment
-            ref = SegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
-            block = read_segment(log.store, table, ref)
+            ref = EntrySegmentRef(segment, first, first + segment.rowset_count - 1, theirs.epoch)
+            block = read_entry_segment(log.store, table, ref)
             found += [each.entry for each in block.live(np.arange(len(block)))]
     return found
 

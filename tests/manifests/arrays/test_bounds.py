@@ -7,7 +7,7 @@ import pytest
 from colonnade.manifests.arrays.bounds import bounds_table
 from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock
-from colonnade.manifests.checkpoint.writer import write_segment
+from colonnade.manifests.checkpoint.writer import write_entry_segment
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.model.entries import ColumnStatistics
@@ -85,7 +85,9 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
     store = MemoryStore()
     log = make_log(store)
     rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry())]
-    segment = write_segment(store, ORDERS, block_of(rowsets), job=new_job_id(), with_ids=False)
+    segment = write_entry_segment(
+        store, ORDERS, block_of(rowsets), job=new_job_id(), with_ids=False
+    )
     found = dict(forged().entry.statistics) if wrong == "summary" else {}
     named = segment.model_copy(update={"statistics": found})
     state = with_orders(store, log)

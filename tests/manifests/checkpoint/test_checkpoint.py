@@ -7,17 +7,17 @@ from itertools import pairwise
 
 import pytest
 
-from colonnade.manifests.checkpoint.reader import read_root, read_segment
+from colonnade.manifests.checkpoint.reader import read_entry_segment, read_root
 from colonnade.manifests.checkpoint.root import CheckpointRef, Hint, plan_earlier, plan_merge
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import byte_check, decode_model, encode_model, seal, unseal
-from colonnade.manifests.model.entries import ByteCheck, SegmentEntry
+from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import DropRowSet
 from colonnade.manifests.object_names import CHECKPOINTS, HINT, checkpoint_name, epoch_name
-from colonnade.manifests.state.snapshot import SegmentRef, Snapshot
+from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot
 from colonnade.manifests.store import MemoryStore
 from tests.faults import FaultyStore
 from tests.log_samples import (
@@ -91,7 +91,7 @@ def test_every_flipped_bit_and_truncation_of_a_root_and_a_segment_is_detected() 
     ref = orders.rowsets.segments[0]
     readers: dict[str, Callable[[], object]] = {
         checkpoint_name(hint.root): lambda: read_root(store, hint),
-        checkpoint_name(ref.segment.object): lambda: read_segment(store, orders, ref),
+        checkpoint_name(ref.segment.object): lambda: read_entry_segment(store, orders, ref),
     }
     for name, read in readers.items():
         data = store.get(name)
@@ -201,15 +201,15 @@ def test_a_new_checkpoint_rewrites_an_entry_a_logarithmic_number_of_times() -> N
     assert written <= 20 * 1000
 
 
-def segment_of(count: int) -> SegmentRef:
-    described = SegmentEntry(
+def segment_of(count: int) -> EntrySegmentRef:
+    described = EntrySegment(
         object="a" * 32,
         check=ByteCheck(length=100 * count, crc32c=1),
         rowset_count=count,
         row_count=count,
         byte_count=count,
     )
-    return SegmentRef(described, 0, count)
+    return EntrySegmentRef(described, 0, count)
 
 
 def test_unchanged_large_segments_are_reused() -> None:

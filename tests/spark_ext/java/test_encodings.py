@@ -22,7 +22,7 @@ from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import Statistics, to_log
 from colonnade.tableformat.rowset.column import column_of
 from colonnade.tableformat.rowset.encodings import lengths, narrowed
-from colonnade.tableformat.rowset.footer import Footer, Segment, block_of
+from colonnade.tableformat.rowset.footer import ColumnSegment, Footer, block_of
 from colonnade.tableformat.rowset.reader import RowSetReader
 from colonnade.tableformat.types.arrow_types import storage_type
 from tests.spark_ext.java.read_tool import TYPES, ReadTool, expected_rows, plan_of, spark_schema
@@ -47,7 +47,7 @@ NARROWED = [
 
 def lone_rowset(field: SchemaField, block: BlockEntry, data: bytes) -> RowSetEntry:
     """An inline RowSet of one block, whatever is in it."""
-    segment = Segment(
+    segment = ColumnSegment(
         offset=0,
         length=len(data),
         decoded=block.decoded,

@@ -11,7 +11,7 @@ from colonnade.maintain.round import Round, _look_again
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_object_id, new_transaction_id
-from colonnade.manifests.model.entries import ByteCheck, SegmentEntry
+from colonnade.manifests.model.entries import ByteCheck, EntrySegment
 from colonnade.manifests.model.operations import AddRowSets, DropRowSet
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
 from colonnade.tableformat.table.alteration import AlterProperties
@@ -25,7 +25,7 @@ def use_ids(table: ArrowTable, left: int) -> None:
     state = log.read_head()
     first = state.tables[table.state.id].next_rowset_id
     count = ROWSET_IDS - left - first
-    segment = SegmentEntry(
+    segment = EntrySegment(
         object=new_object_id("0123456789abcdef"),
         check=ByteCheck(length=100, crc32c=1),
         rowset_count=count,

@@ -15,7 +15,7 @@ import java.util.Set;
  *
  * @param cuts null if the field of the footer is not valid
  */
-public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
+public record Footer(long rows, Cuts cuts, Map<Integer, ColumnSegment> columns) {
   /** The largest length of a footer in bytes. */
   public static final long LIMIT = 1L << 30;
 
@@ -43,13 +43,13 @@ public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
     }
     long rows = body.integer("rows", 1, ROWS_LIMIT);
     JsonObject segments = body.object("columns");
-    Map<Integer, Segment> columns = new HashMap<>();
+    Map<Integer, ColumnSegment> columns = new HashMap<>();
     for (Iterator<String> keys = segments.node().fieldNames(); keys.hasNext(); ) {
       String key = keys.next();
       if (!key.matches("[1-9][0-9]{0,9}") || Long.parseLong(key) > Integer.MAX_VALUE) {
         throw segments.malformed(key, "Input should be the id of a column");
       }
-      Segment segment = Segment.parse(segments.object(key));
+      ColumnSegment segment = ColumnSegment.parse(segments.object(key));
       if (segment.hasFilters() && (version == null || version.longValue() < WITH_FILTERS)) {
         throw segments.malformed(key, "Bloom filters came with format version 3");
       }
@@ -64,7 +64,7 @@ public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
 
   /** Returns the bytes to store: a JSON object in its envelope. */
   public byte[] encode() {
-    boolean filters = columns.values().stream().anyMatch(Segment::hasFilters);
+    boolean filters = columns.values().stream().anyMatch(ColumnSegment::hasFilters);
     return JsonBytes.seal(
         json -> {
           json.writeStartObject();
@@ -72,7 +72,7 @@ public record Footer(long rows, Cuts cuts, Map<Integer, Segment> columns) {
           json.writeNumberField("rows", rows);
           cuts.write(json);
           json.writeObjectFieldStart("columns");
-          for (Map.Entry<Integer, Segment> column : columns.entrySet()) {
+          for (Map.Entry<Integer, ColumnSegment> column : columns.entrySet()) {
             json.writeFieldName(column.getKey().toString());
             column.getValue().write(json);
           }

@@ -22,7 +22,7 @@ public record ObjectNames(String prefix, String object) {
     return folder() + "/rowset.json";
   }
 
-  public String segment(int column) {
+  public String columnSegment(int column) {
     return folder() + "/" + column + ".col";
   }
 

@@ -12,7 +12,7 @@ final class DataColumn {
   final ColonnadeVector vector;
 
   private final TableField field;
-  private OpenSegment segment;
+  private OpenColumnSegment segment;
   private Slice bytes;
   /**
    * The number of the current block, the number of the block that the vector holds, and the
@@ -34,7 +34,7 @@ final class DataColumn {
    * <p>If the stretch has several blocks, compares all of them with their checksums now. So no row
    * of the stretch is returned if a later block is damaged.
    */
-  void enter(OpenSegment newSegment, int cut, Slice newBytes) throws IOException {
+  void enter(OpenColumnSegment newSegment, int cut, Slice newBytes) throws IOException {
     segment = newSegment;
     bytes = newBytes;
     decoded = -1;

@@ -23,7 +23,7 @@ final class RowSet {
    * The blocks of the columns to read, in the order of the plan. An element is null if the RowSet
    * does not have the column.
    */
-  final OpenSegment[] segments;
+  final OpenColumnSegment[] segments;
   final long[] cuts;
   final DeletionVector vector;
   /** The stretches to read, in row order. */
@@ -57,7 +57,7 @@ final class RowSet {
     for (TableField column : columns) {
       openReplacement(store, plan, column);
     }
-    segments = new OpenSegment[columns.size()];
+    segments = new OpenColumnSegment[columns.size()];
     sources = columns.stream().map(each -> stored(each).source()).toArray(RowSetSource[]::new);
     List<Reads.Read> reads = new ArrayList<>();
     for (int i = 0; i < segments.length; i++) {
@@ -85,16 +85,16 @@ final class RowSet {
     return replaced == null ? own : replacements.get(replaced);
   }
 
-  private OpenSegment open(TableField column) throws IOException {
+  private OpenColumnSegment open(TableField column) throws IOException {
     Stored stored = stored(column);
     if (stored != own && !stored.footer().columns().containsKey(column.id())) {
-      throw OpenSegment.damaged(
+      throw OpenColumnSegment.damaged(
           column,
-          stored.source().locate(stored.source().segmentName(column.id())),
+          stored.source().locate(stored.source().columnSegmentName(column.id())),
           "what replaces it does not have it",
           null);
     }
-    return OpenSegment.open(column, stored.footer(), stored.source(), cuts);
+    return OpenColumnSegment.open(column, stored.footer(), stored.source(), cuts);
   }
 
   /** Whether a read may cost a round trip. */
@@ -107,11 +107,11 @@ final class RowSet {
     if (plan.pruner() == null || stretches.length == 0) {
       return stretches;
     }
-    Map<Integer, OpenSegment> known = new HashMap<>();
+    Map<Integer, OpenColumnSegment> known = new HashMap<>();
     for (TableField column : plan.pruner().columns()) {
       int at = plan.columns().indexOf(column);
       openReplacement(store, plan, column);
-      OpenSegment found = at >= 0 ? segments[at] : open(column);
+      OpenColumnSegment found = at >= 0 ? segments[at] : open(column);
       if (found != null) {
         known.put(column.id(), found);
       }
@@ -139,7 +139,7 @@ final class RowSet {
   /** Returns the number of stored bytes that a stretch has in the columns to read. */
   long byteCount(int cut) {
     long total = 0;
-    for (OpenSegment segment : segments) {
+    for (OpenColumnSegment segment : segments) {
       total += segment == null ? 0 : segment.extent(cut).length();
     }
     return total;

@@ -37,8 +37,8 @@ final class RowSetSource {
   /** A range of bytes in an object. */
   record Extent(long offset, long length) {}
 
-  String segmentName(int column) {
-    return entry.isDirectory() ? names.segment(column) : names.packed();
+  String columnSegmentName(int column) {
+    return entry.isDirectory() ? names.columnSegment(column) : names.packed();
   }
 
   String indexName(int column) {

@@ -17,20 +17,20 @@ import java.util.TreeSet;
  *
  * <p>{@code segments} has the columns of the predicate that the RowSet has, by column id.
  */
-record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segments) {
+record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment> segments) {
   /** Filters are read in groups of about this many bytes. */
   private static final long WINDOW_BYTES = 8L << 20;
 
   /** Tests whether a Bloom filter of a stretch may hold at least one of the given hashes. */
   private interface Filters {
-    boolean mayHold(int cut, OpenSegment segment, long[] hashes);
+    boolean mayHold(int cut, OpenColumnSegment segment, long[] hashes);
   }
 
   /** Returns the stretches that may have matching rows, in their order. */
   int[] kept(int[] stretches) throws IOException {
     int[] byBounds =
         Arrays.stream(stretches).filter(cut -> mayMatch(cut, (at, s, h) -> true)).toArray();
-    if (segments.values().stream().noneMatch(OpenSegment::hasFilters)) {
+    if (segments.values().stream().noneMatch(OpenColumnSegment::hasFilters)) {
       return byBounds;
     }
     List<Integer> kept = new ArrayList<>();
@@ -110,7 +110,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
         new Pruner.Known() {
           @Override
           public Statistics statistics(int column) {
-            OpenSegment segment = segments.get(column);
+            OpenColumnSegment segment = segments.get(column);
             return segment == null
                 ? new Statistics(rows, 0, null, null, true)
                 : segment.statistics(cut);
@@ -118,7 +118,7 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenSegment> segm
 
           @Override
           public boolean mayHold(int column, long[] hashes) {
-            OpenSegment segment = segments.get(column);
+            OpenColumnSegment segment = segments.get(column);
             return segment == null
                 || segment.filterLength(cut) == 0
                 || filters.mayHold(cut, segment, hashes);

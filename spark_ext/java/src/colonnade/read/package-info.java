@@ -7,7 +7,8 @@
  *        |
  *   ScanTaskReader -> WindowReader -> RowSet -> RowSetSource -> ByteSource
  *        |             (read ahead)      |
- *        |                               +--> Footer, OpenSegment, SparseIndex, DeletionVector, Pruner
+ *        |                               +--> Footer, OpenColumnSegment, SparseIndex,
+ *        |                                    DeletionVector, Pruner
  *        +--> DataColumn -> BlockDecoder -> ArrowStream, BatchDecoder -> ColonnadeVector
  * </pre>
  *

@@ -1,10 +1,10 @@
 package colonnade.write;
 
 import colonnade.format.BlockEntry;
+import colonnade.format.ColumnSegment;
 import colonnade.format.Footer;
 import colonnade.format.ObjectNames;
 import colonnade.format.RowSetEntry;
-import colonnade.format.Segment;
 import colonnade.format.Statistics;
 import colonnade.format.TableField;
 import colonnade.store.ByteSink;
@@ -156,7 +156,7 @@ final class RowSetOutput {
       return;
     }
     if (part.file == null) {
-      part.file = create(names.segment(part.column.id()));
+      part.file = create(names.columnSegment(part.column.id()));
     }
     for (byte[] data : part.waiting) {
       part.file.write(data);
@@ -205,7 +205,7 @@ final class RowSetOutput {
   }
 
   private RowSetEntry finishDirectory() throws IOException {
-    Map<Integer, Segment> segments = new LinkedHashMap<>();
+    Map<Integer, ColumnSegment> segments = new LinkedHashMap<>();
     long bytes = byteCount;
     for (int from = 0; from < parts.size(); from += MOST_OPEN_FILES / 2) {
       List<ObjectOutput> files = new ArrayList<>();
@@ -218,7 +218,7 @@ final class RowSetOutput {
         }
         Stream.of(part.file, part.indexFile).filter(Objects::nonNull).forEach(files::add);
         segments.put(
-            part.column.id(), Segment.of(part.blocks, 0, 0, index, part.filterLength()));
+            part.column.id(), ColumnSegment.of(part.blocks, 0, 0, index, part.filterLength()));
       }
       sink.closeAll(files);
     }
@@ -228,7 +228,7 @@ final class RowSetOutput {
   }
 
   private RowSetEntry finishString() throws IOException {
-    Map<Integer, Segment> segments = new LinkedHashMap<>();
+    Map<Integer, ColumnSegment> segments = new LinkedHashMap<>();
     List<byte[]> indexes = new ArrayList<>();
     long offset = 0;
     long filterOffset = parts.stream().mapToLong(Part::length).sum();
@@ -237,7 +237,7 @@ final class RowSetOutput {
       byte[] index = index(part);
       segments.put(
           part.column.id(),
-          Segment.of(part.blocks, offset, filterOffset, index, indexOffset));
+          ColumnSegment.of(part.blocks, offset, filterOffset, index, indexOffset));
       offset += part.length();
       filterOffset += part.filterLength();
       if (index != null) {

@@ -1,8 +1,8 @@
 package colonnade.read;
 
+import colonnade.format.ColumnSegment;
 import colonnade.format.Footer;
 import colonnade.format.Malformed;
-import colonnade.format.Segment;
 import colonnade.format.Slice;
 import colonnade.format.SparseIndex;
 import colonnade.format.Statistics;
@@ -21,18 +21,18 @@ import java.util.Map;
  * The blocks of one column of an open RowSet. Stretch i is the rows between two neighbouring cuts.
  * It has the blocks from {@code atCut[i]} up to, but not including, {@code atCut[i + 1]}.
  */
-public record OpenSegment(TableField column, RowSetSource source, String name, String location, long offset,
-    long filterOffset, SparseIndex index, int[] atCut) {
+public record OpenColumnSegment(TableField column, RowSetSource source, String name,
+    String location, long offset, long filterOffset, SparseIndex index, int[] atCut) {
 
   /** Loads the index of a column; returns null if the RowSet does not have the column. */
-  static OpenSegment open(
+  static OpenColumnSegment open(
       TableField column, Footer footer, RowSetSource source, long[] cuts)
       throws IOException {
-    Segment found = footer.columns().get(column.id());
+    ColumnSegment found = footer.columns().get(column.id());
     if (found == null) {
       return null;
     }
-    String name = source.segmentName(column.id());
+    String name = source.columnSegmentName(column.id());
     String location = source.locate(name);
     SparseIndex index;
     try {
@@ -54,14 +54,14 @@ public record OpenSegment(TableField column, RowSetSource source, String name, S
         throw damaged(column, location, "a block lies across a cut", null);
       }
     }
-    return new OpenSegment(
+    return new OpenColumnSegment(
         column, source, name, location, found.offset(), found.filters().offset(), index, atCut);
   }
 
   private static SparseIndex index(
-      TableField column, Segment found, Footer footer, RowSetSource source)
+      TableField column, ColumnSegment found, Footer footer, RowSetSource source)
       throws IOException, Malformed {
-    Segment.Extent extent = found.index();
+    ColumnSegment.Extent extent = found.index();
     if ((extent == null) == (found.block() == null)) {
       throw new Malformed("the footer must name either an index or a block");
     }

@@ -19,7 +19,7 @@ import java.util.Set;
  * @param filters the position of the Bloom filters
  * @param statistics the bounds and counts of all rows
  */
-public record Segment(
+public record ColumnSegment(
     long offset,
     long length,
     long decoded,
@@ -52,12 +52,12 @@ public record Segment(
    * Returns the segment of a column that has been written. The bytes of its index are null for a
    * lone block.
    */
-  public static Segment of(
+  public static ColumnSegment of(
       List<BlockEntry> blocks, long offset, long filterOffset, byte[] index, long indexOffset) {
     BlockEntry lone = index == null ? blocks.get(0) : null;
     long filterLength = blocks.stream().mapToLong(BlockEntry::filterLength).sum();
     Long filterCrc32c = lone == null ? null : (Long) lone.filterCrc32c();
-    return new Segment(
+    return new ColumnSegment(
         offset,
         blocks.stream().mapToLong(BlockEntry::length).sum(),
         blocks.stream().mapToLong(BlockEntry::decoded).sum(),
@@ -95,10 +95,10 @@ public record Segment(
         filters.crc32c());
   }
 
-  static Segment parse(JsonObject json) throws IOException {
+  static ColumnSegment parse(JsonObject json) throws IOException {
     json.only(KEYS);
     Statistics.Tagged statistics = Statistics.Tagged.parse(json.object("statistics"));
-    return new Segment(
+    return new ColumnSegment(
         json.integer("offset", 0, COUNT_LIMIT),
         json.integer("length", 0, COUNT_LIMIT),
         json.integer("decoded", 0, COUNT_LIMIT),

@@ -40,10 +40,10 @@ from colonnade.manifests.model.entries import (
     ColumnNumber,
     Count,
     DeletionVectorEntry,
+    EntrySegment,
     PartitionValues,
     Replacement,
     RowCount,
-    SegmentEntry,
     SortField,
     TableIdText,
 )
@@ -56,7 +56,7 @@ from colonnade.manifests.model.statistics import (
     encode_bound,
 )
 from colonnade.manifests.state.partition_layout import check_partition
-from colonnade.manifests.state.snapshot import SegmentRef, TableState
+from colonnade.manifests.state.snapshot import EntrySegmentRef, TableState
 
 _COUNT_LIMITS = (0, 2**53 - 1)
 _LIMITS = {
@@ -79,7 +79,7 @@ class StatisticsVectors(Model):
     nans: IntegerVector
 
 
-class SegmentBody(Model):
+class EntrySegmentBody(Model):
     """The stored form of a segment. Arrays have `count` elements. Keys of maps are indexes.
 
     `ids` and `epochs` are absent in a segment that an `add_rowsets` operation names. The ids are
@@ -111,13 +111,13 @@ class SegmentBody(Model):
     replacements: dict[Count, tuple[Replacement, ...]] | None = None
 
 
-def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
+def encode_entry_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
     """Write a block as a segment, without ids and epochs if an `add_rowsets` operation names it."""
     names = [name for name in NUMBERS if with_ids or name not in ("ids", "epochs")]
     numbers: dict[str, Any] = {name: encode_integers(block.numbers[name]) for name in names}
     partitions, index = block.partitioned.keys, block.partitioned.index
     partitioned = any(values for _, values in partitions)
-    body = SegmentBody(
+    body = EntrySegmentBody(
         segment=table,
         count=len(block),
         objects=encode_objects(block.objects),
@@ -133,10 +133,10 @@ def encode_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:
     return encode_model(body)
 
 
-def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentEntry:
+def describe_entry_segment(object_id: str, data: bytes, block: EntryBlock) -> EntrySegment:
     """Return the entry for the log of a segment whose bytes are `data`."""
     summaries = {c: s.summary(block.rows) for c, s in block.columns.items()}
-    return SegmentEntry(
+    return EntrySegment(
         object=object_id,
         check=byte_check(data),
         rowset_count=len(block),
@@ -147,14 +147,16 @@ def describe_segment(object_id: str, data: bytes, block: EntryBlock) -> SegmentE
     )
 
 
-def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -> EntryBlock:
+def decode_entry_segment(
+    data: bytes, table: TableState, ref: EntrySegmentRef, name: str
+) -> EntryBlock:
     """Read a segment of a table.
 
     Raises CorruptionError if the segment is not the one that `ref` names, or is malformed;
     UnsupportedFormatError if a newer version wrote it.
     """
     verify(data, ref.segment.check, name)
-    body = decode_model(SegmentBody, data, name)
+    body = decode_model(EntrySegmentBody, data, name)
     count = body.count
     if body.segment != table.id or count != ref.segment.rowset_count:
         raise CorruptionError(f"{name} is a segment of another table or size.")
@@ -182,13 +184,13 @@ def decode_segment(data: bytes, table: TableState, ref: SegmentRef, name: str) -
     return block
 
 
-def decode_segment_objects(data: bytes, segment: SegmentEntry, name: str) -> list[str]:
+def decode_entry_segment_objects(data: bytes, segment: EntrySegment, name: str) -> list[str]:
     """Return the ids of the objects that a segment names: RowSets, replacements and vectors.
 
     Raises CorruptionError, UnsupportedFormatError.
     """
     verify(data, segment.check, name)
-    body = decode_model(SegmentBody, data, name)
+    body = decode_model(EntrySegmentBody, data, name)
     objects = decode_objects(body.objects, segment.rowset_count, name)
     replaced = (each.object for found in (body.replacements or {}).values() for each in found)
     vectors = (vector.object for vector in body.vectors.values())
@@ -212,7 +214,7 @@ def _decode_between(
 
 
 def _decode_partitions(
-    body: SegmentBody, layouts: Integers, table: TableState, name: str
+    body: EntrySegmentBody, layouts: Integers, table: TableState, name: str
 ) -> Partitions:
     count = body.count
     values, vector = body.partitions, body.partition_indexes
@@ -232,7 +234,7 @@ def _decode_partitions(
     return Partitions(keys, numbers.reshape(-1).astype(np.int64))
 
 
-def _check_block(block: EntryBlock, ref: SegmentRef, name: str) -> None:
+def _check_block(block: EntryBlock, ref: EntrySegmentRef, name: str) -> None:
     """Check the arrays against each other: some entries need a value in another array."""
     count = len(block)
     irregular = np.flatnonzero(block.numbers["cuts"] == 0).tolist()
@@ -297,7 +299,9 @@ def _encode_statistics(block: StatisticsBlock) -> StatisticsVectors:
     )
 
 
-def _decode_columns(body: SegmentBody, table: TableState, name: str) -> dict[int, StatisticsBlock]:
+def _decode_columns(
+    body: EntrySegmentBody, table: TableState, name: str
+) -> dict[int, StatisticsBlock]:
     """Read the statistics of all columns.
 
     Dropped columns may have bounds of any kind, because no reader uses them.

@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 from colonnade.manifests.arrays.bounds import BoundsTable
 from colonnade.manifests.arrays.entry_block import AddedEntries, block_of, concat_blocks
-from colonnade.manifests.arrays.partitions import PartitionKey
-from colonnade.manifests.arrays.segment import (
-    decode_segment,
-    describe_segment,
-    encode_segment,
+from colonnade.manifests.arrays.entry_segment import (
+    decode_entry_segment,
+    describe_entry_segment,
+    encode_entry_segment,
     split_block,
 )
+from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import LIMITS
 from colonnade.manifests.model.codec import byte_check, seal, unseal
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionField, SortField
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.model.statistics import decode_bound, encode_bound
-from colonnade.manifests.state.snapshot import LiveRowSet, SegmentRef
+from colonnade.manifests.state.snapshot import EntrySegmentRef, LiveRowSet
 from tests.log_samples import ORDERS, entry, table_state, vector
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
@@ -95,11 +95,11 @@ def test_a_segment_keeps_every_entry_and_its_summary_covers_them(
 ) -> None:
     parts = [p for p in (rowsets[:cut], rowsets[cut:]) if p]
     block = concat_blocks([block_of(part) for part in parts])
-    data = encode_segment(ORDERS, block, with_ids=True)
-    described = describe_segment("a" * 32, data, block)
-    ref = SegmentRef(described, rowsets[0].id, rowsets[-1].id)
+    data = encode_entry_segment(ORDERS, block, with_ids=True)
+    described = describe_entry_segment("a" * 32, data, block)
+    ref = EntrySegmentRef(described, rowsets[0].id, rowsets[-1].id)
     orders = replace(table_state(SCHEMA, rowsets), partition_layouts=LAYOUTS)
-    read = decode_segment(data, orders, ref, "x")
+    read = decode_entry_segment(data, orders, ref, "x")
     assert read.live(np.arange(len(rowsets))) == rowsets
     for column in BOUNDS:
         found = [r.entry.statistics.get(column) for r in rowsets]
@@ -162,7 +162,7 @@ def test_segments_are_cut_by_bytes_and_in_key_order() -> None:
 def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
     rowsets = [LiveRowSet(i, 1, entry(2, data="QUJD")) for i in range(3)]
     block = block_of(rowsets)
-    data = encode_segment(ORDERS, block, with_ids=True)
+    data = encode_entry_segment(ORDERS, block, with_ids=True)
     for old, new in (
         (b'"count":3', b'"count":4'),
         (b'"data":{"0"', b'"data":{"7"'),
@@ -178,23 +178,27 @@ def test_a_malformed_segment_with_a_right_checksum_is_refused() -> None:
         assert old in data
         body = data[28:-2].replace(old, new)
         forged = b'{"crc32c":"%08x","body":%b}\n' % (byte_check(body).crc32c, body)
-        described = describe_segment("a" * 32, forged, block)
+        described = describe_entry_segment("a" * 32, forged, block)
         with pytest.raises(CorruptionError, match="seg"):
-            decode_segment(forged, table_state(), SegmentRef(described, 0, 2), "seg")
+            decode_entry_segment(forged, table_state(), EntrySegmentRef(described, 0, 2), "seg")
 
 
 def test_a_segment_that_deletes_more_rows_than_there_are_is_refused() -> None:
     block = block_of([LiveRowSet(0, 1, entry(2), vector(3))])
-    data = encode_segment(ORDERS, block, with_ids=True)
-    ref = SegmentRef(describe_segment("a" * 32, data, block), 0, 0)
+    data = encode_entry_segment(ORDERS, block, with_ids=True)
+    ref = EntrySegmentRef(describe_entry_segment("a" * 32, data, block), 0, 0)
     with pytest.raises(CorruptionError, match="do not fit together"):
-        decode_segment(data, table_state(), ref, "seg")
+        decode_entry_segment(data, table_state(), ref, "seg")
 
 
 def test_a_forged_count_takes_no_memory() -> None:
     block = block_of([LiveRowSet(0, 1, entry())])
-    body = unseal(encode_segment(ORDERS, block, with_ids=False), "seg")
+    body = unseal(encode_entry_segment(ORDERS, block, with_ids=False), "seg")
     data = seal(body.replace(b'"count":1', b'"count":4294967295'))
-    stated = describe_segment("a" * 32, data, block).model_copy(update={"rowset_count": 2**32 - 1})
+    stated = describe_entry_segment("a" * 32, data, block).model_copy(
+        update={"rowset_count": 2**32 - 1}
+    )
     with pytest.raises(CorruptionError, match="4294967295 object ids have"):
-        decode_segment(data, table_state(), SegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg")
+        decode_entry_segment(
+            data, table_state(), EntrySegmentRef(stated, 0, 2**32 - 2, epoch=1), "seg"
+        )
