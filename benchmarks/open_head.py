@@ -69,10 +69,10 @@ def build(path: Path, count: int) -> None:
     log = Log(open_store(building), checkpoint_interval=min(100, max(1, count // EPOCH_ROWSETS)))
     snapshot = log.read_head()
     table = only_table(snapshot).id
-    job = new_job_id()
+    job_id = new_job_id()
     for start in range(0, count, EPOCH_ROWSETS):
         numbers = range(start, min(start + EPOCH_ROWSETS, count))
-        ops = tuple(AddRowSet(table=table, rowset=entry(i, job)) for i in numbers)
+        ops = tuple(AddRowSet(table=table, rowset=entry(i, job_id)) for i in numbers)
         change = Change(
             transaction=new_transaction_id(), operation="append", parameters={}, ops=ops
         )
@@ -80,11 +80,11 @@ def build(path: Path, count: int) -> None:
     building.rename(path)
 
 
-def entry(number: int, job: str) -> RowSetEntry:
+def entry(number: int, job_id: str) -> RowSetEntry:
     """Make the entry of a RowSet with a realistic size and its own key range."""
     low = number * 100
     return RowSetEntry(
-        object=new_object_id(job),
+        object=new_object_id(job_id),
         place="directory",
         rows=1_000_000 + number % 1000,
         bytes=128 * 2**20 + number,

@@ -34,12 +34,12 @@ def new_job_id() -> str:
     return secrets.token_hex(8)
 
 
-def new_object_id(job: str) -> ObjectId:
-    """Make the id of a new object of job `job`."""
-    return ObjectId(job + secrets.token_hex(8))
+def new_object_id(job_id: str) -> ObjectId:
+    """Make the id of a new object of the job `job_id`."""
+    return ObjectId(job_id + secrets.token_hex(8))
 
 
-def job_of(object_id: str) -> str:
+def job_id_of(object_id: str) -> str:
     """Return the id of the job that wrote an object."""
     return object_id[:16]
 

@@ -219,7 +219,7 @@ class _Work:
         self._planned = base.epoch, rowsets
         return bool(chosen)
 
-    def evaluate(self, log: Log, base: Snapshot, state: TableState, job: str) -> Statement:
+    def evaluate(self, log: Log, base: Snapshot, state: TableState, job_id: str) -> Statement:
         """Have tasks write the changes of the statement to a state."""
         write = plan_write(self._table.location, base, "append")
         for left in reversed(range(_COUNTS)):
@@ -227,7 +227,7 @@ class _Work:
                 self.plan(base)
             assert self._planned is not None
             update = UpdateJob(
-                write=write.model_copy(update={"job": job}),
+                write=write.model_copy(update={"job_id": job_id}),
                 columns=tuple(field.id for field in self._targets.fields),
                 rowsets=tuple(self._planned[1]),
             )

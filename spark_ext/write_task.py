@@ -40,7 +40,7 @@ def task_json(
     task = {
         "url": job.url,
         "prefix": target.prefix,
-        "job": job.job,
+        "job_id": job.job_id,
         "invalid_text": target.invalid_text,
         "columns": target.table_schema.model_dump(mode="json")["fields"],
         "sort_key": [key.model_dump(mode="json") for key in target.sort_key],

@@ -58,19 +58,19 @@ from colonnade.manifests.store.base import ObjectStore, PutOutcome
 
 
 def write_entry_segment(
-    store: ObjectStore, table: str, block: EntryBlock, *, job: str, with_ids: bool
+    store: ObjectStore, table: str, block: EntryBlock, *, job_id: str, with_ids: bool
 ) -> EntrySegment:
     """Store one segment, durably, and return its entry. Raises StoreError."""
     data = encode_entry_segment(table, block, with_ids=with_ids)
-    return describe_entry_segment(write_object(store, job, data), data, block)
+    return describe_entry_segment(write_object(store, job_id, data), data, block)
 
 
-def write_object(store: ObjectStore, job: str, data: bytes) -> str:
+def write_object(store: ObjectStore, job_id: str, data: bytes) -> str:
     """Store bytes under a new object id, durably, and return the id.
 
     Raises StoreError. Nothing refers to an object that such a call may have left.
     """
-    object_id = new_object_id(job)
+    object_id = new_object_id(job_id)
     name = checkpoint_name(object_id)
     for _ in range(2):
         outcome = store.put_if_absent(name, data)
@@ -135,17 +135,17 @@ def store_snapshot(
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """Stores parts of the checkpoint of an epoch. Object ids begin with the id of `job`."""
+    """Stores parts of the checkpoint of an epoch. Object ids begin with `job_id`."""
 
     store: ObjectStore
-    job: str
+    job_id: str
     epoch: int
     limits: Limits
     replay: Replay
 
     def write(self, data: bytes) -> str:
         """Store one part and return its id."""
-        return write_object(self.store, self.job, data)
+        return write_object(self.store, self.job_id, data)
 
     def table(self, table: TableState) -> TableState:
         """Return the table with its RowSets in segments, and many batches in a map.
@@ -154,7 +154,7 @@ class _Parts:
         """
         page_bytes = self.limits.page_bytes
         batches = store_batches(self.store, table, self.epoch, self.write, page_bytes, self.replay)
-        rewritten = _rewritten(self.store, table, self.job, self.limits)
+        rewritten = _rewritten(self.store, table, self.job_id, self.limits)
         return rewritten if batches is table.batches else replace(rewritten, batches=batches)
 
     def tables(
@@ -234,7 +234,7 @@ def _check_not_removed(store: ObjectStore, stored: Snapshot, ref: CheckpointRef)
         number += 1
 
 
-def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
+def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
     """Return the table with all its RowSets in segments. Writes the new segments."""
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
@@ -261,7 +261,7 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
     merged = plan_merge(untouched, sum(map(len, blocks)), limits)
     blocks += [read_entry_segment(store, table, ref) for ref in merged]
     untouched = [ref for ref in untouched if ref not in merged]
-    written = _write_blocks(store, table, blocks, job, limits)
+    written = _write_blocks(store, table, blocks, job_id, limits)
     whole = [*untouched, *written]
     ids = [(ref.first_id, ref.last_id) for ref in kept]
     return replace(
@@ -280,14 +280,14 @@ def _rewritten(store: ObjectStore, table: TableState, job: str, limits: Limits) 
 
 
 def _write_blocks(
-    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job: str, limits: Limits
+    store: ObjectStore, table: TableState, blocks: list[EntryBlock], job_id: str, limits: Limits
 ) -> list[EntrySegmentRef]:
     if not blocks:
         return []
     parts = split_block(concat_blocks(blocks), table.sort_key, limits)
     return [
         EntrySegmentRef(
-            write_entry_segment(store, table.id, part, job=job, with_ids=True),
+            write_entry_segment(store, table.id, part, job_id=job_id, with_ids=True),
             int(part.ids.min()),
             int(part.ids.max()),
         )

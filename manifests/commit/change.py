@@ -68,7 +68,7 @@ class Change:
     table was empty. That distinguishes it from an append. With `expect_epoch`, the change becomes
     the epoch after that one or fails.
 
-    The ids of objects that a commit writes begin with `job`. `listed` are the objects that the
+    The ids of objects that a commit writes begin with `job_id`. `listed` are the objects that the
     operations name through segments. `all_victims` are the objects that a vacuum removes in all
     its parts: each part has the part before it as its base. `carried` are batches, by table and
     application, that a replaced table had before. They do not belong to this change, and do not
@@ -85,7 +85,7 @@ class Change:
     keys: tuple[KeyGuard, ...] = ()
     metrics: Mapping[str, int] = field(default_factory=dict)
     expect_epoch: int | None = None
-    job: str | None = None
+    job_id: str | None = None
     listed: frozenset[str] = frozenset()
     fresh: bool = False
     all_victims: frozenset[str] = frozenset()

@@ -13,7 +13,7 @@ from colonnade.manifests.arrays.entry_block import block_of
 from colonnade.manifests.arrays.entry_segment import split_block
 from colonnade.manifests.checkpoint.writer import write_entry_segment
 from colonnade.manifests.commit.change import Change
-from colonnade.manifests.ids import job_of
+from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import encoded_length
 from colonnade.manifests.model.named_objects import named_objects
@@ -55,10 +55,10 @@ def _long(added: Mapping[str, list[AddRowSet]], limits: Limits) -> dict[str, lis
 def _write(store: ObjectStore, table: str, ops: list[AddRowSet], limits: Limits) -> list[Operation]:
     # The fold gives the RowSet ids. These ids only keep the order.
     block = block_of([LiveRowSet(i, 0, op.rowset, op.vector) for i, op in enumerate(ops)])
-    job = job_of(ops[0].rowset.object)
+    job_id = job_id_of(ops[0].rowset.object)
     return [
         AddRowSets(
-            table=table, segment=write_entry_segment(store, table, b, job=job, with_ids=False)
+            table=table, segment=write_entry_segment(store, table, b, job_id=job_id, with_ids=False)
         )
         for b in split_block(block, (), limits)
     ]

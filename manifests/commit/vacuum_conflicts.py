@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.errors import ConflictError
-from colonnade.manifests.ids import job_of
+from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.model.named_objects import named_objects, removed_objects
 from colonnade.manifests.model.operations import (
     Anchor,
@@ -87,7 +87,7 @@ def _concerns(
                 lost = operation.name in ended
             case Lease(until_ms=until) if until:
                 lost = operation.epoch < mine.floor or operation.job in ended
-                lost = lost or any(job_of(victim) == operation.job for victim in victims)
+                lost = lost or any(job_id_of(victim) == operation.job for victim in victims)
             case _:
                 lost = False
         if lost:

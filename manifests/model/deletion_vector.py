@@ -87,7 +87,7 @@ def decode_deletion_vector(
 def write_deletion_vector(
     store: ObjectStore,
     prefix: str,
-    job: str,
+    job_id: str,
     vector: DeletionVector,
     predecessor: ObjectId | None = None,
     *,
@@ -102,7 +102,7 @@ def write_deletion_vector(
 
     Raises InvalidInputError for a vector without deleted rows; StoreError.
     """
-    held = hold_deletion_vector(job, vector, predecessor)
+    held = hold_deletion_vector(job_id, vector, predecessor)
     fits = room is None or len(held.data or "") <= room
     if held.check.length <= inline_bytes and fits:
         return held
@@ -112,7 +112,7 @@ def write_deletion_vector(
 
 
 def hold_deletion_vector(
-    job: str, vector: DeletionVector, predecessor: ObjectId | None = None
+    job_id: str, vector: DeletionVector, predecessor: ObjectId | None = None
 ) -> DeletionVectorEntry:
     """Return an entry that holds the vector itself, however large, for states that are not stored.
 
@@ -122,7 +122,7 @@ def hold_deletion_vector(
         raise InvalidInputError("A deletion vector must delete at least one row.")
     data = encode_deletion_vector(vector)
     return DeletionVectorEntry(
-        object=new_object_id(job),
+        object=new_object_id(job_id),
         cardinality=vector.cardinality,
         check=byte_check(data),
         predecessor=predecessor,

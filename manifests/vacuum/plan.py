@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from colonnade.manifests.errors import CorruptionError
-from colonnade.manifests.ids import job_of
+from colonnade.manifests.ids import job_id_of
 from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.vacuum.objects import Stored
 
@@ -52,7 +52,7 @@ def plan_removal(
     young = {each.object for each in objects if not _is_old(each, cutoff_ms)}
     unused = {each.object for each in objects if each.object not in used}
     victims = {
-        name for name in unused - young if name is not None and job_of(name) not in leased_jobs
+        name for name in unused - young if name is not None and job_id_of(name) not in leased_jobs
     }
     return Removal(
         tuple(sorted(victims)),

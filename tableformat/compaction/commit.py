@@ -35,7 +35,7 @@ def commit_job(
         (_operation(job, outcome), *end_of_lease(job)),
         {"kind": job.group.kind, "reason": job.group.reason},
         metrics=_metrics(job, outcome),
-        job=job.job,
+        job_id=job.job_id,
     )
     return log.commit_change(change, base)
 

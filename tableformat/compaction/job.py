@@ -34,7 +34,7 @@ class CompactionJob(Model):
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
     transaction: TransactionIdText
-    job: TableIdText
+    job_id: TableIdText
     group: CompactionGroup
     target_bytes: Count
     sources: tuple[LiveRowSet, ...]
@@ -95,7 +95,7 @@ def plan_job(
         order_by=tuple(order_by),
         base=base.epoch,
         transaction=new_transaction_id(),
-        job=new_job_id(),
+        job_id=new_job_id(),
         group=group,
         # Slightly more, so that a small rest does not become a RowSet of its own.
         target_bytes=group.bytes_out * 21 // (20 * count) + 1,

@@ -31,12 +31,12 @@ def needs_lease(job: CompactionJob) -> bool:
 def take_lease(log: Log, base: Snapshot, job: CompactionJob) -> Snapshot:
     """Commit a lease of one day for a job that was planned on `base`. Raises as `Log.commit`."""
     until = log.agreed_ms() + _LEASE_MS
-    return _commit(log, base, Lease(job=job.job, epoch=base.epoch, until_ms=until))
+    return _commit(log, base, Lease(job=job.job_id, epoch=base.epoch, until_ms=until))
 
 
 def end_of_lease(job: CompactionJob) -> tuple[Lease, ...]:
     """Return the operations that end a job's lease with its epoch, if it has one."""
-    return (Lease(job=job.job, epoch=job.base, until_ms=0),) if needs_lease(job) else ()
+    return (Lease(job=job.job_id, epoch=job.base, until_ms=0),) if needs_lease(job) else ()
 
 
 def give_up_lease(log: Log, base: Snapshot, job: CompactionJob) -> None:
@@ -45,7 +45,7 @@ def give_up_lease(log: Log, base: Snapshot, job: CompactionJob) -> None:
         for lease in end_of_lease(job):
             _commit(log, base, lease)
     except ColonnadeError as error:
-        _log.warning("The lease of compaction %s stays until it expires: %s", job.job, error)
+        _log.warning("The lease of compaction %s stays until it expires: %s", job.job_id, error)
 
 
 def _commit(log: Log, base: Snapshot, lease: Lease) -> Snapshot:

@@ -53,7 +53,7 @@ def _write(inputs: Inputs) -> CompactionOutcome:
     copied = 0
     prefix, schema = job.target.prefix, job.target.table_schema
     # No sort key, because the rows arrive in order.
-    with RowSetWriter(store, prefix, job.job, schema, (), _options(job)) as writer:
+    with RowSetWriter(store, prefix, job.job_id, schema, (), _options(job)) as writer:
         if job.group.kind == "merge":
             rows = merge(inputs, writer)
         elif job.group.kind == "zorder":
@@ -90,7 +90,7 @@ def _divide(inputs: Inputs) -> CompactionOutcome:
     target = job.target
     schema, fields, sort_key = target.table_schema, target.partition_fields, target.sort_key
     writer = PartitionedWriter(
-        store, target.prefix, job.job, schema, fields, sort_key, _options(job)
+        store, target.prefix, job.job_id, schema, fields, sort_key, _options(job)
     )
     try:
         for source in inputs.open():
@@ -115,7 +115,7 @@ def _origin(job: CompactionJob, store: ObjectStore, rows: Rows | None) -> Origin
     if rows is None or not len(rows):
         return None
     inline = _options(job).inline_vector_bytes
-    return write_origin(store, job.target.prefix, job.job, rows, inline_bytes=inline)
+    return write_origin(store, job.target.prefix, job.job_id, rows, inline_bytes=inline)
 
 
 def _outcome(

@@ -40,14 +40,14 @@ class PartitionedWriter(TaskWriter):
     """Writes the rows of one task, each RowSet with rows of one partition.
 
     Holds at most `run_bytes` of `options` in rows, and half as much again while a run is divided.
-    With a sort key, each run becomes separate RowSets. Object ids begin with `job`.
+    With a sort key, each run becomes separate RowSets. Object ids begin with `job_id`.
     """
 
     def __init__(
         self,
         store: ObjectStore,
         prefix: str,
-        job: str,
+        job_id: str,
         schema: TableSchema,
         fields: Sequence[PartitionField],
         sort_key: Sequence[SortField] = (),
@@ -55,7 +55,7 @@ class PartitionedWriter(TaskWriter):
     ) -> None:
         self._store = store
         self._prefix = prefix
-        self._job = job
+        self._job_id = job_id
         self._schema = schema
         self._fields = tuple(fields)
         self._sort_key = tuple(sort_key)
@@ -175,7 +175,7 @@ class PartitionedWriter(TaskWriter):
     def _begin(self) -> _Part:
         return _Part(
             # No sort key, because the rows are already sorted.
-            RowSetWriter(self._store, self._prefix, self._job, self._schema, (), self._options)
+            RowSetWriter(self._store, self._prefix, self._job_id, self._schema, (), self._options)
         )
 
     def _end_some(self) -> None:

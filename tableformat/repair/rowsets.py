@@ -106,13 +106,13 @@ def take_out(
     """Replace RowSets by their readable rows; see `ArrowTable.repair`."""
     log.store.require_writable()
     chosen = _chosen(log, table, rowsets)
-    job = new_job_id()
+    job_id = new_job_id()
     parts = [(rowset, DamagedRowSet(log.store, table, rowset)) for rowset in chosen]
     lost: list[LostRows] = []
     kept = 0
     with (
         Rescue(rescue, table) as file,
-        open_writer(log.store, target_of(table), job, WriteSettings()) as out,
+        open_writer(log.store, target_of(table), job_id, WriteSettings()) as out,
     ):
         for rowset, stretch in _stretches(parts):
             if stretch.is_whole:
@@ -134,7 +134,7 @@ def take_out(
         if lost:
             file.keep()
         try:
-            snapshot = log.commit(_change(table, chosen, entries, lost, job), base)
+            snapshot = log.commit(_change(table, chosen, entries, lost, job_id), base)
         except ConflictError:
             if lost:
                 file.give_up()
@@ -189,7 +189,7 @@ def _change(
     rowsets: Collection[LiveRowSet],
     entries: Collection[RowSetEntry],
     lost: Collection[LostRows],
-    job: str,
+    job_id: str,
 ) -> Change:
     dropped = DropRowSet(table=table.id, rowsets=id_ranges(_ids(rowsets)))
     written = [stamped(entry, table) for entry in entries]
@@ -201,7 +201,7 @@ def _change(
         {"lost": said} if lost else {},
         reads=(TableRead(table.id, _nothing, replaces=True),),
         metrics={"rows_lost": sum(each.count for each in lost), "rowsets_touched": len(rowsets)},
-        job=job,
+        job_id=job_id,
         fresh=True,
     )
 

@@ -30,21 +30,21 @@ class RowSetWriter(TaskWriter):
     """Writes the rows of one task.
 
     Holds about one cut of every column, and at most the bytes of a packed RowSet. With a sort key
-    it holds one run, and twice its largest column. Object ids begin with `job`.
+    it holds one run, and twice its largest column. Object ids begin with `job_id`.
     """
 
     def __init__(
         self,
         store: ObjectStore,
         prefix: str,
-        job: str,
+        job_id: str,
         schema: TableSchema,
         sort_key: Sequence[SortField] = (),
         options: WriteOptions | None = None,
     ) -> None:
         self._store = store
         self._prefix = prefix
-        self._job = job
+        self._job_id = job_id
         self._schema = schema
         self._columns = [column_of(field) for field in schema.fields]
         self._sort_key = tuple(sort_key)
@@ -202,7 +202,7 @@ class RowSetWriter(TaskWriter):
             self._end_rowset()
 
     def _begin_rowset(self) -> RowSetOutput:
-        object_id = new_object_id(self._job)
+        object_id = new_object_id(self._job_id)
         self._output = RowSetOutput(
             self._store, self._prefix, object_id, self._columns, self._options
         )

@@ -19,12 +19,12 @@ def evaluate_append(
     log: Log,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
-    job: str,
+    job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
     """Write rows. Raises StoreError, and InvalidInputError that names an unfit column."""
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
-    added = write_batches(log.store, table, job, rows, settings)
+    added = write_batches(log.store, table, job_id, rows, settings)
     inserted = sum(entry.rows for entry in added)
     return row_statement("append", table, (), added, inserted=inserted)
 
@@ -33,9 +33,9 @@ def evaluate_overwrite(
     log: Log,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
-    job: str,
+    job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
     """Write rows that replace all rows of the table. Raises the errors of `evaluate_append`."""
-    added = evaluate_append(log, table, batches, job, settings)
+    added = evaluate_append(log, table, batches, job_id, settings)
     return replace(added, operation="overwrite", replaces_all=True)

@@ -126,7 +126,7 @@ def commit_evaluated(
     if not job.has_lease and is_done(statement, job.commit, log, base):
         return base
     table = base.tables[TableId(job.target.table)]
-    change = make_change(statement, table, job.job, job.commit, job.transaction)
+    change = make_change(statement, table, job.job_id, job.commit, job.transaction)
     ops, reads = (*change.ops, *job.end_of_lease()), change.reads
     if statement.replaces_all:
         with log.removals_are_conflicts(replace(change, fresh=fresh), base):

@@ -63,9 +63,9 @@ class RowMethods(ABC):
         parsed = None if where is None else parse_predicate(where)
         text = _text(where)
 
-        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             values = parse_assignments(set, table.schema)
-            return evaluate_update(log, table, values, parsed, job, settings, text)
+            return evaluate_update(log, table, values, parsed, job_id, settings, text)
 
         return self._run(evaluate, commit)
 
@@ -88,8 +88,8 @@ class RowMethods(ABC):
         check_settings(settings, commit)
         rows = pa.Table.from_batches(list(batches_of(data)))
 
-        def evaluate(log: Log, table: TableState, job: str) -> Statement:
-            return evaluate_upsert(log, table, rows, on, job, settings)
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_upsert(log, table, rows, on, job_id, settings)
 
         return self._run(evaluate, commit)
 

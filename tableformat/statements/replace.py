@@ -26,7 +26,7 @@ def evaluate_replace(
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     where: Predicate,
-    job: str,
+    job_id: str,
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
@@ -37,7 +37,7 @@ def evaluate_replace(
     """
     bound = bind(where, table.schema)
     rows = _checked(batches, table, bound, text)
-    added = write_batches(log.store, table, job, rows, settings)
+    added = write_batches(log.store, table, job_id, rows, settings)
     return _statement(log, table, where, added, {} if text is None else {"where": text})
 
 

@@ -37,7 +37,7 @@ def evaluate_replace_partitions(
     log: Log,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
-    job: str,
+    job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
     """Write rows that replace all rows of their partitions.
@@ -45,7 +45,9 @@ def evaluate_replace_partitions(
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
     rows = conform_batches(batches, table.schema, text_policy(table.properties))
-    return written_partitions(log, table, write_batches(log.store, table, job, rows, settings), {})
+    return written_partitions(
+        log, table, write_batches(log.store, table, job_id, rows, settings), {}
+    )
 
 
 def written_partitions(

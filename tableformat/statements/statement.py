@@ -150,7 +150,7 @@ def rows_gone(
 def make_change(
     statement: Statement,
     table: TableState,
-    job: str,
+    job_id: str,
     settings: CommitSettings | None = None,
     transaction: str | None = None,
 ) -> Change:
@@ -166,7 +166,7 @@ def make_change(
         keys=statement.keys,
         metrics={} if statement.is_plain else statement.counts.metrics(),
         expect_epoch=chosen.expect_epoch,
-        job=job,
+        job_id=job_id,
         fresh=transaction is None,
     )
 
@@ -188,7 +188,7 @@ def is_done(
 def write_batches(
     store: ObjectStore,
     table: TableState,
-    job: str,
+    job_id: str,
     batches: Iterable[pa.RecordBatch],
     settings: WriteSettings | None = None,
 ) -> tuple[RowSetEntry, ...]:
@@ -196,7 +196,7 @@ def write_batches(
 
     Raises StoreError. After any error, also one of `batches`, what was written is removed.
     """
-    with open_writer(store, target_of(table), job, settings or WriteSettings()) as writer:
+    with open_writer(store, target_of(table), job_id, settings or WriteSettings()) as writer:
         for batch in batches:
             writer.write(batch)
         return writer.close()

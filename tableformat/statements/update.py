@@ -60,7 +60,7 @@ def evaluate_update(
     table: TableState,
     values: Assignments,
     where: Predicate | None,
-    job: str,
+    job_id: str,
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
@@ -78,9 +78,9 @@ def evaluate_update(
     kept = [each for each in chosen if each.rowset.id in ids]
     moved = [each for each in chosen if each.rowset.id not in ids]
     batches = _updated(log, table, moved, values)
-    added = write_batches(log.store, table, job, batches, settings) if moved else ()
+    added = write_batches(log.store, table, job_id, batches, settings) if moved else ()
     options = replacement_options(target_of(table), len(kept), settings)
-    place = WritePlace(log.store, table.id, table.prefix, job)
+    place = WritePlace(log.store, table.id, table.prefix, job_id)
     read = values.column_ids
     if where is not None:
         read |= bind(where, table.schema).column_ids

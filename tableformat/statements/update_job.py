@@ -136,7 +136,7 @@ class _Task:
         self._feed = feed
         self._rowsets = {rowset.id: rowset for rowset in job.rowsets}
         write = job.write
-        self._place = WritePlace(store, write.target.table, write.target.prefix, write.job)
+        self._place = WritePlace(store, write.target.table, write.target.prefix, write.job_id)
         count = sum(rowset.in_place for rowset in job.rowsets)
         self._options = replacement_options(write.target, count, write.settings)
 

@@ -254,9 +254,9 @@ class ArrowTable(RowMethods):
         check_settings(settings, commit)
         predicate = parse_predicate(where)
 
-        def evaluate(log: Log, table: TableState, job: str) -> Statement:
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data)
-            return evaluate_replace(log, table, rows, predicate, job, settings, str(where))
+            return evaluate_replace(log, table, rows, predicate, job_id, settings, str(where))
 
         return self._replace(evaluate, commit)
 
@@ -275,8 +275,8 @@ class ArrowTable(RowMethods):
         """
         check_settings(settings, commit)
 
-        def evaluate(log: Log, table: TableState, job: str) -> Statement:
-            return evaluate_replace_partitions(log, table, batches_of(data), job, settings)
+        def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
+            return evaluate_replace_partitions(log, table, batches_of(data), job_id, settings)
 
         return self._replace(evaluate, commit)
 
@@ -488,12 +488,12 @@ class ArrowTable(RowMethods):
 
     def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
-        base, table, job = self.snapshot, self.state, new_job_id()
+        base, table, job_id = self.snapshot, self.state, new_job_id()
         with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):
-            statement = evaluate(self._log, table, job)
+            statement = evaluate(self._log, table, job_id)
         if is_done(statement, commit, self._log, base):
             return base.epoch
-        return self._written(self._log.commit(make_change(statement, table, job, commit), base))
+        return self._written(self._log.commit(make_change(statement, table, job_id, commit), base))
 
     def _written(self, after: Snapshot) -> int:
         """Use the state after a write, compact if the table asks for it, and return the epoch."""
@@ -502,7 +502,7 @@ class ArrowTable(RowMethods):
         return after.epoch
 
     def _run(self, evaluate: Evaluate, commit: CommitSettings | None) -> RowCounts:
-        return self.run(lambda log, _, table, job: evaluate(log, table, job), commit)
+        return self.run(lambda log, _, table, job_id: evaluate(log, table, job_id), commit)
 
     def run(
         self,
@@ -517,11 +517,11 @@ class ArrowTable(RowMethods):
         self._location.store.require_writable()
 
         def planned(base: Snapshot) -> Change | None:
-            table, job = self._location.require(base), new_job_id()
-            statement = evaluate(self._log, base, table, job)
+            table, job_id = self._location.require(base), new_job_id()
+            statement = evaluate(self._log, base, table, job_id)
             if is_done(statement, commit, self._log, base):
                 return None
-            return make_change(statement, table, job, commit)
+            return make_change(statement, table, job_id, commit)
 
         snapshot, epoch = commit_statement(self._log, self.refresh(), planned)
         return RowCounts(self._written(snapshot), **((epoch and epoch.metrics) or {}))

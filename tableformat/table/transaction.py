@@ -122,7 +122,7 @@ class Transaction:
         self._log = log
         self._base = base
         self._settings = commit or CommitSettings()
-        self._job = new_job_id()
+        self._job_id = new_job_id()
         self._plan = _Plan()
         self._state = base
         self._reads: list[TableRead] = []
@@ -250,7 +250,7 @@ class Transaction:
         with self._log.removals_are_conflicts(
             Change("", "transaction", (), fresh=True), self._base
         ):
-            statement = evaluate(self._log, state, self._job)
+            statement = evaluate(self._log, state, self._job_id)
         work = self._plan.work.get(table)
         if work is None:
             work = TableWork.begin(self._log, self._base.tables.get(table), state)
@@ -262,13 +262,13 @@ class Transaction:
         self._plan = plan
 
     def _hold_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
-        return hold_deletion_vector(self._job, vector)
+        return hold_deletion_vector(self._job_id, vector)
 
     def _write_vector(self, prefix: str, vector: DeletionVector) -> DeletionVectorEntry:
         return write_deletion_vector(
             self._log.store,
             prefix,
-            self._job,
+            self._job_id,
             vector,
             inline_bytes=self._log.limits.inline_bytes,
         )
@@ -285,7 +285,7 @@ class Transaction:
             keys=tuple(guard for work in parts for guard in work.keys),
             metrics=plan.counts,
             expect_epoch=self._settings.expect_epoch,
-            job=self._job,
+            job_id=self._job_id,
             fresh=True,
         )
 
@@ -335,7 +335,7 @@ class TransactionTable(RowMethods):
         check_settings(settings, None)
         return self._transaction.run(
             self._table,
-            lambda log, t, job: evaluate_append(log, t, batches_of(data), job, settings),
+            lambda log, t, job_id: evaluate_append(log, t, batches_of(data), job_id, settings),
         )
 
     def overwrite(
@@ -346,13 +346,15 @@ class TransactionTable(RowMethods):
         if where is None:
             return self._transaction.run(
                 self._table,
-                lambda log, t, job: evaluate_overwrite(log, t, batches_of(data), job, settings),
+                lambda log, t, job_id: evaluate_overwrite(
+                    log, t, batches_of(data), job_id, settings
+                ),
             )
         predicate, text = parse_predicate(where), str(where)
         return self._transaction.run(
             self._table,
-            lambda log, t, job: evaluate_replace(
-                log, t, batches_of(data), predicate, job, settings, text
+            lambda log, t, job_id: evaluate_replace(
+                log, t, batches_of(data), predicate, job_id, settings, text
             ),
         )
 
@@ -363,8 +365,8 @@ class TransactionTable(RowMethods):
         check_settings(settings, None)
         return self._transaction.run(
             self._table,
-            lambda log, t, job: evaluate_replace_partitions(
-                log, t, batches_of(data), job, settings
+            lambda log, t, job_id: evaluate_replace_partitions(
+                log, t, batches_of(data), job_id, settings
             ),
         )
 

@@ -92,14 +92,14 @@ class WriteJob(Model):
     create_database: bool
     base: Count
     transaction: TransactionIdText
-    job: TableIdText
+    job_id: TableIdText
     settings: WriteSettings
     commit: CommitSettings = CommitSettings()
     parameters: dict[str, str]
 
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
-        return (Lease(job=self.job, epoch=self.base, until_ms=0),) if self.has_lease else ()
+        return (Lease(job=self.job_id, epoch=self.base, until_ms=0),) if self.has_lease else ()
 
     @property
     def has_lease(self) -> bool:
@@ -166,7 +166,7 @@ def plan_write(
         create_database=base is None,
         base=0 if base is None else base.epoch,
         transaction=new_transaction_id(),
-        job=new_job_id(),
+        job_id=new_job_id(),
         settings=settings or WriteSettings(),
         commit=commit or CommitSettings(),
         parameters=parameters or {},
@@ -189,7 +189,7 @@ def take_lease(job: WriteJob, log: Log, base: Snapshot | None) -> None:
             "A lease commits an epoch first, so it excludes expect_epoch; leave one of them out."
         )
     until = log.agreed_ms() + int(hours * 3_600_000)
-    lease = Lease(job=job.job, epoch=base.epoch, until_ms=until)
+    lease = Lease(job=job.job_id, epoch=base.epoch, until_ms=until)
     log.commit(Change(new_transaction_id(), "lease", (lease,), fresh=True), base)
 
 
@@ -203,22 +203,22 @@ def write_rows(
     error, the files written so far are removed.
     """
     store = store or open_store(job.url)
-    with open_writer(store, job.target, job.job, job.settings) as writer:
+    with open_writer(store, job.target, job.job_id, job.settings) as writer:
         for batch in conform_batches(batches, job.target.table_schema, job.target.invalid_text):
             writer.write(batch)
         return writer.close()
 
 
 def open_writer(
-    store: ObjectStore, target: WriteTarget, job: str, settings: WriteSettings
+    store: ObjectStore, target: WriteTarget, job_id: str, settings: WriteSettings
 ) -> RowSetWriter | PartitionedWriter:
     """Return a writer for one task's rows in any order; each RowSet has rows of one partition."""
     prefix, schema, sort_key = target.prefix, target.table_schema, target.sort_key
     fields = target.partition_fields
     options = write_options(schema, sort_key, settings, target.bloom_columns, fields)
     if fields:
-        return PartitionedWriter(store, prefix, job, schema, fields, sort_key, options)
-    return RowSetWriter(store, prefix, job, schema, sort_key, options)
+        return PartitionedWriter(store, prefix, job_id, schema, fields, sort_key, options)
+    return RowSetWriter(store, prefix, job_id, schema, sort_key, options)
 
 
 def stamped(entry: RowSetEntry, written_for: WriteTarget | TableState) -> RowSetEntry:

@@ -33,7 +33,7 @@ class WritePlace:
     store: ObjectStore
     table: str
     prefix: str
-    job: str
+    job_id: str
 
 
 def with_values(
@@ -64,7 +64,7 @@ def write_replacement(
     """
     columns = [column_of(field) for field in fields]
     entry, store = rowset.entry, place.store
-    name = new_object_id(place.job)
+    name = new_object_id(place.job_id)
     output = RowSetOutput(store, place.prefix, name, columns, options, entry.cuts)
     try:
         for arrays in stretches:
@@ -86,7 +86,7 @@ def write_replacement(
         else write_deletion_vector(
             store,
             place.prefix,
-            place.job,
+            place.job_id,
             DeletionVector(FrozenBitMap(changed)),
             sync=options.sync,
             inline_bytes=options.inline_vector_bytes,

@@ -164,22 +164,22 @@ def _too_narrow(statistics: ColumnStatistics) -> ColumnStatistics:
 
 
 def _one_row_less(
-    store: ObjectStore, prefix: str, job: str, vector: DeletionVector, *rest: Any, **how: Any
+    store: ObjectStore, prefix: str, job_id: str, vector: DeletionVector, *rest: Any, **how: Any
 ) -> Any:
     rows = vector.rows
     cut = rows if len(rows) == 1 else rows - FrozenBitMap([rows.max()])
-    return write_deletion_vector(store, prefix, job, DeletionVector(cut), *rest, **how)
+    return write_deletion_vector(store, prefix, job_id, DeletionVector(cut), *rest, **how)
 
 
-def _partial(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
+def _partial(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
     rowsets = replace(table.rowsets, added=table.rowsets.added[1:])
-    return _rewritten(store, replace(table, rowsets=rowsets), job, limits)
+    return _rewritten(store, replace(table, rowsets=rowsets), job_id, limits)
 
 
-def _uncounted(store: ObjectStore, table: TableState, job: str, limits: Limits) -> TableState:
+def _uncounted(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
     rowsets = table.rowsets
     changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced
-    return _rewritten(store, table, job, limits) if changed else table
+    return _rewritten(store, table, job_id, limits) if changed else table
 
 
 def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:

@@ -75,7 +75,7 @@ def write(writer: Writer) -> None:
     """Write the log as today's writer does; epochs 4 and 8 are checkpoints."""
 
     def commit(name: str, *ops: Operation) -> None:
-        writer.commit(name, *ops, job=JOB)
+        writer.commit(name, *ops, job_id=JOB)
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)
     commit("create_table", orders)

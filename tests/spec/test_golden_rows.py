@@ -66,7 +66,7 @@ def write(writer: Writer) -> None:
     ) -> None:
         metrics = {"rows_deleted": len(rows)} if rows else {}
         writer.commit(
-            name, *ops, base=base, spent_ids=spent_ids, rows=rows, metrics=metrics, job=JOB
+            name, *ops, base=base, spent_ids=spent_ids, rows=rows, metrics=metrics, job_id=JOB
         )
 
     orders = CreateTable(table=ORDERS, name="orders", table_schema=SCHEMA, next_column_id=12)

@@ -301,7 +301,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
         base,
         log,
         vectors,
-        VectorWriter(log.store, prefixes, change.job, log.limits, stored=stored),
+        VectorWriter(log.store, prefixes, change.job_id, log.limits, stored=stored),
         targets,
         replacing,
         {

@@ -112,7 +112,7 @@ def _sorted_places(op: Compaction, gone: Sequence[Rows], origin: Rows) -> tuple[
 def write_origin(
     store: ObjectStore,
     prefix: str,
-    job: str,
+    job_id: str,
     origin: Rows,
     *,
     inline_bytes: int = LIMITS.inline_bytes,
@@ -122,7 +122,7 @@ def write_origin(
     The entry itself holds an origin of at most `inline_bytes`. Raises StoreError.
     """
     data = zlib.compress(np.asarray(origin, "<i8").tobytes(), 1)
-    object_id = new_object_id(job)
+    object_id = new_object_id(job_id)
     inline = len(data) <= inline_bytes
     if not inline:
         with store.create(origin_name(prefix, object_id), sync=True) as writer:

@@ -26,7 +26,7 @@ ENTRY_BYTES = 256
 class VectorWriter:
     """Writes each vector once. A vector from a lost slot serves for the next slot, too.
 
-    `prefixes` are the tables' prefixes, by id. Without a `job`, each object gets a job id of its
+    `prefixes` are the tables' prefixes, by id. Without a `job_id`, each object gets a job id of its
     own. Vectors and the rest of an epoch together take at most three quarters of it. If `stored` is
     false, every vector stays in its entry, for a state that is never written. An object must be
     used by one thread at a time.
@@ -36,7 +36,7 @@ class VectorWriter:
         self,
         store: ObjectStore,
         prefixes: Mapping[str, str],
-        job: str | None,
+        job_id: str | None,
         limits: Limits = LIMITS,
         *,
         stored: bool = True,
@@ -44,7 +44,7 @@ class VectorWriter:
         self._stored = stored
         self._store = store
         self._prefixes = prefixes
-        self._job = job
+        self._job_id = job_id
         self._inline_bytes = limits.inline_bytes
         self._all_room = self._room = limits.epoch_bytes * 3 // 4
         self._written: dict[
@@ -75,7 +75,7 @@ class VectorWriter:
         predecessor = None if before is None else ObjectId(before.object)
         if not self._stored:
             return hold_deletion_vector(
-                self._job or new_job_id(), DeletionVector(gone), predecessor
+                self._job_id or new_job_id(), DeletionVector(gone), predecessor
             )
         key = (table, owner, predecessor)
         known = self._written.get(key)
@@ -85,7 +85,7 @@ class VectorWriter:
             entry = write_deletion_vector(
                 self._store,
                 self._prefixes[table],
-                self._job or new_job_id(),
+                self._job_id or new_job_id(),
                 DeletionVector(gone),
                 predecessor,
                 room=self._room,

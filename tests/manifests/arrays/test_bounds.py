@@ -86,7 +86,7 @@ def test_a_forged_segment_is_named(wrong: str) -> None:
     log = make_log(store)
     rowsets = [forged() if wrong == "entries" else LiveRowSet(0, 1, entry())]
     segment = write_entry_segment(
-        store, ORDERS, block_of(rowsets), job=new_job_id(), with_ids=False
+        store, ORDERS, block_of(rowsets), job_id=new_job_id(), with_ids=False
     )
     found = dict(forged().entry.statistics) if wrong == "summary" else {}
     named = segment.model_copy(update={"statistics": found})

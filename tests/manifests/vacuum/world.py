@@ -60,10 +60,10 @@ class World:
     def wait(self, hours: float) -> None:
         self.now += int(hours * HOUR)
 
-    def write(self, job: str | None = None, rows: int = 10) -> RowSetEntry:
+    def write(self, job_id: str | None = None, rows: int = 10) -> RowSetEntry:
         """A RowSet that is stored and that no epoch names."""
         made = entry(rows).model_copy(
-            update={"object": (job or new_job_id()) + secrets.token_hex(8)}
+            update={"object": (job_id or new_job_id()) + secrets.token_hex(8)}
         )
         self.store.put_if_absent(packed_name(PREFIX, made.object), b"R" * made.bytes)
         return made

@@ -41,7 +41,7 @@ class Driver:
             create_database=False,
             base=base.epoch,
             transaction=new_transaction_id(),
-            job=new_job_id(),
+            job_id=new_job_id(),
             settings=WriteSettings(),
             commit=CommitSettings(metadata=intent.note()),
             parameters={},

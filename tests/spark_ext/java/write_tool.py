@@ -139,7 +139,7 @@ def job_of(
         create_database=False,
         base=0,
         transaction=JOB * 2,
-        job=JOB,
+        job_id=JOB,
         settings=settings or WriteSettings(),
         parameters={},
     )

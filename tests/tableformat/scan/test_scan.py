@@ -75,7 +75,7 @@ def append(
     options = replace(
         write_options(schema, key, job.settings), block_rows=block_rows, **PLACES[place]
     )
-    with RowSetWriter(store, job.target.prefix, job.job, schema, key, options) as writer:
+    with RowSetWriter(store, job.target.prefix, job.job_id, schema, key, options) as writer:
         writer.write(conform(rows, schema))
         entries = writer.close()
     commit_written(job, entries, Log(store), base)

@@ -66,7 +66,7 @@ def landed(
         create_database=False,
         base=head.epoch,
         transaction=new_transaction_id(),
-        job=new_job_id(),
+        job_id=new_job_id(),
         settings=WriteSettings(),
         commit=CommitSettings(),
         parameters={},

@@ -8,10 +8,10 @@ public record ObjectNames(String prefix, String object) {
   private static final SecureRandom RANDOM = new SecureRandom();
 
   /** Returns new names for a RowSet that a job is about to write. */
-  public static ObjectNames fresh(String prefix, String job) {
+  public static ObjectNames fresh(String prefix, String jobId) {
     byte[] bits = new byte[8];
     RANDOM.nextBytes(bits);
-    return new ObjectNames(prefix, job + HexFormat.of().formatHex(bits));
+    return new ObjectNames(prefix, jobId + HexFormat.of().formatHex(bits));
   }
 
   public String folder() {

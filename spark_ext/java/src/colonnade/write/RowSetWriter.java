@@ -215,7 +215,7 @@ final class RowSetWriter implements RowWriter {
     if (output == null) {
       output =
           new RowSetOutput(
-              sink, ObjectNames.fresh(job.prefix(), job.job()), job, partition, encoder);
+              sink, ObjectNames.fresh(job.prefix(), job.jobId()), job, partition, encoder);
     }
     output.addCut(columns, rows);
     columns.forEach(Staged::clear);

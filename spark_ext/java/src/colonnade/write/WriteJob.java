@@ -13,7 +13,7 @@ import java.util.List;
  *
  * @param url the URL of the store
  * @param prefix the prefix of the names of all objects of the table
- * @param job the id with which the names of all objects of this write begin
+ * @param jobId the id with which the names of all objects of this write begin
  * @param replacesText whether U+FFFD replaces bytes of strings that are not valid UTF-8; otherwise
  *     such strings are refused
  * @param columns the columns of the table
@@ -21,7 +21,7 @@ import java.util.List;
 record WriteJob(
     String url,
     String prefix,
-    String job,
+    String jobId,
     boolean replacesText,
     List<TableField> columns,
     List<SortField> sortKey,
@@ -65,7 +65,7 @@ record WriteJob(
     return new WriteJob(
         task.get("url").textValue(),
         task.get("prefix").textValue(),
-        task.get("job").textValue(),
+        task.get("job_id").textValue(),
         task.get("invalid_text").textValue().equals("replace"),
         columns,
         sortKey,
