@@ -397,8 +397,10 @@ def test_unfinished_files_of_killed_writers_go_and_no_others(tmp_path: Path) -> 
         f"{PREFIX}{'b' * 32}/.tmp-0123456789abcdef-1.col",
         "_manifest/.tmp-0123456789abcdef-00000000000000000001.json",
         "_manifest/.tmp-0123456789abcdef-hint.json",
+        f"_manifest/.tmp-0123456789abcdef-freed-{head.database}-{0:020d}.json",
     ]
     others = [
+        "_manifest/.tmp-0123456789abcdef-freed-notes.json",
         f"{PREFIX}.tmp-0123456789abcdef-notes.txt",
         f"{PREFIX}.tmp-nothex-{'a' * 32}.rowset",
         "_manifest/.tmp-0123456789abcdef-00000000000000000099.json",
