@@ -180,7 +180,8 @@ def contents(log: LogReader, snapshot: Snapshot) -> dict[str, object]:
     """Everything that a snapshot says, without regard to where its entries lie."""
     return {
         "head": (snapshot.database, snapshot.epoch, snapshot.transaction, snapshot.time_ms),
-        "features": (snapshot.reader_features, snapshot.writer_features, snapshot.anchors),
+        "features": (snapshot.reader_features, snapshot.writer_features),
+        "anchors": (snapshot.anchors, snapshot.anchor_list),
         "tables": {
             t.id: (t.name, t.schema, t.sort_key, t.created_epoch, t.changed_epoch, t.next_rowset_id)
             for t in snapshot.tables.values()

@@ -30,7 +30,14 @@ from colonnade.manifests.model.entries import (
     SortField,
     TableIdText,
 )
-from colonnade.manifests.model.operations import Anchor, Lease, Pin, SlotCount, TransactionIdText
+from colonnade.manifests.model.operations import (
+    Anchor,
+    AnchorList,
+    Lease,
+    Pin,
+    SlotCount,
+    TransactionIdText,
+)
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.fold import check_reader_features
 from colonnade.manifests.state.snapshot import (
@@ -131,6 +138,7 @@ class Root(Model):
     time_ms: Count
     floor: Count
     anchors: tuple[Anchor, ...]
+    anchor_list: AnchorList | None = None
     database: TableIdText
     lone_table: bool
     slot_block: SlotCount | None = None
@@ -169,6 +177,7 @@ def encode_root(
             time_ms=snapshot.time_ms,
             floor=snapshot.floor,
             anchors=snapshot.anchors,
+            anchor_list=snapshot.anchor_list,
             database=snapshot.database,
             lone_table=snapshot.lone_table,
             slot_block=snapshot.slot_block,
@@ -231,6 +240,7 @@ def root_snapshot(
         time_ms=root.time_ms,
         floor=root.floor,
         anchors=root.anchors,
+        anchor_list=root.anchor_list,
         reader_features=frozenset(root.reader_features),
         writer_features=frozenset(root.writer_features),
         tables=tables if stored is None else stored,

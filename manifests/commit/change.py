@@ -70,7 +70,8 @@ class Change:
 
     The ids of objects that a commit writes begin with `job_id`. `listed` are the objects that the
     operations name through segments. `all_victims` are the objects that a vacuum removes in all
-    its parts: each part has the part before it as its base. `carried` are batches, by table and
+    its parts: each part has the part before it as its base. `anchored` are the epochs that it
+    keeps below its floor by an anchor. `carried` are batches, by table and
     application, that a replaced table had before. They do not belong to this change, and do not
     tell whether it was committed. A `fresh` change was never sent before: its transaction id was
     made for this commit alone.
@@ -89,4 +90,5 @@ class Change:
     listed: frozenset[str] = frozenset()
     fresh: bool = False
     all_victims: frozenset[str] = frozenset()
+    anchored: frozenset[int] = frozenset()
     carried: frozenset[tuple[str, str]] = frozenset()

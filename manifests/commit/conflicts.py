@@ -7,7 +7,7 @@ Spec: docs/spec/conflicts.md
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from colonnade.manifests.commit.change import Change, RowsGone
 from colonnade.manifests.commit.vacuum_conflicts import check_removed
@@ -129,8 +129,12 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
             raise _conflict_error(change, base, theirs, TableId(operation.table), operation)
 
 
-def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
+def check_head(
+    change: Change, base: Snapshot, head: Snapshot, keeps: Callable[[Snapshot, int], bool]
+) -> None:
     """Check the change against the state right before its slot.
+
+    `keeps` tells whether an epoch is readable at a state (`LogReader.keeps`).
 
     Raises AlreadyExistsError for a name that is in use. Raises ConflictError if the head is not the
     epoch that the change expects, or if the table's columns changed so that the added rows do not
@@ -144,7 +148,7 @@ def check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
             f" {', '.join(unknown)}; upgrade Colonnade."
         )
     _check_names(change.ops, base, head)
-    _check_kept(change.ops, head)
+    _check_kept(change.ops, head, keeps)
     for operation in change.ops:
         if isinstance(operation, AddRowSet | AddRowSets | ReplaceColumn | Compaction):
             planned = base.tables.get(TableId(operation.table))
@@ -173,14 +177,16 @@ def check_expected(operation: str, epoch: int | None, head: Snapshot) -> None:
         )
 
 
-def _check_kept(operations: Iterable[Operation], head: Snapshot) -> None:
+def _check_kept(
+    operations: Iterable[Operation], head: Snapshot, keeps: Callable[[Snapshot, int], bool]
+) -> None:
     """Check tags, pins, leases and restores against the head.
 
     Raises AlreadyExistsError for a tag that exists, or a pin of another epoch. Raises NotFoundError
     for a tag or pin that does not exist, and for an epoch that is removed or does not exist.
     """
     for operation in operations:
-        if isinstance(operation, Tag | Pin | Restore) and not head.keeps(operation.epoch):
+        if isinstance(operation, Tag | Pin | Restore) and not keeps(head, operation.epoch):
             raise NotFoundError(
                 f"Epoch {operation.epoch} cannot be kept or restored: the epochs that can be read"
                 f" are {head.floor} to {head.epoch}."

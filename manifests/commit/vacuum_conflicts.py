@@ -56,7 +56,7 @@ def check_vacuum(
     ended = {op.name for op in change.ops if isinstance(op, Unpin)}
     ended |= {op.job for op in change.ops if isinstance(op, Lease)}
     named = (*named_objects(theirs.ops), *listed)
-    if not victims.isdisjoint(named) or _concerns(theirs.ops, base, mine, victims, ended):
+    if not victims.isdisjoint(named) or _concerns(change, theirs.ops, base, mine, victims, ended):
         raise ConflictError(
             f"Epoch {theirs.epoch} ({theirs.operation}) changed what vacuum may remove; run vacuum"
             " again."
@@ -64,6 +64,7 @@ def check_vacuum(
 
 
 def _concerns(
+    change: Change,
     operations: Iterable[Operation],
     base: Snapshot,
     mine: Vacuum,
@@ -71,7 +72,7 @@ def _concerns(
     ended: Collection[str],
 ) -> bool:
     """Return whether operations keep what a vacuum removes, or belong to another vacuum."""
-    anchored = {anchor.epoch for anchor in mine.anchors}
+    anchored = change.anchored | {anchor.epoch for anchor in mine.anchors}
     for operation in operations:
         match operation:
             case Vacuum() | Anchor():

@@ -169,7 +169,7 @@ class Log(LogReader):
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
         with sending.true_errors():
             head = sending.head
-            check_head(sending.change, sending.base, head)
+            check_head(sending.change, sending.base, head, self.keeps)
             epoch = self._next_epoch(sending.carried, head)
             data = encode_epoch(epoch, self.limits.epoch_bytes)
             after = _fold_own(head, epoch)
@@ -271,7 +271,7 @@ class Log(LogReader):
         Commits nothing and writes no object. Raises as `commit`.
         """
         check_change(change, base)
-        check_head(change, base, base)
+        check_head(change, base, base, self.keeps)
         carried = begin(_enabling(change, base), base, self, stored=False)
         state = _fold_own(base, self._next_epoch(carried, base))
         if isinstance(base.tables, TableMap) and isinstance(state.tables, TableMap):

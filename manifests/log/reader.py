@@ -14,6 +14,7 @@ import numpy as np
 from colonnade.manifests.arrays.bounds import BoundsTable, Keep, bounds_table
 from colonnade.manifests.arrays.entry_block import AddedEntries, Entries
 from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.checkpoint.anchor_list import find_anchor
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
     find_checkpoint,
@@ -166,12 +167,16 @@ class LogReader:
             return head
         if head is not None and 0 <= epoch < head.floor:
             # Its file may still exist, and a cached checkpoint, but vacuum may be removing both.
-            if not head.keeps(epoch):
-                raise self._removed(f"epoch {epoch}", head.floor)
-            # An old `head` may name an anchor that a later vacuum has removed.
-            with suppress(*UNUSABLE):
-                if (kept := self._read_kept(epoch, head)) is not None:
-                    return kept
+            try:
+                kept = self._read_kept(epoch, head)
+            except UNUSABLE:
+                # An old `head` may name an anchor that a later vacuum has removed.
+                with suppress(*UNUSABLE):
+                    head = self.read_head()
+            else:
+                if kept is None:
+                    raise self._removed(f"epoch {epoch}", head.floor)
+                return kept
         state = self._advance(self._begin(epoch), epoch) if epoch >= 0 else None
         if state is None or state.epoch < epoch:
             if state is not None and epoch > state.epoch + 1:
@@ -187,6 +192,15 @@ class LogReader:
                 raise self._removed(f"epoch {epoch}", state.epoch)
             return kept
         return state
+
+    def keeps(self, state: Snapshot, epoch: int) -> bool:
+        """Return whether an epoch up to a state is readable, as far as the state knows.
+
+        Costs a GET for an epoch below the floor if an object lists the anchors.
+        """
+        if epoch >= state.floor:
+            return epoch <= state.epoch
+        return find_anchor(self.store, state, epoch) is not None
 
     def is_removed(self, epoch: int) -> bool:
         """Return whether retention has removed an epoch; False if the log cannot be read."""
@@ -251,7 +265,7 @@ class LogReader:
 
     def _read_kept(self, epoch: int, head: Snapshot) -> Snapshot | None:
         """Return the state of an epoch below the floor that a tag or pin keeps, or None."""
-        anchor = head.anchor(epoch)
+        anchor = find_anchor(self.store, head, epoch)
         if anchor is None:
             return None
         return replace(read_state(self.store, anchor), floor=head.floor)

@@ -46,6 +46,8 @@ def named_objects(operations: Iterable[Operation]) -> Iterator[str]:
                 yield operation.root
             case Vacuum():
                 yield from (anchor.root for anchor in operation.anchors)
+                if operation.anchor_list is not None:
+                    yield operation.anchor_list.object
 
 
 def removed_objects(operations: Iterable[Operation]) -> set[str]:

@@ -322,17 +322,26 @@ class Lease(Model):
     until_ms: Count
 
 
+class AnchorList(Model):
+    """The place of an object that lists anchors (checkpoint/anchor_list.py)."""
+
+    object: ObjectIdText
+    check: ByteCheck
+
+
 class Vacuum(Model):
     """Remove objects and old epochs. Vacuum deletes the files after this epoch names them.
 
     From this epoch on, epochs below `floor` are removed, except those with an anchor. `anchors`
     lists all anchors: one for the floor, and one for each epoch below it that a tag or pin keeps.
-    `victims` are objects that no kept epoch names.
+    With an `anchor_list`, the anchors below the floor are in that object instead. `victims` are
+    objects that no kept epoch names.
     """
 
     op: Literal["vacuum"] = "vacuum"
     floor: Count
     anchors: tuple[Anchor, ...] = ()
+    anchor_list: AnchorList | None = None
     victims: tuple[ObjectIdText, ...] = ()
 
 

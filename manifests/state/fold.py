@@ -133,7 +133,7 @@ class _Fold:
         self._changed: dict[TableId, TableState | None] = {}
         self._rowsets: dict[TableId, RowSetsFold] = {}
         self._batches: defaultdict[TableId, dict[str, int]] = defaultdict(dict)
-        self._anchors = snapshot.anchors
+        self._anchors, self._anchor_list = snapshot.anchors, snapshot.anchor_list
         self._tags = dict(snapshot.tags)
         self._pins = dict(snapshot.pins)
         self._leases = dict(snapshot.leases)
@@ -305,14 +305,19 @@ class _Fold:
             self._refuse(f"moves the floor to epoch {floor}")
         if len(set(anchored)) < len(anchored) or max(anchored, default=0) != floor:
             self._refuse(f"anchors epochs {anchored}, which do not fit a floor at {floor}")
+        if operation.anchor_list is not None and len(anchored) != 1:
+            self._refuse("has an anchor list, and other anchors beside that of its floor")
         wanted = {*self._tags.values(), *(pin.epoch for pin in self._pins.values())}
-        lost = sorted(epoch for epoch in wanted.difference(anchored) if epoch < floor)
+        # What an anchor list has cannot be compared, because the fold reads no such object.
+        unlisted = operation.anchor_list is None
+        lost = sorted(epoch for epoch in wanted.difference(anchored) if unlisted and epoch < floor)
         held = sorted(lease.epoch for lease in self._leases.values() if lease.epoch < floor)
         if lost or held:
             self._refuse(f"removes epoch {(lost or held)[0]}, which a tag, pin or lease keeps")
         # An anchor that was written later may already have a higher floor than the epochs after it
         # name.
         self._floor, self._anchors = max(self._floor, floor), operation.anchors
+        self._anchor_list = operation.anchor_list
         self._removed.update(operation.victims)
 
     def _is_stale(self) -> bool:
@@ -445,6 +450,7 @@ class _Fold:
             time_ms=self._time_ms,
             floor=self._floor,
             anchors=self._anchors,
+            anchor_list=self._anchor_list,
             tags=self._tags,
             pins=self._pins,
             leases=self._leases,

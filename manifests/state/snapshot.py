@@ -19,7 +19,7 @@ from colonnade.manifests.model.entries import (
     RowSetEntry,
     SortField,
 )
-from colonnade.manifests.model.operations import Anchor, Lease, Pin, ReplaceColumn
+from colonnade.manifests.model.operations import Anchor, AnchorList, Lease, Pin, ReplaceColumn
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import table_prefix
@@ -190,6 +190,9 @@ class Snapshot:
     `stale` means that vacuum removed segments of this state, after newer segments took over their
     RowSets: read the state again. `dropped` means that the log has ended, and no epoch follows.
     `slot_block` is the number of slots that vacuum frees together, or None if it frees none.
+
+    `anchors` has the anchor of the floor last. With an `anchor_list`, that object has the anchors
+    below the floor, and `anchors` does not (`checkpoint/anchor_list.py` reads both).
     """
 
     database: TableId
@@ -208,6 +211,7 @@ class Snapshot:
     stale: bool = False
     dropped: bool = False
     slot_block: int | None = None
+    anchor_list: AnchorList | None = None
 
     @property
     def blocks(self) -> SlotBlocks | None:
@@ -215,12 +219,8 @@ class Snapshot:
         return None if self.slot_block is None else SlotBlocks(self.database, self.slot_block)
 
     def anchor(self, epoch: int) -> Anchor | None:
-        """Return the anchor that stores the state of an epoch, or None."""
+        """Return the anchor of an epoch, or None. An anchor in the anchor list is not found."""
         return next((anchor for anchor in self.anchors if anchor.epoch == epoch), None)
-
-    def keeps(self, epoch: int) -> bool:
-        """Return whether an epoch up to this one is readable, as far as this state knows."""
-        return self.floor <= epoch <= self.epoch or self.anchor(epoch) is not None
 
     def find_table(self, name: str) -> TableState | None:
         """Return the table with this exact name, or None."""

@@ -15,7 +15,7 @@ from colonnade.manifests.checkpoint.paged_map import PageTable
 from colonnade.manifests.errors import CorruptionError, NotFoundError
 from colonnade.manifests.model.codec import unseal, verify
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
-from colonnade.manifests.model.operations import Anchor
+from colonnade.manifests.model.operations import Anchor, AnchorList
 from colonnade.manifests.object_names import checkpoint_name, copy_name
 from colonnade.manifests.store.base import ObjectStore
 
@@ -64,6 +64,10 @@ class Parts:
     def add_root(self, anchor: Anchor) -> None:
         """Add the root of an anchor."""
         self._add(Part(anchor.root, anchor.check.length, anchor.check))
+
+    def add_anchor_list(self, anchors: AnchorList) -> None:
+        """Add the object that lists anchors."""
+        self._add(Part(anchors.object, anchors.check.length, anchors.check))
 
     def add_segment(self, segment: EntrySegment) -> None:
         """Add a segment."""

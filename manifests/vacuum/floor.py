@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
+from colonnade.manifests.checkpoint.anchor_list import (
+    describe_anchor_list,
+    encode_anchor_list,
+    read_live_anchors,
+)
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
 from colonnade.manifests.checkpoint.stored_tables import StoredTables
-from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
+from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot, write_object
 from colonnade.manifests.epochs.slots import read_log_slot, read_slot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
+from colonnade.manifests.ids import new_job_id
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.codec import encode_model
-from colonnade.manifests.model.operations import Anchor, Stub
+from colonnade.manifests.model.operations import Anchor, AnchorList, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
@@ -34,7 +40,10 @@ def keep_states(
     Follows the log once from the old floor, and each stored state shares the segments of the one
     before it. Raises StoreError; CorruptionError if the log or an anchor cannot be read.
     """
-    there = {anchor.epoch: anchor for anchor in head.anchors}
+    # The list is not read for its own sake: once nothing keeps its epochs, it may be lost.
+    listed = any(epoch < head.floor for epoch in kept)
+    known = read_live_anchors(log.store, head) if listed else head.anchors
+    there = {anchor.epoch: anchor for anchor in known}
     anchors: list[Anchor] = []
     objects = StateObjects(log.store)
     state = log.read_from_log(head.floor)
@@ -53,13 +62,38 @@ def keep_states(
     return tuple(anchors), objects
 
 
+def list_anchors(
+    log: LogReader, head: Snapshot, anchors: tuple[Anchor, ...], objects: StateObjects
+) -> tuple[tuple[Anchor, ...], AnchorList | None]:
+    """Return the anchors for a vacuum operation: all of them, or that of the floor and a list.
+
+    Stores a new list, unless the anchors below the floor are those of `head`. Adds the list to
+    `objects`. Raises StoreError, CorruptionError.
+    """
+    if len(anchors) - 1 <= log.limits.listed_anchors:
+        return anchors, None
+    below, ref = anchors[:-1], head.anchor_list
+    before = (each for each in read_live_anchors(log.store, head) if each.epoch < head.floor)
+    if ref is None or below != tuple(before):
+        data = encode_anchor_list(below)
+        ref = describe_anchor_list(write_object(log.store, new_job_id(), data), data)
+    objects.add_anchor_list(ref)
+    return anchors[-1:], ref
+
+
 def lost_states(log: LogReader, head: Snapshot) -> dict[int, CorruptionError]:
     """Return the errors of anchors that cannot be read from either copy, by epoch.
 
     Reads all anchors completely. Raises StoreError.
     """
     lost: dict[int, CorruptionError] = {}
-    for anchor in head.anchors:
+    anchors = head.anchors
+    try:
+        anchors = read_live_anchors(log.store, head)
+    except CorruptionError as error:
+        kept = {*head.tags.values(), *(pin.epoch for pin in head.pins.values())}
+        lost = dict.fromkeys((epoch for epoch in kept if epoch < head.floor), error)
+    for anchor in anchors:
         try:
             read_anchor(log, anchor)
         except CorruptionError as error:

@@ -30,8 +30,9 @@ class Stored:
     """One object in a store, as its name describes it.
 
     `kind` is an epoch of the log (`epoch`), the `mark` of a freed block, the `hint`, a part of a
-    `checkpoint` or its copy, `data` of a table, or `other`. `object` is the object's id, if it has one. `target` is the name
-    that an unfinished object would have got, or the name of a finished one.
+    `checkpoint` or its copy, `data` of a table, or `other`. `object` is the object's id, if it has
+    one. `target` is the name that an unfinished object would have got, or the name of a finished
+    one.
     """
 
     info: ObjectInfo

@@ -21,7 +21,7 @@ from colonnade.manifests.checkpoint.stored_tables import StoredTables
 from colonnade.manifests.errors import NotFoundError
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.named_objects import named_objects
-from colonnade.manifests.model.operations import AddRowSets, Anchor
+from colonnade.manifests.model.operations import AddRowSets, Anchor, AnchorList
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
@@ -71,6 +71,11 @@ class StateObjects:
         """Add the root of an anchor."""
         self._names.add(anchor.root)
         self.parts.add_root(anchor)
+
+    def add_anchor_list(self, anchors: AnchorList) -> None:
+        """Add the object that lists anchors."""
+        self._names.add(anchors.object)
+        self.parts.add_anchor_list(anchors)
 
     def read(self) -> set[str]:
         """Return all added objects. Costs a GET for each segment, the first time.

@@ -17,12 +17,20 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.ids import new_transaction_id
 from colonnade.manifests.log.log import Log
-from colonnade.manifests.model.operations import Anchor, Lease, Operation, Unpin, Vacuum
+from colonnade.manifests.model.operations import (
+    Anchor,
+    AnchorList,
+    Lease,
+    Operation,
+    Unpin,
+    Vacuum,
+)
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
     keep_states,
+    list_anchors,
     lost_states,
     name_lost,
     put_stubs,
@@ -68,8 +76,8 @@ class VacuumRequest:
 class _Found:
     """What a run found, and plans to do.
 
-    `anchors` store the states that outlive their epochs. `used` are objects that must stay. Slots
-    before `first_slot` were freed.
+    `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
+    `used` are objects that must stay. Slots before `first_slot` were freed.
     """
 
     head: Snapshot
@@ -79,6 +87,8 @@ class _Found:
     now_ms: int
     kept: tuple[int, ...]
     anchors: tuple[Anchor, ...]
+    anchor_list: AnchorList | None
+    anchored: frozenset[int]
     used: set[str]
     first_slot: int
 
@@ -98,7 +108,8 @@ class _Found:
     @property
     def is_idle(self) -> bool:
         """Whether an epoch would have nothing to say."""
-        moved = self.floor.epoch > self.head.floor or self.anchors != self.head.anchors
+        now, before = (self.anchors, self.anchor_list), (self.head.anchors, self.head.anchor_list)
+        moved = self.floor.epoch > self.head.floor or now != before
         return not moved and not self.removal.victims
 
 
@@ -140,6 +151,8 @@ def read_used_objects(log: Log) -> set[str]:
     head = log.read_head()
     kept = kept_below(head, head.floor, log.now_ms())
     _, states = keep_states(log, head, head.floor, kept, store=False)
+    if head.anchor_list is not None:
+        states.add_anchor_list(head.anchor_list)
     return _used(log, head, head.floor, states)
 
 
@@ -176,7 +189,11 @@ def _attempt(log: Log, request: VacuumRequest) -> VacuumResult:
 
 def _was_vacuumed(log: Log, before: Snapshot, head: Snapshot) -> bool:
     """Return whether a concurrent vacuum may have removed what was read since `before`."""
-    if (head.floor, head.anchors) != (before.floor, before.anchors):
+    if (head.floor, head.anchors, head.anchor_list) != (
+        before.floor,
+        before.anchors,
+        before.anchor_list,
+    ):
         return True
     since = log.read_epochs(head.epoch, head.epoch - before.epoch)
     return any(isinstance(op, Vacuum) for epoch in since for op in epoch.ops)
@@ -209,11 +226,27 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     kept = kept_below(head, floor.epoch, now_ms)
     store = not request.dry_run
     anchors, states = keep_states(log, head, floor.epoch, kept, store=store)
+    anchored = frozenset(anchor.epoch for anchor in anchors)
+    anchor_list = None
+    if store:
+        anchors, anchor_list = list_anchors(log, head, anchors, states)
     used = _used(log, head, floor.epoch, states)
     if store:
         sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
-    return _Found(head, stored, floor, retention, now_ms, kept, anchors, used, first)
+    return _Found(
+        head,
+        stored,
+        floor,
+        retention,
+        now_ms,
+        kept,
+        anchors,
+        anchor_list,
+        anchored,
+        used,
+        first,
+    )
 
 
 def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> Floor:
@@ -282,7 +315,14 @@ def _change(
     ops: list[Operation] = [Unpin(name=p.name) for p in head.pins.values() if p.until_ms <= now]
     over = [lease for lease in head.leases.values() if lease.until_ms <= now]
     ops += [lease.model_copy(update={"until_ms": 0}) for lease in over]
-    ops.append(Vacuum(floor=found.floor.epoch, anchors=found.anchors, victims=victims))
+    ops.append(
+        Vacuum(
+            floor=found.floor.epoch,
+            anchors=found.anchors,
+            anchor_list=found.anchor_list,
+            victims=victims,
+        )
+    )
     return Change(
         new_transaction_id(),
         "vacuum",
@@ -298,6 +338,7 @@ def _change(
         },
         fresh=True,
         all_victims=found.all_victims,
+        anchored=found.anchored,
     )
 
 

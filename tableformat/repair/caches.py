@@ -6,8 +6,10 @@ Spec: docs/spec/checkpoint.md
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
+from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import read_state
 from colonnade.manifests.checkpoint.writer import point_hint, store_snapshot
 from colonnade.manifests.errors import CorruptionError, NotFoundError
@@ -57,7 +59,12 @@ def _restore_anchors(log: Log, head: Snapshot) -> tuple[tuple[str, ...], list[Co
     objects = StateObjects(log.store)
     restored: list[str] = []
     lost: list[CorruptionError] = []
-    for anchor in head.anchors:
+    anchors = head.anchors
+    if head.anchor_list is not None:
+        objects.add_anchor_list(head.anchor_list)
+    with suppress(CorruptionError):  # a lost list is found when the parts are restored
+        anchors = read_live_anchors(log.store, head)
+    for anchor in anchors:
         objects.add_root(anchor)
         try:
             objects.add(read_state(log.store, anchor))

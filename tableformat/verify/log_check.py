@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from colonnade.manifests.arrays.entry_table import EntryTable
+from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.reader import read_entry_segment, read_hint, read_state
 from colonnade.manifests.checkpoint.root import CheckpointRef, Root
 from colonnade.manifests.checkpoint.stored_batches import check_batches
@@ -33,7 +34,7 @@ from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.replacement import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.vacuum.copies import damaged_places
-from colonnade.manifests.vacuum.floor import name_lost, read_anchor
+from colonnade.manifests.vacuum.floor import lost_states, name_lost, read_anchor
 from colonnade.manifests.vacuum.objects import describe
 from colonnade.manifests.vacuum.references import StateObjects
 from colonnade.tableformat.verify.findings import Finding, Kind, kind_of
@@ -89,7 +90,19 @@ class LogCheck:
     def _check_anchors(self, head: Snapshot) -> None:
         """Read every anchor, then each of its objects at both of its places."""
         objects = StateObjects(self.log.store)
-        for anchor in head.anchors:
+        anchors, listed = head.anchors, head.anchor_list
+        try:
+            anchors = read_live_anchors(self.log.store, head)
+        except CorruptionError as error:
+            lost = lost_states(self.log, head)
+            assert listed is not None
+            name = checkpoint_name(listed.object)
+            problem = f"{error.message} {name_lost(head, lost)}"
+            self.findings.append(Finding("damage", problem, name))
+        else:
+            if listed is not None:
+                objects.add_anchor_list(listed)
+        for anchor in anchors:
             name = checkpoint_name(anchor.root)
             try:
                 read_anchor(self.log, anchor)

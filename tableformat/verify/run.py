@@ -145,7 +145,11 @@ def _has_let_go(log: Log, state: Snapshot | None) -> bool:
         head = log.refresh(state)
     except ColonnadeError:
         return False
-    return (head.floor, head.anchors) != (state.floor, state.anchors)
+    return (head.floor, head.anchors, head.anchor_list) != (
+        state.floor,
+        state.anchors,
+        state.anchor_list,
+    )
 
 
 def _still_named(log: Log, newest: Snapshot | None, findings: list[Finding]) -> list[Finding]:

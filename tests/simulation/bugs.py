@@ -23,6 +23,7 @@ from colonnade.manifests.arrays.entry_block import EntryBlock
 from colonnade.manifests.arrays.partitions import PartitionKey
 from colonnade.manifests.checkpoint import stored_object
 from colonnade.manifests.checkpoint import writer as checkpoint_writer
+from colonnade.manifests.checkpoint.anchor_list import read_live_anchors
 from colonnade.manifests.checkpoint.writer import _rewritten
 from colonnade.manifests.commit import conflicts
 from colonnade.manifests.commit.change import Change
@@ -142,8 +143,8 @@ def _check_reads(change: Callable[[Change], Change]) -> Plant:
     return lambda: patch.object(carried, "check_reads", check)
 
 
-def _check_head(change: Change, base: Snapshot, head: Snapshot) -> None:
-    check_head(replace(change, expect_epoch=None), base, head)
+def _check_head(change: Change, *others: Any) -> None:
+    check_head(replace(change, expect_epoch=None), *others)
 
 
 def _commit_on_newest(log: Log, change: Change, base: Snapshot) -> Any:
@@ -188,7 +189,7 @@ def _without_vector(table: str, rowset: LiveRowSet) -> AddRowSet:
 
 def _of_head_only(log: LogReader, head: Snapshot, floor: int, states: object) -> set[str]:
     state = log.read_from_log(head.epoch)
-    anchors = {anchor.root for anchor in head.anchors}
+    anchors = {anchor.root for anchor in read_live_anchors(log.store, head)}
     return read_state_objects(log.store, state) | anchors | cached_objects(log.store, floor)
 
 

@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from colonnade.manifests.checkpoint.anchor_list import read_anchor_list
 from colonnade.manifests.errors import ColonnadeError
 from colonnade.manifests.model.codec import decode_slot
 from colonnade.manifests.model.entries import PartitionField
 from colonnade.manifests.model.operations import (
     Anchor,
+    AnchorList,
     CreateTable,
     Epoch,
     Restore,
@@ -25,6 +27,7 @@ from colonnade.manifests.model.operations import (
     Untag,
     Vacuum,
 )
+from colonnade.manifests.store import ObjectStore
 from tests.simulation.statements import (
     Condition,
     Intent,
@@ -58,9 +61,11 @@ class Oracle:
     batches: dict[str, int] = field(default_factory=dict)
     floor: int = 0
     anchors: tuple[Anchor, ...] = ()
+    anchor_list: AnchorList | None = None
     told: list[tuple[Intent, str, int | None]] = field(default_factory=list)
     reads: int = 0
     freed: int = 0
+    store: ObjectStore | None = None
 
     @property
     def head(self) -> int:
@@ -91,6 +96,11 @@ class Oracle:
                 del self.tags[operation.name]
             elif isinstance(operation, Vacuum):
                 self.floor, self.anchors = operation.floor, operation.anchors
+                self.anchor_list = operation.anchor_list
+                if operation.anchor_list is not None:
+                    assert self.store is not None
+                    below = read_anchor_list(self.store, operation.anchor_list)
+                    self.anchors = (*below, *operation.anchors)
 
     def keeps(self, epoch: int) -> bool:
         """Whether an epoch must be readable."""

@@ -120,7 +120,10 @@ def draw_limits(order: random.Random) -> Limits:
     chosen = {name: limit for name, limit in tiny.items() if order.random() < 0.7}
     # Tables and batches lie outside the root of a checkpoint in runs that put stubs one by one.
     paged = {"root_tables": 0, "root_bytes": 0, "page_bytes": 20} if "stubs" in chosen else {}
-    return replace(LIMITS, victims=order.choice((2, 2, 3, 8)), **chosen, **paged)
+    # Vacuums that remove few objects in a part also list few anchors in an epoch.
+    victims = order.choice((2, 2, 3, 8))
+    listed = {2: 0, 3: 1}.get(victims, LIMITS.listed_anchors)
+    return replace(LIMITS, victims=victims, listed_anchors=listed, **chosen, **paged)
 
 
 class World:
@@ -132,7 +135,7 @@ class World:
         self.order = random.Random(seed)
         self.copies = COPIES if seed % 16 == LARGE else 1
         self.oracle = Oracle(frozenset({"strict"}), self.copies)
-        self.disk = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
+        self.disk = self.oracle.store = Disk(self.oracle.land, self.oracle.stub, self.oracle.free)
         self.weather = Weather(self.order, faults, rate)
         self.turns = Turns(lambda ready, last: self.order.choice(ready))
         self._interval = self.order.choice((2, 3, 5))
@@ -319,6 +322,8 @@ class World:
         found = {each.file for each in report.findings if each.kind == "damage"}
         assert found <= self.damaged, str(report)
         objects = StateObjects(self.disk)
+        if self.oracle.anchor_list is not None:
+            objects.add_anchor_list(self.oracle.anchor_list)
         for anchor in self.oracle.anchors:
             objects.add_root(anchor)
             objects.add(read_state(self.disk, anchor))

@@ -59,7 +59,7 @@ def states(store: ObjectStore) -> dict[str, Any]:
         "leases": [lease.model_dump() for lease in head.leases.values()],
     }
     for epoch in range(HEAD + 1):
-        if head.keeps(epoch):
+        if log.keeps(head, epoch):
             state = log.read_at(epoch)
             tables = list(state.tables.values())
             found[str(epoch)] = [

@@ -99,7 +99,7 @@ class Blocks:
             with suppress(NotFoundError):
                 # Without a head what is gone may be read: as it was.
                 assert log.read_at(state.epoch).transaction == state.transaction
-            if head.keeps(state.epoch):
+            if log.keeps(head, state.epoch):
                 found = log.read_at(state.epoch, head=head)
                 assert contents(log, found) == self.expected[state.epoch]
             else:

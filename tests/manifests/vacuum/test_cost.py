@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from colonnade.manifests.checkpoint.anchor_list import read_anchors
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.ids import TableId, new_table_id
 from colonnade.manifests.limits import Limits
@@ -62,7 +63,7 @@ def of_checkpoints(found: Counter[str]) -> int:
 def test_many_tags_that_a_floor_passes_cost_one_pass_over_the_log() -> None:
     world = tagged(epochs=2 * TAGS, tags=TAGS)
     first = reads(world)
-    assert len(world.check().anchors) == TAGS + 1
+    assert len(read_anchors(world.store, world.check())) == TAGS + 1
     assert of_checkpoints(first) <= 8 * TAGS
     # Besides the pass, bisections look at some epochs, and readers at the newest ones. The mark of
     # its block tells of each state that is kept whether its slot was freed.
@@ -77,7 +78,7 @@ def test_what_kept_states_share_is_stored_and_read_once() -> None:
     world.vacuum()
     head = world.check()
     listed = Counter[str]()
-    for anchor in head.anchors:
+    for anchor in read_anchors(world.store, head):
         state = world.log.read_at(anchor.epoch, head=head)
         listed.update(ref.segment.object for ref in state.table("orders").rowsets.segments)
     assert listed.total() > 2 * len(listed)
@@ -106,7 +107,7 @@ def test_kept_states_read_as_before_and_together_name_what_each_of_them_names(se
         if number % 30 == 29:
             vacuum(log, VacuumRequest(hours=0, epochs=1, threads=1, force=True))
             state = log.read_head()
-    assert len(state.anchors) == len(expected) + 1
+    assert len(read_anchors(store, state)) == len(expected) + 1
     together = StateObjects(store)
     apart = set[str]()
     for epoch, what in expected.items():
@@ -146,7 +147,7 @@ def test_a_damaged_part_that_kept_states_share_stops_the_run() -> None:
     world = tagged(epochs=60, tags=10, limits=Limits(segment_rowsets=16))
     world.vacuum()
     head = world.log.read_head()
-    first = world.log.read_at(head.anchors[0].epoch, head=head)
+    first = world.log.read_at(read_anchors(world.store, head)[0].epoch, head=head)
     name = checkpoint_name(first.table("orders").rowsets.segments[0].segment.object)
     world.store.delete(name.replace(CHECKPOINTS, COPIES))
     files = world.files()

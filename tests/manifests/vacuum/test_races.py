@@ -154,7 +154,7 @@ KEEPERS: dict[str, Callable[[World], Operation]] = {
 def test_an_epoch_that_is_kept_just_in_time_is_kept(keeper: str, at: tuple[str, str]) -> None:
     world = busy()
     during(world, at, lambda: world.commit(KEEPERS[keeper](world)))
-    assert world.check().keeps(3)
+    assert world.keeps(3)
 
 
 @pytest.mark.parametrize("keeper", ["tag", "pin"])
@@ -166,7 +166,7 @@ def test_an_epoch_that_is_kept_too_late_is_refused(keeper: str) -> None:
             world.log.commit(change(KEEPERS[keeper](world)), world.head)
 
     during(world, ("delete", ""), keep)
-    assert not world.check().keeps(3)
+    assert not world.keeps(3)
 
 
 def _restore(world: World, epoch: int):  # type: ignore[no-untyped-def]
@@ -203,11 +203,11 @@ def test_two_vacuums_do_no_harm(at: tuple[str, str]) -> None:
     world = busy()
     world.commit(Tag(name="t", epoch=3))
     during(world, at, world.vacuum)
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.append(2)
     world.overwrite()
     during(world, at, lambda: (world.overwrite(), world.vacuum()))
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.check_tidy()
 
 
@@ -284,7 +284,7 @@ def _end_at(call: int, fault: Fault) -> bool:
     world.check()
     world.append()
     store.land()
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.vacuum()
     world.check_tidy()
     return call <= len(store.trace)

@@ -92,7 +92,7 @@ def test_a_pin_below_the_floor_keeps_its_epoch_and_holds_nothing_else(untag: boo
     assert result.floor > floor
     assert result.kept_epochs == (2,)
     assert result.held_by == ()
-    assert world.check().keeps(2)
+    assert world.keeps(2)
     world.wait(10)
     assert world.vacuum().kept_epochs == (() if untag else (2,))
 
@@ -182,17 +182,17 @@ def test_a_tag_keeps_its_epoch_and_gives_it_up() -> None:
     world.overwrite()
     result = world.vacuum()
     assert (result.floor, result.kept_epochs) == (9, (3,))
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.overwrite()
     world.vacuum()
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.commit(Pin(name="still", epoch=3, until_ms=world.now + HOUR))
     world.commit(Untag(name="month"))
     world.vacuum()
-    assert world.check().keeps(3)
+    assert world.keeps(3)
     world.commit(Unpin(name="still"))
     world.vacuum()
-    assert not world.check().keeps(3)
+    assert not world.keeps(3)
     world.check_tidy()
 
 

@@ -56,6 +56,8 @@ def _of_an_anchor(world: World, order: random.Random) -> str:
     A vacuum may be about to write the other one.
     """
     objects = StateObjects(world.disk)
+    if world.oracle.anchor_list is not None:
+        objects.add_anchor_list(world.oracle.anchor_list)
     for anchor in world.oracle.anchors:
         objects.add_root(anchor)
         objects.add(read_state(world.disk, anchor))

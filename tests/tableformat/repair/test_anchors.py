@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from colonnade.manifests.checkpoint.anchor_list import read_anchors
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log, create_database
-from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT
+from colonnade.manifests.object_names import CHECKPOINTS, COPIES, HINT, checkpoint_name, copy_name
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.copies import Part
 from colonnade.manifests.vacuum.floor import read_anchor
@@ -25,6 +26,7 @@ PAGED = Limits(
     root_tables=0, root_bytes=0, page_bytes=300,
 )  # fmt: skip
 PLAIN = Limits(listed_rowsets=0, segment_rowsets=2, segment_vectors=1)
+LISTED = Limits(listed_anchors=0)
 
 Contents = dict[tuple[int, str], list[int]]
 """The rows of each table at each epoch."""
@@ -81,7 +83,10 @@ def read_all(db: ArrowDatabase) -> Contents:
 def parts(db: ArrowDatabase) -> list[Part]:
     """The objects that the anchors of a database are made of."""
     objects = StateObjects(db._log.store)
-    for anchor in db.refresh().anchors:
+    head = db.refresh()
+    if head.anchor_list is not None:
+        objects.add_anchor_list(head.anchor_list)
+    for anchor in read_anchors(db._log.store, head):
         objects.add_root(anchor)
         objects.add(read_anchor(db._log, anchor)[0])
     return list(objects.parts)
@@ -110,7 +115,7 @@ def damaged(store: MemoryStore, name: str, data: bytes | None) -> MemoryStore:
 
 
 @pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.long)])
-@pytest.mark.parametrize("limits", [PLAIN, PAGED], ids=["plain", "paged"])
+@pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED], ids=["plain", "paged", "listed"])
 def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
     limits: Limits, every: bool
 ) -> None:
@@ -118,7 +123,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
     db = open_database(store, limits)
     expected, found = read_all(db), parts(db)
     assert db.verify(1).findings == ()
-    assert len(db.snapshot.anchors) == 3
+    assert len(read_anchors(store, db.snapshot)) == 3
     for number, (name, data) in enumerate(damages(store, found, every=every)):
         broken = damaged(store, name, data)
         if number % 3:
@@ -145,7 +150,7 @@ def test_any_one_damaged_object_of_an_anchor_is_named_survived_and_restored(
         assert left <= ({name} if hidden else set())
 
 
-@pytest.mark.parametrize("limits", [PLAIN, PAGED], ids=["plain", "paged"])
+@pytest.mark.parametrize("limits", [PLAIN, PAGED, LISTED], ids=["plain", "paged", "listed"])
 def test_a_vacuum_copies_anchors_of_earlier_versions_and_what_was_lost(limits: Limits) -> None:
     store = make(limits)
     whole = {info.name: store.get(info.name) for info in store.list("_manifest/c")}
@@ -179,3 +184,29 @@ def test_a_tag_whose_state_is_lost_at_both_places_is_named_and_can_be_given_up()
     db.untag("tag0")
     assert db.vacuum(0).epoch is not None
     assert open_database(store, PLAIN).verify(4).is_sound
+
+
+def test_a_lost_list_of_anchors_is_named_with_all_its_tags_and_can_be_given_up() -> None:
+    store = make(LISTED)
+    db = open_database(store, LISTED)
+    listed = db.refresh().anchor_list
+    assert listed is not None
+    expected = read_all(db)
+    for name in (checkpoint_name(listed.object), copy_name(listed.object)):
+        store.delete(name)
+    files = {info.name for info in store.list("")}
+    [finding] = db.verify(1).findings[:1]
+    assert all(f"tag {name!r}" in finding.problem for name in db.tags()), finding
+    calls: dict[str, Any] = {"vacuum": lambda: db.vacuum(0), "repair": db.repair}
+    for name, call in calls.items():
+        with pytest.raises(CorruptionError, match="which tag 'tag0' keeps"):
+            call()
+        assert files <= {info.name for info in store.list("")}, name
+    for name in db.tags():
+        db.untag(name)
+    assert db.vacuum(0).epoch is not None
+    db = open_database(store, LISTED)
+    assert db.verify(4).is_sound
+    newest = max(epoch for epoch, _ in expected)
+    after = {key[1]: rows for key, rows in read_all(db).items() if key[0] == db.snapshot.epoch}
+    assert after == {name: expected[newest, name] for name in TABLES}
