@@ -1,7 +1,7 @@
-"""Tell removed epochs from damage when retention removes the epoch of a request.
+"""Make errors of requests tell the truth: about removed epochs, and about commits sent before.
 
 Files that retention removed are not damage. An error about damage would lead users to repair a
-sound table.
+sound table. An error of a request that is sent again does not say that its commit has failed.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from functools import wraps
 from typing import Any
 
 from colonnade.manifests.errors import (
-    CommitUnknownError,
-    ConflictError,
     CorruptionError,
     NotFoundError,
 )
-from colonnade.manifests.log.log import Log
+from colonnade.manifests.log.log import UNTELLING, Log
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.planner.transactions import TRANSACTIONS, is_state
 from colonnade.spark_ext.planner.unsent import UNSENT
@@ -26,52 +24,47 @@ Operation = Callable[[Mapping[str, Any]], dict[str, Any]]
 
 
 def unless_outdated(operation: Operation) -> Operation:
-    """Wrap an operation so that it says when retention has removed its epoch.
+    """Wrap an operation so that its errors tell what retention did, and what became of a commit.
 
-    The wrapped operation then raises NotFoundError for a read, and ConflictError for a statement.
-    It raises CommitUnknownError for a statement whose commit may have been sent before. If that
-    commit is found in the log, it returns the committed epoch.
+    If retention has removed the epoch of a request, the wrapped operation raises NotFoundError for
+    a read, and ConflictError for a statement. Every operation with a `job` commits that job. If an
+    earlier request may have sent the commit, no error of the log or the store tells its outcome.
+    The wrapped operation then returns the committed epoch if the log has it, and otherwise raises
+    CommitUnknownError.
     """
 
     @wraps(operation)
     def run(args: Mapping[str, Any]) -> dict[str, Any]:
+        if "job" in args:
+            return _run_job(operation, args, WriteJob.model_validate_json(args["job"]))
         try:
             return operation(args)
-        except NotFoundError:
-            if "job" in args and (epoch := _landed(WriteJob.model_validate_json(args["job"]))):
-                return {"epoch": epoch}
-            raise
         except CorruptionError:
-            if "job" in args:
-                _refuse_job(WriteJob.model_validate_json(args["job"]))
-            elif "url" in args:
+            if "url" in args:
                 Log(open_store(args["url"])).read_at(_epoch(args["epoch"]))
             raise
 
     return run
 
 
-def _landed(job: WriteJob) -> int | None:
-    """Return the epoch that committed a job; None if the job was not committed."""
-    if job.create_database or is_state(job.base):
-        return None
-    log, fresh = Log(open_store(job.url)), UNSENT.take(job.transaction)
-    state, landed = log.resume(job.base, job.transaction, fresh=fresh)
-    return state.epoch if landed else None
-
-
-def _refuse_job(job: WriteJob) -> None:
-    epoch = _epoch(job.base)
-    if not Log(open_store(job.url)).is_removed(epoch):
-        return
-    removed = (
-        f"Epoch {epoch} of {job.url}, on which the statement was planned, was removed by retention;"
-    )
-    if UNSENT.take(job.transaction) or is_state(job.base):
-        raise ConflictError(f"{removed} run it again.")
-    raise CommitUnknownError(
-        f"{removed} look for transaction {job.transaction} in the history before you run it again."
-    )
+def _run_job(operation: Operation, args: Mapping[str, Any], job: WriteJob) -> dict[str, Any]:
+    log = Log(open_store(job.url))
+    sent = not UNSENT.has(job.transaction) and not is_state(job.base)
+    try:
+        try:
+            return operation(args)
+        except (NotFoundError, CorruptionError):
+            base = _epoch(job.base)
+            if job.create_database or not log.is_removed(base):
+                raise
+            state, landed = log.resume(base, job.transaction, fresh=not sent)
+            if not landed:
+                raise
+            return {"epoch": state.epoch}
+    except UNTELLING as error:
+        if not sent:
+            raise
+        return {"epoch": log.find_sent(job.transaction, error).epoch}
 
 
 def _epoch(number: int) -> int:

@@ -27,6 +27,11 @@ class Unsent:
             if len(self._ids) > _MOST:
                 del self._ids[next(iter(self._ids))]
 
+    def has(self, transaction: str) -> bool:
+        """Whether no process can have sent this id before."""
+        with self._lock:
+            return transaction in self._ids
+
     def take(self, transaction: str) -> bool:
         """Whether no process can have sent this id before; from now on it counts as sent."""
         with self._lock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,19 @@ import pytest
 from pyroaring import BitMap
 
 import colonnade
-from colonnade.manifests.errors import CommitUnknownError, ConflictError, NotFoundError
-from colonnade.spark_ext.planner import reads, rows, writes
+from colonnade.manifests.errors import (
+    CommitUnknownError,
+    ConflictError,
+    CorruptionError,
+    NotFoundError,
+    StoreError,
+)
+from colonnade.manifests.store import open_store
+from colonnade.spark_ext.planner import outdated, reads, rows, snapshots, writes
 from colonnade.spark_ext.planner.operations import OPS
 from colonnade.spark_ext.planner.snapshots import Snapshots
 from colonnade.spark_ext.planner.unsent import Unsent
+from tests.faults import Fault, FaultyStore
 from tests.spark_ext.planner.test_catalog_operations import ids, planned, written
 
 ID = {"column": ["id"]}
@@ -91,6 +100,13 @@ def test_reports_of_tasks_that_are_sent_twice_land_once(path: Path) -> None:
     assert colonnade.open(path).history(1)[0].metrics["rows_deleted"] == 2
 
 
+def forget_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Know as much of commits as a planner that has just replaced another one."""
+    unsent = Unsent()
+    for module in (outdated, rows, writes):
+        monkeypatch.setattr(module, "UNSENT", unsent)
+
+
 def outlive(path: Path) -> None:
     """Have retention remove the epochs up to a new one of another writer."""
     other = colonnade.open(path)
@@ -118,8 +134,7 @@ def test_what_retention_overtakes_before_it_was_ever_sent_is_a_conflict(
     for sent in (plan, known):
         with pytest.raises(CommitUnknownError, match="removed by retention; look for transaction"):
             commit(sent)
-    for module in (writes, rows):
-        monkeypatch.setattr(module, "UNSENT", Unsent())
+    forget_plans(monkeypatch)
     with pytest.raises(CommitUnknownError, match="removed by retention"):
         commit(of_another_process)
     assert ids(path) == [1, 2, 3, 4, 9]
@@ -129,9 +144,9 @@ def test_what_retention_overtakes_while_it_is_read_is_no_damage(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     colonnade.open_database(path).repair()  # from now on a state is read from a checkpoint
-    snapshots = Snapshots()
+    fresh = Snapshots()
     for module in (reads, rows, writes):
-        monkeypatch.setattr(module, "SNAPSHOTS", snapshots)
+        monkeypatch.setattr(module, "SNAPSHOTS", fresh)
     state = reads.load({"path": str(path), "options": {}})
     plan, sent = planned(path), planned(path, transaction="0123456789abcdef" * 2)
     outlive(path)
@@ -143,12 +158,115 @@ def test_what_retention_overtakes_while_it_is_read_is_no_damage(
         job = {"job": plan["job"], "database": plan["database"]}
         OPS["delete_where"](job | {"filters": [compare(">=", 3)]})
 
-    with pytest.raises(ConflictError, match="was removed by retention; run it again"):
-        delete(plan)
-    for again in (plan, sent):
-        with pytest.raises(CommitUnknownError, match="by retention; look for transaction"):
-            delete(again)
+    for _ in range(2):
+        with pytest.raises(ConflictError, match="was removed by retention; read the table again"):
+            delete(plan)
+    with pytest.raises(CommitUnknownError, match="by retention; look for transaction"):
+        delete(sent)
     assert ids(path) == [1, 2, 3, 4, 9]
+
+
+Commit = tuple[str, dict[str, Any]]
+"""An operation of the planner and its arguments."""
+
+
+def delete(path: Path, value: int = 3) -> Commit:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    return "delete_where", {**job, "filters": [compare("=", value)]}
+
+
+def merge(path: Path) -> Commit:
+    plan = planned(path)
+    job = {"job": plan["job"], "database": plan["database"]}
+    messages = [message({0: [1], 1: [0]})]
+    commit = {"kind": "merge", "filters": None, "keys": ["id"], "messages": messages}
+    return "commit_rows", {**job, **commit}
+
+
+def replacement(path: Path) -> Commit:
+    job = written(planned(path, overwrite=True), pa.table({"id": [9], "name": ["z"]}))
+    found = {"replaced": [message({0: [1]})], "filters": [compare(">=", 2)]}
+    return "commit_replacement", {**job, **found}
+
+
+def insert_by_merge(path: Path) -> Commit:
+    job = written(planned(path), pa.table({"id": [9], "name": ["z"]}))
+    return "commit_write", {**job, "merged": ["id"]}
+
+
+def overwrite(path: Path) -> Commit:
+    return "commit_write", written(planned(path, overwrite=True))
+
+
+def append(path: Path) -> Commit:
+    return "commit_write", written(planned(path))
+
+
+COMMITS = [delete, merge, replacement, insert_by_merge, overwrite, append]
+
+
+def fail(monkeypatch: pytest.MonkeyPatch, url: str, call: int) -> FaultyStore:
+    """Fail the call of this number of those that evaluate and commit a statement."""
+    store, fresh = FaultyStore(open_store(url), {call: Fault.FAIL_BEFORE}), Snapshots()
+    for module in (rows, writes):
+        monkeypatch.setattr(module, "SNAPSHOTS", fresh)
+    for module in (rows, writes, snapshots):
+        monkeypatch.setattr(module, "open_store", lambda _: store)
+    return store
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+def test_a_commit_that_has_landed_is_found_whichever_call_of_its_second_request_fails(
+    path: Path, commit: Callable[[Path], Commit]
+) -> None:
+    operation, args = commit(path)
+    landed = OPS[operation](args)["epoch"]
+    call, failed = 0, True
+    while failed:
+        call += 1
+        with pytest.MonkeyPatch.context() as patch:
+            forget_plans(patch)
+            store = fail(patch, str(path), call)
+            assert OPS[operation](args)["epoch"] == landed
+            failed = bool(store.fired)
+    assert call > 3
+    assert colonnade.open(path).history(1)[0].epoch == landed
+
+
+@pytest.mark.parametrize("commit", COMMITS)
+@pytest.mark.parametrize("sent", [False, True])
+def test_a_commit_that_cannot_be_evaluated_has_failed_only_if_it_was_never_sent(
+    path: Path, commit: Callable[[Path], Commit], sent: bool
+) -> None:
+    operation, args = commit(path)
+    with pytest.MonkeyPatch.context() as patch:
+        if sent:
+            forget_plans(patch)
+        fail(patch, str(path), 1)
+        with pytest.raises(CommitUnknownError if sent else StoreError, match="planned failure"):
+            OPS[operation](args)
+    assert sorted(ids(path)) == [1, 2, 3, 4]
+
+
+def test_a_delete_that_has_landed_is_found_although_its_rows_are_damaged(path: Path) -> None:
+    names = [hex(pow(7, n, 2**127)) for n in range(2997)]  # too large for the log
+    many = pa.table({"id": range(9, 9000, 3), "name": names})
+    writes.commit(written(planned(path), many))
+    operation, args = delete(path, 300)
+    landed = OPS[operation](args)["epoch"]
+    for file in path.rglob("*"):
+        if file.is_file() and "_manifest" not in file.parts:
+            file.write_bytes(b"")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_plans(patch)
+        assert OPS[operation](args)["epoch"] == landed
+        _, other = delete(path, 600)
+        with pytest.raises(CorruptionError):
+            OPS[operation](other)
+        forget_plans(patch)
+        with pytest.raises(CommitUnknownError, match="look for it in the history"):
+            OPS[operation](other)
 
 
 def test_so_many_plans_that_are_not_committed_are_forgotten_in_the_end() -> None:
