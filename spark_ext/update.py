@@ -20,7 +20,7 @@ from colonnade.manifests.commit.change import TableRead
 from colonnade.manifests.errors import ConflictError, NotFoundError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
-from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.executors import parallel_jobs

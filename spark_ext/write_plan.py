@@ -51,8 +51,8 @@ def plan_spark_write(
     the columns of the rows. These columns are nullable, since a DataFrame without NULLs says
     nothing about later appends.
 
-    An overwrite replaces all rows. With `where`, or the option replaceWhere, it replaces the rows
-    that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it replaces
+    An overwrite deletes all rows. With `where`, or the option replaceWhere, it deletes the rows
+    that the condition selects. With `dynamic`, or the option partitionOverwriteMode, it overwrites
     the partitions that get new rows. With the option overwriteSchema, an overwrite of all rows also
     replaces the columns of the table by those of its rows.
 
@@ -60,7 +60,7 @@ def plan_spark_write(
     not fit the statement. Raises AlreadyExistsError if `design` is for a new table and the table
     exists.
     """
-    where = _replaced(options, overwrite and design is None, where)
+    where = _overwritten(options, overwrite and design is None, where)
     mode = _mode(options, overwrite, dynamic, where)
     table = None if base is None else location.find(base)
     if options.overwrite_schema:
@@ -127,10 +127,10 @@ def _with_columns(
     )
 
 
-def _replaced(
+def _overwritten(
     options: SparkWriteOptions, overwrites: bool, where: Predicate | None
 ) -> Predicate | None:
-    """Return the condition whose rows are replaced, from the statement or the option."""
+    """Return the condition whose rows are overwritten, from the statement or the option."""
     if options.replace_where is None:
         return where
     if not overwrites or where is not None:
@@ -144,7 +144,7 @@ def _replaced(
 def _mode(
     options: SparkWriteOptions, overwrites: bool, dynamic: bool, where: Predicate | None
 ) -> WriteMode:
-    """Return what the write replaces; the option partitionOverwriteMode overrides `dynamic`."""
+    """Return what the write overwrites; the option partitionOverwriteMode overrides `dynamic`."""
     chosen = options.partition_overwrite_mode
     if chosen is not None and not overwrites:
         raise InvalidInputError("Option partitionOverwriteMode is for writes of mode overwrite.")

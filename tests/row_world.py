@@ -22,7 +22,7 @@ from colonnade.manifests.model.deletion_vector import (
     read_deletion_vector,
     write_deletion_vector,
 )
-from colonnade.manifests.model.entries import Replacement, RowSetEntry
+from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
 from colonnade.manifests.model.operations import (
     AddRowSet,
     AlterSchema,
@@ -34,7 +34,7 @@ from colonnade.manifests.model.operations import (
     RowKind,
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
-from colonnade.manifests.state.replacement import holders
+from colonnade.manifests.state.replaced_columns import holders
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.log_samples import ORDERS, entry, make_log, with_orders
@@ -204,7 +204,7 @@ class World:
         return ReplaceColumn(
             table=ORDERS,
             rowset=rowset.id,
-            replacement=Replacement(
+            replacement=ColumnReplacement(
                 columns=(column,), object=made.object, place="packed", bytes=7, footer=made.footer
             ),
             changed=None if every else write_deletion_vector(self.store, PREFIX, JOB, vector),
@@ -246,7 +246,7 @@ class World:
         rows = self.new_rows(2)
         drop = DropRowSet(table=ORDERS, rowsets=id_ranges(r.id for r in self.rowsets(base)))
         add = AddRowSet(table=ORDERS, rowset=self.rowset(rows))
-        read = TableRead(ORDERS, replaces=True)
+        read = TableRead(ORDERS, overwrites=True)
 
         def apply(model: dict[int, int]) -> None:
             model.clear()

@@ -17,9 +17,9 @@ from colonnade.manifests.arrays.bounds import Bounds, BoundsTable, bounds_table
 from colonnade.manifests.arrays.partitions import Partitions, concat_partitions, partitions_of
 from colonnade.manifests.arrays.statistics_block import StatisticsBlock, concat_statistics
 from colonnade.manifests.arrays.vectors import Integers
-from colonnade.manifests.model.entries import DeletionVectorEntry, Replacement, RowSetEntry
+from colonnade.manifests.model.entries import ColumnReplacement, DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import ReplaceColumn
-from colonnade.manifests.state.replacement import with_replacements
+from colonnade.manifests.state.replaced_columns import with_replacements
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 
 PLACES = ("directory", "packed", "inline")
@@ -143,7 +143,7 @@ class EntryBlock:
     vectors: Mapping[int, DeletionVectorEntry]
     columns: Mapping[int, StatisticsBlock]
     partitioned: Partitions
-    replacements: Mapping[int, tuple[Replacement, ...]] = field(default_factory=dict)
+    replacements: Mapping[int, tuple[ColumnReplacement, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.objects)

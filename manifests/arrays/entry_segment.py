@@ -38,11 +38,11 @@ from colonnade.manifests.limits import LIMITS, Limits
 from colonnade.manifests.model.codec import byte_check, decode_model, encode_model, verify
 from colonnade.manifests.model.entries import (
     ColumnNumber,
+    ColumnReplacement,
     Count,
     DeletionVectorEntry,
     EntrySegment,
     PartitionValues,
-    Replacement,
     RowCount,
     SortField,
     TableIdText,
@@ -108,7 +108,7 @@ class EntrySegmentBody(Model):
     columns: dict[ColumnNumber, StatisticsVectors] = {}
     partitions: tuple[PartitionValues, ...] | None = None
     partition_indexes: IntegerVector | None = None
-    replacements: dict[Count, tuple[Replacement, ...]] | None = None
+    replacements: dict[Count, tuple[ColumnReplacement, ...]] | None = None
 
 
 def encode_entry_segment(table: str, block: EntryBlock, *, with_ids: bool) -> bytes:

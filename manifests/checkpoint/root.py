@@ -254,7 +254,7 @@ def root_snapshot(
 def _table_record(table: TableState) -> TableRecord:
     rowsets = table.rowsets
     assert not rowsets.added
-    assert not rowsets.replaced
+    assert not rowsets.replaced_columns
     assert rowsets.row_count is not None
     assert rowsets.byte_count is not None
     batches = table.batches
@@ -345,7 +345,9 @@ def touched_segments(rowsets: RowSets) -> tuple[EntrySegmentRef, ...]:
         ref
         for ref in rowsets.segments
         if any(a <= ref.last_id and ref.first_id <= b for a, b in rowsets.dropped)
-        or any(ref.first_id <= r <= ref.last_id for r in (*rowsets.vectors, *rowsets.replaced))
+        or any(
+            ref.first_id <= r <= ref.last_id for r in (*rowsets.vectors, *rowsets.replaced_columns)
+        )
     )
 
 

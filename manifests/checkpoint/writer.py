@@ -238,7 +238,9 @@ def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limit
     """Return the table with all its RowSets in segments. Writes the new segments."""
     rowsets = table.rowsets
     counted = rowsets.row_count is not None and rowsets.byte_count is not None
-    if counted and not (rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced):
+    if counted and not (
+        rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced_columns
+    ):
         return table
     touched = touched_segments(rowsets)
     kept: list[EntrySegmentRef] = []
@@ -246,11 +248,13 @@ def _rewritten(store: ObjectStore, table: TableState, job_id: str, limits: Limit
     row_count = byte_count = 0
     for ref in touched:
         block = read_entry_segment(store, table, ref)
-        live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
+        live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
         replaced = int(np.isin(live.ids, np.array([*rowsets.vectors], np.int64)).sum())
         # A root has no statistics of replaced columns. Old bounds in the segment would prune
         # wrongly.
-        other_columns = bool(np.isin(live.ids, np.array([*rowsets.replaced], np.int64)).any())
+        other_columns = bool(
+            np.isin(live.ids, np.array([*rowsets.replaced_columns], np.int64)).any()
+        )
         if not other_columns and is_worth_keeping(ref, len(block) - len(live), replaced, limits):
             kept.append(ref)
             row_count += int((live.rows - live.deleted).sum())

@@ -31,17 +31,17 @@ class RowsGone:
 
 @dataclass(frozen=True, slots=True)
 class TableRead:
-    """What a statement has read of a table, or replaces in it: the rows that `keep` may select.
+    """What a statement has read of a table, or overwrites in it: the rows that `keep` may select.
 
-    None means all rows, and for `columns` (ids) all columns. With `replaces`, rows that concurrent
-    writers added since are a conflict in every isolation level. Otherwise they are one only in
-    `serializable`.
+    None means all rows, and for `columns` (ids) all columns. With `overwrites`, rows
+    that concurrent writers added since are a conflict in every isolation level. Otherwise they are
+    one only in `serializable`.
     """
 
     table: str
     keep: Keep | None = None
     columns: frozenset[int] | None = None
-    replaces: bool = False
+    overwrites: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Change:
     again, also by another process, so that the change is committed once. `operation`, `parameters`
     and `metrics` describe the change for people.
 
-    A change that replaces a table's rows has a `DropRowSet` without a kind, with no ranges if the
+    A change that overwrites a table's rows has a `DropRowSet` without a kind, with no ranges if the
     table was empty. That distinguishes it from an append. With `expect_epoch`, the change becomes
     the epoch after that one or fails.
 

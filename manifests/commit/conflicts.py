@@ -46,7 +46,7 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.state.fold import WRITER_FEATURES
-from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 
 RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | ReplaceColumn | Compaction
@@ -115,7 +115,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     touched = [op for op in theirs.ops if isinstance(op, TableOperation)]
     if not touched:
         return
-    declared = {read.table for read in change.reads if read.replaces}
+    declared = {read.table for read in change.reads if read.overwrites}
     tables = {
         op.table for op in (*change.ops, *change.rows) if isinstance(op, TableOperation | RowsGone)
     }
@@ -306,14 +306,14 @@ def _kind(field: SchemaField) -> tuple[str, int]:
 def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bool:
     """Return whether a concurrent operation on the same table invalidates mine.
 
-    `declared` means that the change said which rows it replaces. These are compared row by row.
+    `declared` means that the change said which rows it overwrites. These are compared row by row.
     """
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
     if isinstance(theirs, DropTable | Txn):
         return False
     if isinstance(mine, DropRowSet):
-        # Without ranges the whole table is replaced. A compaction adds no row that would be lost.
+        # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.
         return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
     # A change's finished vector cannot be combined with another one.
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)

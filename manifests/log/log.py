@@ -55,7 +55,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.object_names import MANIFEST
 from colonnade.manifests.state.fold import apply_epoch
 from colonnade.manifests.state.partition_layout import PARTITIONS
-from colonnade.manifests.state.replacement import REPLACE_COLUMN, replaces_columns
+from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN, replaces_columns
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store.base import ObjectStore
 

@@ -433,11 +433,11 @@ class LogReader:
             refs = tuple(
                 ref
                 for ref, each in zip(refs, wanted, strict=True)
-                if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced)
+                if each or any(ref.first_id <= r <= ref.last_id for r in rowsets.replaced_columns)
             )
         blocks = [read_entry_segment(self.store, table, ref) for ref in refs]
         parts: list[Entries] = [
-            b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced) for b in blocks
+            b.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns) for b in blocks
         ]
         if rowsets.added:
             parts.append(AddedEntries(table))

@@ -67,7 +67,7 @@ class PartitionField(Model):
         return self
 
 
-class Replacement(Model):
+class ColumnReplacement(Model):
     """Replaced columns of a RowSet, stored as a RowSet of their own with the same rows and cuts.
 
     Readers read `columns` from it. Its footer may list more columns, which were replaced again
@@ -107,7 +107,7 @@ class RowSetEntry(Model):
     data: str | None = None
     unsynced: bool = False
     partition: PartitionValues | None = None
-    replacements: tuple[Replacement, ...] | None = None
+    replacements: tuple[ColumnReplacement, ...] | None = None
 
     @property
     def byte_count(self) -> int:

@@ -14,6 +14,7 @@ from colonnade.manifests import ids
 from colonnade.manifests.model.entries import (
     ByteCheck,
     ColumnNumber,
+    ColumnReplacement,
     ColumnStatistics,
     Count,
     DeletionVectorEntry,
@@ -21,7 +22,6 @@ from colonnade.manifests.model.entries import (
     ObjectIdText,
     OriginEntry,
     PartitionField,
-    Replacement,
     RowCount,
     RowSetEntry,
     RowSetNumber,
@@ -201,7 +201,7 @@ class ReplaceColumn(Model):
     op: Literal["replace_column"] = "replace_column"
     table: TableIdText
     rowset: RowSetNumber
-    replacement: Replacement
+    replacement: ColumnReplacement
     statistics: dict[ColumnNumber, ColumnStatistics] = {}
     changed: DeletionVectorEntry | None = None
     predecessors: tuple[ObjectIdText, ...] | None = None

@@ -53,7 +53,7 @@ from colonnade.manifests.model.operations import (
 from colonnade.manifests.model.schema import TableSchema, walk
 from colonnade.manifests.model.slot_blocks import FREED_SLOTS
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
-from colonnade.manifests.state.replacement import REPLACE_COLUMN
+from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
 from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
 

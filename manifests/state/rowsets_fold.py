@@ -17,7 +17,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import DeletionVectorEntry, EntrySegment, RowSetEntry
 from colonnade.manifests.model.operations import Compaction, ReplaceColumn
 from colonnade.manifests.state.partition_layout import check_partition
-from colonnade.manifests.state.replacement import (
+from colonnade.manifests.state.replaced_columns import (
     holders,
     replaceable,
     unsuperseded,
@@ -44,7 +44,7 @@ class RowSetsFold:
         self._added = list(rowsets.added)
         self._dropped = list(rowsets.dropped)
         self._vectors = dict(rowsets.vectors)
-        self._replaced = dict(rowsets.replaced)
+        self._replaced = dict(rowsets.replaced_columns)
         self._rowset_count = rowsets.rowset_count
         self._row_count = rowsets.row_count
         self._byte_count = rowsets.byte_count

@@ -65,7 +65,7 @@ class RowSets:
 
     Three fields record changes to RowSets in segments since the segments were written. `dropped`
     has inclusive ranges of ids, which ascend and are not adjacent. `vectors` has deletion vectors
-    by RowSet id. `replaced` has replaced columns by RowSet id, in the order of replacement.
+    by RowSet id. `replaced_columns` has them by RowSet id, in the order of replacement.
 
     `row_count` counts live rows, `byte_count` stored bytes. They are None if counting would require
     reading segments. That happens when part of a segment was dropped, or a vector or replaced
@@ -79,7 +79,7 @@ class RowSets:
     rowset_count: int = 0
     row_count: int | None = 0
     byte_count: int | None = 0
-    replaced: Mapping[int, tuple[ReplaceColumn, ...]] = field(default_factory=dict)
+    replaced_columns: Mapping[int, tuple[ReplaceColumn, ...]] = field(default_factory=dict)
 
 
 class BatchMap(Mapping[str, int], abc.ABC):

@@ -87,7 +87,7 @@ class StateObjects:
             block = read_entry_segment(self._store, table, first)
             for user, _ in uses.values():
                 rowsets = user.rowsets
-                live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
+                live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
                 self._names.update(live.object_ids())
         self._uses.clear()
         return self._names
@@ -112,7 +112,7 @@ def _use(table: TableState, ref: EntrySegmentRef) -> _Use:
         tuple(
             sorted(
                 (rowset, *(each.replacement.object for each in operations))
-                for rowset, operations in rowsets.replaced.items()
+                for rowset, operations in rowsets.replaced_columns.items()
                 if first <= rowset <= last
             )
         ),
@@ -152,7 +152,7 @@ def _read_but(store: ObjectStore, table: TableState, shared: set[str]) -> set[st
     for ref in rowsets.segments:
         if ref.segment.object not in shared:
             block = read_entry_segment(store, table, ref)
-            live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced)
+            live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
             found.update(live.object_ids())
     return found
 

@@ -81,7 +81,7 @@ def exact_predicate(filters: Sequence[Tree]) -> Predicate:
         ) from None
 
 
-def replaced(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
+def overwritten(filters: Sequence[Tree]) -> tuple[Predicate, bool]:
     """Return the predicate of an overwrite, and whether it is exactly that of the filters.
 
     If it is not exact, only Spark can find the rows. The predicate is then FALSE and selects none.

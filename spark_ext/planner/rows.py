@@ -30,7 +30,7 @@ from colonnade.tableformat.statements.keys import can_be_key
 from colonnade.tableformat.statements.reported import (
     TaskReport,
     decode_report,
-    found_replacement,
+    found_overwrite,
     reported_statement,
 )
 from colonnade.tableformat.statements.statement import Statement, is_done
@@ -69,20 +69,20 @@ def commit_reports(
     return _commit(log, base, job, reported_statement(log, table, kind, reports, read, keys))
 
 
-def commit_replacement(args: Mapping[str, Any]) -> dict[str, Any]:
+def commit_overwrite(args: Mapping[str, Any]) -> dict[str, Any]:
     """Commit RowSets that the tasks of a `job` wrote in place of rows that the caller found.
 
     The caller found the rows at the job's base. `messages` are the entries of the new RowSets,
-    `replaced` the reports of the replaced rows, and `filters` the parts of their condition that
-    are filters.
+    `overwritten` the reports of the overwritten rows, and `filters` the parts of their condition
+    that are filters.
     """
     job, base = _planned(args)
     entries = [e for message in args["messages"] for e in decode_entries(message.encode())]
-    gone = [decode_report(message) for message in args["replaced"]]
+    gone = [decode_report(message) for message in args["overwritten"]]
     log, table = Log(open_store(job.url)), base.tables[TableId(job.target.table)]
     keep = rowset_filter(table, predicate_of(args["filters"], table.schema))
-    read = TableRead(table.id, keep, replaces=True)
-    statement = found_replacement(log, table, gone, entries, read, job.parameters)
+    read = TableRead(table.id, keep, overwrites=True)
+    statement = found_overwrite(log, table, gone, entries, read, job.parameters)
     return _commit(log, base, job, statement)
 
 
@@ -128,7 +128,7 @@ def _commit(log: Log, base: Snapshot, job: WriteJob, statement: Statement) -> di
 
 OPS = {
     "commit_rows": commit_rows,
-    "commit_replacement": commit_replacement,
+    "commit_overwrite": commit_overwrite,
     "can_delete": can_delete,
     "delete_where": delete_where,
 }

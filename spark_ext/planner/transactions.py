@@ -94,11 +94,11 @@ class OpenTransaction:
             return written_statement(job, entries, log, state)
 
         def run() -> RowCounts:
-            if job.replaces is not None:
-                self._transaction.drop(self._transaction.state_of(TableId(job.replaces)).name)
+            if job.replaced_table is not None:
+                self._transaction.drop(self._transaction.state_of(TableId(job.replaced_table)).name)
             if job.create is not None:
                 self._transaction.create_as(job.create)
-            if entries or job.where is not None or job.replaces_all:
+            if entries or job.where is not None or job.overwrites_all:
                 return self._transaction.run(table, added)
             return RowCounts()
 

@@ -15,7 +15,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import open_store
 from colonnade.spark_ext.options import SparkWriteOptions, parse_write_options, split_sort_key
-from colonnade.spark_ext.planner.filters import replaced
+from colonnade.spark_ext.planner.filters import overwritten
 from colonnade.spark_ext.planner.partitions import described_layout, layout_texts
 from colonnade.spark_ext.planner.rows import commit_reports
 from colonnade.spark_ext.planner.snapshots import SNAPSHOTS
@@ -42,17 +42,17 @@ def check_write_options(args: Mapping[str, Any]) -> dict[str, Any]:
 def plan_write(args: Mapping[str, Any]) -> dict[str, Any]:
     """Plan a write to the table at `path` of rows with the Spark schema `schema`.
 
-    `overwrite` replaces all rows. With `where`, filters as in `filters.py`, it replaces the rows
+    `overwrite` deletes all rows. With `where`, filters as in `filters.py`, it deletes the rows
     that they select; with `dynamic`, the partitions that get new rows. If the reply's `exact` is
     false, only Spark can find the rows that `where` selects; the caller then uses
-    `commit_replacement`.
+    `commit_overwrite`.
 
     `seen` is the state that the statement has read, or None to use the newest state. `design`
     describes a table to create (`table_design`). `transaction` is an id to commit under, if any.
     Raises ConflictError if the path now leads to another table than the one seen.
     """
     design, filters = args["design"], args["where"]
-    where, exact = (None, True) if filters is None else replaced(filters)
+    where, exact = (None, True) if filters is None else overwritten(filters)
     location, base = _base(args["path"], args["seen"])
     options = parse_write_options({**args["options"], "path": args["path"]})
     if TRANSACTIONS.to_write(location) is not None:

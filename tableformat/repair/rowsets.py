@@ -199,7 +199,7 @@ def _change(
         "repair",
         (dropped, *(AddRowSet(table=table.id, rowset=each) for each in written)),
         {"lost": said} if lost else {},
-        reads=(TableRead(table.id, _nothing, replaces=True),),
+        reads=(TableRead(table.id, _nothing, overwrites=True),),
         metrics={"rows_lost": sum(each.count for each in lost), "rowsets_touched": len(rowsets)},
         job_id=job_id,
         fresh=True,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
-from colonnade.manifests.state.replacement import stored_as
+from colonnade.manifests.state.replaced_columns import stored_as
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log

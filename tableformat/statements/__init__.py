@@ -1,7 +1,7 @@
 """Statements that change rows. Each is evaluated on one state of a table and says what to commit.
 
     statement.py   the value that each statement becomes: deleted rows, new RowSets, rows read
-    append.py  delete.py  update.py  upsert.py  replace.py  replace_partitions.py
+    append.py  delete.py  update.py  upsert.py  overwrite.py  overwrite_partitions.py
     assignments.py what an UPDATE sets, bound to a schema and evaluated on rows
     keys.py        rows of a table by their key columns
     key_guard.py   keys that a statement inserts because no row had them

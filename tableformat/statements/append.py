@@ -1,4 +1,4 @@
-"""Add rows to a table, or replace all its rows."""
+"""Add rows to a table, or overwrite all its rows."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def evaluate_overwrite(
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that replace all rows of the table. Raises the errors of `evaluate_append`."""
+    """Write rows that overwrite all rows of the table. Raises the errors of `evaluate_append`."""
     added = evaluate_append(log, table, batches, job_id, settings)
-    return replace(added, operation="overwrite", replaces_all=True)
+    return replace(added, operation="overwrite", overwrites_all=True)

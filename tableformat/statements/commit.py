@@ -28,8 +28,8 @@ from colonnade.manifests.model.operations import (
 )
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.store import open_store
-from colonnade.tableformat.statements.replace import written_replacement
-from colonnade.tableformat.statements.replace_partitions import written_partitions
+from colonnade.tableformat.statements.overwrite import written_overwrite
+from colonnade.tableformat.statements.overwrite_partitions import written_partitions
 from colonnade.tableformat.statements.statement import (
     Statement,
     is_done,
@@ -51,11 +51,11 @@ def commit_written(
 
     Creates the job's database and table if the job says so. An append without rows makes no epoch.
     `fresh` says that no process has sent this job before. `log` and `base`, the snapshot of the
-    job's base epoch, spare reading them again. When a condition selects the rows to replace, the
+    job's base epoch, spare reading them again. When a condition selects the rows to overwrite, the
     columns of the condition are read in RowSets that bounds do not decide.
 
-    Raises ConflictError when a concurrent writer changed what the job replaces, dropped the table,
-    or created a database of several tables where the job was to create a lone table.
+    Raises ConflictError when a concurrent writer changed what the job overwrites, dropped the
+    table, or created a database of several tables where the job was to create a lone table.
     Raises AlreadyExistsError when a concurrent writer created the table. Raises InvalidInputError
     when a new row does not meet the job's condition. Raises CommitUnknownError, and keeps the job's
     files, when the store did not say whether the epoch was written. A job that is not `fresh` also
@@ -105,14 +105,14 @@ def written_statement(
     StoreError.
     """
     if job.where is not None:
-        return written_replacement(job, entries, log, table)
+        return written_overwrite(job, entries, log, table)
     if job.mode == "overwrite_partitions" and job.create is None:
         return written_partitions(log, table, entries, job.parameters)
     inserted = sum(entry.rows for entry in entries)
     added = row_statement(
         job.mode, table, (), entries, inserted=inserted, parameters=job.parameters
     )
-    return replace(added, replaces_all=job.replaces_all)
+    return replace(added, overwrites_all=job.overwrites_all)
 
 
 def commit_evaluated(
@@ -128,10 +128,10 @@ def commit_evaluated(
     table = base.tables[TableId(job.target.table)]
     change = make_change(statement, table, job.job_id, job.commit, job.transaction)
     ops, reads = (*change.ops, *job.end_of_lease()), change.reads
-    if statement.replaces_all:
+    if statement.overwrites_all:
         with log.removals_are_conflicts(replace(change, fresh=fresh), base):
             ops = (_drop_all(log, table), *ops)
-        reads = (*reads, TableRead(table.id, replaces=True))
+        reads = (*reads, TableRead(table.id, overwrites=True))
     return log.commit(replace(change, ops=ops, reads=reads, fresh=fresh), base)
 
 
@@ -140,14 +140,18 @@ def _creation(
 ) -> Change:
     """Return the change that creates a job's table, and drops a table that it replaces."""
     ops: list[Operation] = [create]
-    if job.replaces is not None:
+    if job.replaced_table is not None:
         # Like any overwrite, this fails rather than lose rows that were added since the base.
-        ops = [DropRowSet(table=job.replaces, rowsets=()), DropTable(table=job.replaces), create]
+        ops = [
+            DropRowSet(table=job.replaced_table, rowsets=()),
+            DropTable(table=job.replaced_table),
+            create,
+        ]
     added = [AddRowSet(table=create.table, rowset=stamped(entry, job.target)) for entry in entries]
     plain = job.mode if added else "create_table"
     return Change(
         job.transaction,
-        "replace_table" if job.replaces is not None else plain,
+        "replace_table" if job.replaced_table is not None else plain,
         (*ops, *added, *job.commit.operations(create.table), *job.end_of_lease()),
         {**job.parameters, **job.commit.parameters()},
         expect_epoch=job.commit.expect_epoch,

@@ -113,7 +113,7 @@ def reported_statement(
     )
 
 
-def found_replacement(
+def found_overwrite(
     log: Log,
     table: TableState,
     found: Sequence[TaskReport],
@@ -121,7 +121,7 @@ def found_replacement(
     read: TableRead,
     parameters: Mapping[str, str],
 ) -> Statement:
-    """Return a statement that replaces the rows that tasks found by `added` RowSets.
+    """Return a statement that overwrites the rows that tasks found by `added` RowSets.
 
     `read` says what the tasks read to evaluate the condition. Raises InvalidInputError for a row
     that the table does not have.

@@ -59,7 +59,7 @@ COUNTED = (
 class Statement:
     """A statement that was evaluated on one table and is not committed yet.
 
-    With `replaces_all`, every row of the table is deleted in addition to `rows`.
+    With `overwrites_all`, every row of the table is deleted in addition to `rows`.
     """
 
     operation: str
@@ -69,12 +69,12 @@ class Statement:
     keys: tuple[KeyGuard, ...] = ()
     counts: RowCounts = RowCounts()
     parameters: Mapping[str, str] = field(default_factory=dict)
-    replaces_all: bool = False
+    overwrites_all: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether the statement changes nothing."""
-        return not (self.ops or self.rows or self.replaces_all)
+        return not (self.ops or self.rows or self.overwrites_all)
 
     @property
     def is_plain(self) -> bool:

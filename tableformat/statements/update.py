@@ -20,7 +20,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import EPOCH_LIMIT
 from colonnade.manifests.model.operations import ReplaceColumn
 from colonnade.manifests.model.schema import TableSchema
-from colonnade.manifests.state.replacement import replaceable
+from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import Predicate, bind
@@ -38,7 +38,7 @@ from colonnade.tableformat.statements.assignments import Assignments
 from colonnade.tableformat.statements.statement import Statement, row_statement, write_batches
 from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.write.job import WriteTarget, target_of, write_options
-from colonnade.tableformat.write.replacement import WritePlace, with_values, write_replacement
+from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 from colonnade.tableformat.write.settings import WriteSettings
 
 IN_PLACE_BYTES = 16_384

@@ -40,7 +40,7 @@ from colonnade.tableformat.statements.update import replacement_options
 from colonnade.tableformat.types.arrow_types import to_storage
 from colonnade.tableformat.types.conform import conform
 from colonnade.tableformat.write.job import WriteJob, write_rows
-from colonnade.tableformat.write.replacement import WritePlace, with_values, write_replacement
+from colonnade.tableformat.write.replaced_columns import WritePlace, with_values, write_replacement
 
 
 class ChangedRowSet(Model):

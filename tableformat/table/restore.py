@@ -215,7 +215,7 @@ def _commit(
         operation,
         tuple(operations),
         {"epoch": str(then.epoch), **commit.parameters()},
-        reads=tuple(TableRead(table.id, replaces=True) for table in changed),
+        reads=tuple(TableRead(table.id, overwrites=True) for table in changed),
         expect_epoch=commit.expect_epoch,
         fresh=True,
         carried=frozenset((op.table, op.app) for op in batches if op.app != own),

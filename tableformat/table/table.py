@@ -39,8 +39,8 @@ from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.replace import evaluate_replace
-from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
+from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
+from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.statements.statement import RowCounts, Statement, is_done, make_change
 from colonnade.tableformat.table.alteration import Alteration, SetPartitioning, commit_alterations
@@ -244,10 +244,10 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Replace all rows, or the rows that meet `where`, and return the epoch that did.
+        """Overwrite all rows, or the rows that meet `where`, and return the epoch that did.
 
-        Raises ConflictError when a concurrent writer changed what is replaced since the table was
-        last read. Raises InvalidInputError for a row that does not meet `where`.
+        Raises ConflictError when a concurrent writer changed what is overwritten since the table
+        was last read. Raises InvalidInputError for a row that does not meet `where`.
         """
         if where is None:
             return self._write("overwrite", data, settings, commit)
@@ -256,9 +256,11 @@ class ArrowTable(RowMethods):
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
             rows = batches_of(data)
-            return evaluate_replace(log, table, rows, predicate, job_id, settings, str(where))
+            return evaluate_overwrite_where(
+                log, table, rows, predicate, job_id, settings, str(where)
+            )
 
-        return self._replace(evaluate, commit)
+        return self._overwrite(evaluate, commit)
 
     def overwrite_partitions(
         self,
@@ -267,18 +269,18 @@ class ArrowTable(RowMethods):
         settings: WriteSettings | None = None,
         commit: CommitSettings | None = None,
     ) -> int:
-        """Replace exactly the partitions that have rows in `data`, and return the epoch.
+        """Overwrite the rows of each partition that has rows in `data`; return the epoch.
 
-        Without rows nothing happens. In a table without partitions, all rows are replaced. Raises
-        ConflictError when a concurrent writer wrote into one of the partitions since the table was
-        last read.
+        Without rows nothing happens. In a table without partitions, all rows are overwritten.
+        Raises ConflictError when a concurrent writer wrote into one of the partitions since the
+        table was last read.
         """
         check_settings(settings, commit)
 
         def evaluate(log: Log, table: TableState, job_id: str) -> Statement:
-            return evaluate_replace_partitions(log, table, batches_of(data), job_id, settings)
+            return evaluate_overwrite_partitions(log, table, batches_of(data), job_id, settings)
 
-        return self._replace(evaluate, commit)
+        return self._overwrite(evaluate, commit)
 
     @property
     def partitioning(self) -> tuple[str, ...]:
@@ -486,7 +488,7 @@ class ArrowTable(RowMethods):
             raise
         return self._written(after)
 
-    def _replace(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
+    def _overwrite(self, evaluate: Evaluate, commit: CommitSettings | None) -> int:
         """Commit a statement on the last state read, once: its rows may have been read from it."""
         base, table, job_id = self.snapshot, self.state, new_job_id()
         with self._log.removals_are_conflicts(Change("", "overwrite", (), fresh=True), base):

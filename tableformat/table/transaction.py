@@ -37,8 +37,8 @@ from colonnade.tableformat.scan.arrow_scan import Scan, batches_of
 from colonnade.tableformat.scan.plan import plan_scan, rowset_filter
 from colonnade.tableformat.statements.append import evaluate_append, evaluate_overwrite
 from colonnade.tableformat.statements.methods import Evaluate, RowMethods
-from colonnade.tableformat.statements.replace import evaluate_replace
-from colonnade.tableformat.statements.replace_partitions import evaluate_replace_partitions
+from colonnade.tableformat.statements.overwrite import evaluate_overwrite_where
+from colonnade.tableformat.statements.overwrite_partitions import evaluate_overwrite_partitions
 from colonnade.tableformat.statements.statement import COUNTED, RowCounts, Statement
 from colonnade.tableformat.table.design import new_table
 from colonnade.tableformat.table.work import TableWork
@@ -188,7 +188,7 @@ class Transaction:
         """Commit the transaction as one epoch and return it; its base if nothing was changed.
 
         The `with` block calls this at its end. Raises ConflictError that names table, rows and
-        epoch when a concurrent writer changed what the transaction changed, replaced or inserted.
+        epoch when a concurrent writer changed what the transaction changed, overwrote or inserted.
         Raises AlreadyExistsError for the name of a new table, and CommitUnknownError.
         """
         self._check_open()
@@ -341,7 +341,7 @@ class TransactionTable(RowMethods):
     def overwrite(
         self, data: Any, where: Where | None = None, *, settings: WriteSettings | None = None
     ) -> RowCounts:
-        """Replace all rows, or the rows that meet `where`; see `ArrowTable.overwrite`."""
+        """Overwrite all rows, or the rows that meet `where`; see `ArrowTable.overwrite`."""
         check_settings(settings, None)
         if where is None:
             return self._transaction.run(
@@ -353,7 +353,7 @@ class TransactionTable(RowMethods):
         predicate, text = parse_predicate(where), str(where)
         return self._transaction.run(
             self._table,
-            lambda log, t, job_id: evaluate_replace(
+            lambda log, t, job_id: evaluate_overwrite_where(
                 log, t, batches_of(data), predicate, job_id, settings, text
             ),
         )
@@ -361,11 +361,11 @@ class TransactionTable(RowMethods):
     def overwrite_partitions(
         self, data: Any, *, settings: WriteSettings | None = None
     ) -> RowCounts:
-        """Replace the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
+        """Overwrite the partitions of `data`; see `ArrowTable.overwrite_partitions`."""
         check_settings(settings, None)
         return self._transaction.run(
             self._table,
-            lambda log, t, job_id: evaluate_replace_partitions(
+            lambda log, t, job_id: evaluate_overwrite_partitions(
                 log, t, batches_of(data), job_id, settings
             ),
         )

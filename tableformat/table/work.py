@@ -13,7 +13,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector
 from colonnade.manifests.model.entries import DeletionVectorEntry, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, DropRowSet, Operation, ReplaceColumn
-from colonnade.manifests.state.replacement import with_replacement
+from colonnade.manifests.state.replaced_columns import with_replacement
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.statements.statement import Statement
 
@@ -33,8 +33,8 @@ class TableWork:
     """The deleted rows and replaced columns of base RowSets, and the added RowSets.
 
     `base` are the RowSets of the table at the transaction's base, by id. `first_own` is the id that
-    the transaction uses for the first RowSet that it added. With `replaced`, all RowSets of `base`
-    are dropped.
+    the transaction uses for the first RowSet that it added. With `overwritten`, all RowSets of
+    `base` are dropped.
     """
 
     table: str
@@ -46,7 +46,7 @@ class TableWork:
     columns: tuple[ReplaceColumn, ...] = ()
     reads: tuple[TableRead, ...] = ()
     keys: tuple[KeyGuard, ...] = ()
-    replaced: bool = False
+    overwritten: bool = False
 
     @classmethod
     def begin(cls, log: Log, base: TableState | None, state: TableState) -> TableWork:
@@ -57,8 +57,8 @@ class TableWork:
 
     def add(self, statement: Statement) -> TableWork:
         """Return this work and a statement that was evaluated on its result."""
-        if statement.replaces_all:
-            return self._replace_all(statement)
+        if statement.overwrites_all:
+            return self._overwrite_all(statement)
         rows, added = list(self.rows), list(self.added)
         for gone in statement.rows:
             number = gone.rowset.id
@@ -90,8 +90,8 @@ class TableWork:
             keys=(*self.keys, *statement.keys),
         )
 
-    def _replace_all(self, statement: Statement) -> TableWork:
-        """Return this work with all earlier rows replaced by the rows of a statement."""
+    def _overwrite_all(self, statement: Statement) -> TableWork:
+        """Return this work with all earlier rows overwritten by the rows of a statement."""
         entries = [op.rowset for op in statement.ops if isinstance(op, AddRowSet)]
         return replace(
             self,
@@ -99,14 +99,14 @@ class TableWork:
             rows=(),
             columns=(),
             keys=(),
-            reads=(*self.reads, TableRead(self.table, replaces=True)),
-            replaced=True,
+            reads=(*self.reads, TableRead(self.table, overwrites=True)),
+            overwritten=True,
         )
 
     def operations(self, write: Callable[[DeletionVector], DeletionVectorEntry]) -> list[Operation]:
         """Return the operations besides deleted rows; `write` makes entries of deletion vectors."""
         dropped = DropRowSet(table=self.table, rowsets=id_ranges(sorted(self.base)))
-        first: tuple[Operation, ...] = (dropped,) if self.replaced else self.columns
+        first: tuple[Operation, ...] = (dropped,) if self.overwritten else self.columns
         return [
             *first,
             *(

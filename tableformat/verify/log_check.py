@@ -31,7 +31,7 @@ from colonnade.manifests.object_names import (
     rowset_folder,
 )
 from colonnade.manifests.state.fold import apply_epoch
-from colonnade.manifests.state.replacement import stored_parts
+from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
 from colonnade.manifests.vacuum.copies import damaged_places
 from colonnade.manifests.vacuum.floor import lost_states, name_lost, read_anchor

@@ -25,7 +25,7 @@ from colonnade.manifests.model.deletion_vector import read_deletion_vector
 from colonnade.manifests.model.entries import ColumnStatistics, PartitionValues
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
 from colonnade.manifests.object_names import deletion_vector_name, footer_name
-from colonnade.manifests.state.replacement import stored_parts
+from colonnade.manifests.state.replaced_columns import stored_parts
 from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.jobs import Stop

@@ -78,16 +78,17 @@ WriteMode = Literal["append", "overwrite", "overwrite_partitions"]
 class WriteJob(Model):
     """One planned write; the same value on the driver and on every executor.
 
-    `create` describes a table that the write creates. `replaces` is a table that it drops in the
-    same epoch. An overwrite replaces the rows that `where` selects, which is a predicate as JSON;
-    None means all rows. A partition overwrite replaces the partitions of its new rows.
+    `create` describes a table that the write creates. `replaced_table` is a table that it drops in
+    the same epoch. An overwrite deletes the rows that `where` selects, which is a predicate as
+    JSON; None means all rows. A partition overwrite deletes the rows in the partitions of its new
+    rows.
     """
 
     url: str
     target: WriteTarget
     mode: WriteMode
     create: CreateTable | None
-    replaces: TableIdText | None = None
+    replaced_table: TableIdText | None = None
     where: Any = None
     create_database: bool
     base: Count
@@ -107,8 +108,8 @@ class WriteJob(Model):
         return self.settings.lease_hours is not None and not self.create_database
 
     @property
-    def replaces_all(self) -> bool:
-        """Whether the job replaces all rows of an existing table."""
+    def overwrites_all(self) -> bool:
+        """Whether the job overwrites all rows of an existing table."""
         return self.mode == "overwrite" and self.create is None and self.where is None
 
     @property
@@ -161,7 +162,7 @@ def plan_write(
         target=target,
         mode=mode,
         create=create,
-        replaces=None if table is None or create is None else table.id,
+        replaced_table=None if table is None or create is None else table.id,
         where=None if where is None else to_json(where),
         create_database=base is None,
         base=0 if base is None else base.epoch,

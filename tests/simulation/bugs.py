@@ -60,7 +60,7 @@ from colonnade.manifests.vacuum.references import read_state_objects
 from colonnade.manifests.vacuum.removal import remove
 from colonnade.tableformat.rowset import output as rowset_output
 from colonnade.tableformat.rowset.output import _for_log
-from colonnade.tableformat.statements import replace_partitions
+from colonnade.tableformat.statements import overwrite_partitions
 from colonnade.tableformat.table import restore
 from tests.faults import Fault
 from tests.simulation.actors.compactor import Compactor
@@ -179,7 +179,7 @@ def _partial(store: ObjectStore, table: TableState, job_id: str, limits: Limits)
 
 def _uncounted(store: ObjectStore, table: TableState, job_id: str, limits: Limits) -> TableState:
     rowsets = table.rowsets
-    changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced
+    changed = rowsets.added or rowsets.dropped or rowsets.vectors or rowsets.replaced_columns
     return _rewritten(store, table, job_id, limits) if changed else table
 
 
@@ -374,7 +374,7 @@ BUGS: tuple[Bug, ...] = (
     Bug(
         "a replacement keeps what came since",
         _check_reads(
-            lambda change: replace(change, reads=tuple(r for r in change.reads if not r.replaces))
+            lambda change: replace(change, reads=tuple(r for r in change.reads if not r.overwrites))
         ),
         actors=(Writer(mix=(6, 1, 0, 1, 6, 1)), Reader(1)),
     ),
@@ -417,8 +417,8 @@ BUGS: tuple[Bug, ...] = (
         actors=(Writer(mix=(3, 0, 8, 0, 0, 0)), Reader(3)),
     ),
     Bug(
-        "what replaces partitions overlooks rows of other layouts",
-        lambda: patch.object(replace_partitions, "_may_be_replaced", _only_own_layout),
+        "an overwrite of partitions overlooks rows of other layouts",
+        lambda: patch.object(overwrite_partitions, "_may_be_overwritten", _only_own_layout),
         actors=PARTITIONED,
     ),
     Bug(

@@ -19,9 +19,9 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import (
     ByteCheck,
+    ColumnReplacement,
     ColumnStatistics,
     DeletionVectorEntry,
-    Replacement,
 )
 from colonnade.manifests.model.operations import (
     AddRowSet,
@@ -31,7 +31,7 @@ from colonnade.manifests.model.operations import (
     ReplaceColumn,
     Restore,
 )
-from colonnade.manifests.state.replacement import REPLACE_COLUMN
+from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.manifests.store import MemoryStore, ObjectStore
 from tests.spec.golden_logs import (
@@ -48,7 +48,7 @@ from tests.spec.golden_logs import (
 )
 
 
-def replacement(number: int, *columns: int, **changed: Any) -> Replacement:
+def replacement(number: int, *columns: int, **changed: Any) -> ColumnReplacement:
     fields = {
         "columns": columns,
         "object": f"{number:032x}",
@@ -56,10 +56,10 @@ def replacement(number: int, *columns: int, **changed: Any) -> Replacement:
         "bytes": 500 + number,
         "footer": ByteCheck(length=200, crc32c=2**32 - number),
     }
-    return Replacement(**{**fields, **changed})
+    return ColumnReplacement(**{**fields, **changed})
 
 
-def replace(number: int, new: Replacement, **more: Any) -> ReplaceColumn:
+def replace(number: int, new: ColumnReplacement, **more: Any) -> ReplaceColumn:
     return ReplaceColumn(table=ORDERS, rowset=number, replacement=new, **more)
 
 

@@ -55,7 +55,7 @@ class Carried:
     """A change as it would be committed after some epoch since its base. A value, except `writer`.
 
     `targets` are the RowSets, by table and id, from which it removes rows, or in which it replaces
-    columns. `replacing` are the tables whose rows it replaces, and `replaced` the ids of the
+    columns. `overwriting` are the tables whose rows it overwrites, and `overwritten` the ids of the
     RowSets that it drops for that. `compactions` are its own compactions, by table.
     """
 
@@ -65,8 +65,8 @@ class Carried:
     vectors: Vectors
     writer: VectorWriter
     targets: Targets
-    replacing: frozenset[str]
-    replaced: Mapping[str, FrozenBitMap]
+    overwriting: frozenset[str]
+    overwritten: Mapping[str, FrozenBitMap]
     compactions: Mapping[str, OwnCompaction]
     planned_deletes: int
 
@@ -75,7 +75,7 @@ class Carried:
         """Whether following an epoch requires the state before it. An append does not."""
         change = self.change
         return bool(
-            self.targets or self.replaced or self.compactions or change.reads or change.keys
+            self.targets or self.overwritten or self.compactions or change.reads or change.keys
         )
 
     def follow(self, before: Snapshot | None, theirs: Epoch) -> Carried:
@@ -122,12 +122,12 @@ class Carried:
     def _follow(self, operation: Operation, table: str, first_id: int, theirs: Epoch) -> Carried:
         carried = self
         if targets := self.targets.get(table):
-            after = self._follow_targets(targets, operation, first_id, table in self.replacing)
+            after = self._follow_targets(targets, operation, first_id, table in self.overwriting)
             if after is not targets:
                 carried = replace(carried, targets={**self.targets, table: after})
-        if (replaced := self.replaced.get(table)) is not None:
-            kept = self._follow_replaced(replaced, operation, first_id, theirs)
-            carried = replace(carried, replaced={**self.replaced, table: kept})
+        if (overwritten := self.overwritten.get(table)) is not None:
+            kept = self._follow_overwritten(overwritten, operation, first_id, theirs)
+            carried = replace(carried, overwritten={**self.overwritten, table: kept})
         if (own := self.compactions.get(table)) is not None:
             compaction = own.follow(operation, self.vectors)
             if compaction is None:
@@ -140,7 +140,7 @@ class Carried:
         targets: Mapping[int, TargetRowSet],
         operation: Operation,
         first_id: int,
-        replaces: bool,
+        overwrites: bool,
     ) -> Mapping[int, TargetRowSet]:
         match operation:
             case AddDeletionVector():
@@ -149,14 +149,14 @@ class Carried:
                     return targets
                 gone = self.vectors.rows(operation.table, operation.vector)
                 kind = operation.kind or "delete"
-                after = target.after(kind, gone, operation.vector, replaces=replaces)
+                after = target.after(kind, gone, operation.vector, overwrites=overwrites)
                 return {**targets, operation.rowset: after}
             case ReplaceColumn():
                 target = targets.get(operation.rowset)
                 if target is not None:
                     columns = frozenset(operation.replacement.columns)
                     changed = self.vectors.changed(operation, target.found.rows)
-                    target.after_replacement(columns, changed, replaces=replaces)
+                    target.after_replacement(columns, changed, overwrites=overwrites)
             case DropRowSet():
                 ids = ids_of(operation.rowsets)
                 for rowset, target in targets.items():
@@ -165,35 +165,35 @@ class Carried:
                     if operation.kind is None:
                         raise Overlap(rowset, target.rows)
                     every = all_rows(target.found.rows)
-                    target.after(operation.kind, every, None, replaces=replaces)
+                    target.after(operation.kind, every, None, overwrites=overwrites)
                 return {k: each for k, each in targets.items() if k not in ids}
             case Compaction():
                 return carry_through(operation, first_id, targets, self.vectors)
         return targets
 
-    def _follow_replaced(
-        self, replaced: FrozenBitMap, operation: Operation, first_id: int, theirs: Epoch
+    def _follow_overwritten(
+        self, overwritten: FrozenBitMap, operation: Operation, first_id: int, theirs: Epoch
     ) -> FrozenBitMap:
         """Return the RowSets to drop after a concurrent operation."""
         table = getattr(operation, "table", "")
         match operation:
             case AddDeletionVector() | ReplaceColumn():
-                met = operation.rowset in replaced
+                met = operation.rowset in overwritten
             case DropRowSet():
-                met = bool(ids_of(operation.rowsets) & replaced)
+                met = bool(ids_of(operation.rowsets) & overwritten)
             case Compaction():
                 inputs = FrozenBitMap(each.rowset for each in operation.inputs)
-                if inputs <= replaced and inputs:
+                if inputs <= overwritten and inputs:
                     outputs = enumerate(operation.outputs, first_id)
-                    return (replaced - inputs) | FrozenBitMap(
+                    return (overwritten - inputs) | FrozenBitMap(
                         i for i, output in outputs if not output.is_empty
                     )
-                met = bool(inputs & replaced)
+                met = bool(inputs & overwritten)
             case _:
                 met = False
         if met:
-            raise self._conflict(table, "rows that it replaces", theirs)
-        return replaced
+            raise self._conflict(table, "rows that it overwrites", theirs)
+        return overwritten
 
     def _conflict(self, table: str, what: str, theirs: Epoch) -> ConflictError:
         change, name = self.change, self._name(table)
@@ -248,8 +248,8 @@ class Carried:
         return target is None or len(target.found.gone | target.rows) == target.found.rows
 
     def _write_operation(self, operation: Operation) -> Operation:
-        if isinstance(operation, DropRowSet) and operation.table in self.replaced:
-            ids = id_ranges(self.replaced[operation.table])
+        if isinstance(operation, DropRowSet) and operation.table in self.overwritten:
+            ids = id_ranges(self.overwritten[operation.table])
             return operation.model_copy(update={"rowsets": ids})
         if isinstance(operation, Compaction):
             return self._write_compaction(operation)
@@ -295,7 +295,7 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
     prefixes = TablePrefixes(base.lone_table)
     vectors = Vectors(log.store, prefixes)
     targets = _begin_targets(change, base, log, vectors)
-    replacing = frozenset(read.table for read in change.reads if read.replaces)
+    overwriting = frozenset(read.table for read in change.reads if read.overwrites)
     return Carried(
         change,
         base,
@@ -303,11 +303,11 @@ def begin(change: Change, base: Snapshot, log: LogReader, *, stored: bool = True
         vectors,
         VectorWriter(log.store, prefixes, change.job_id, log.limits, stored=stored),
         targets,
-        replacing,
+        overwriting,
         {
             op.table: ids_of(op.rowsets)
             for op in change.ops
-            if isinstance(op, DropRowSet) and op.table in replacing
+            if isinstance(op, DropRowSet) and op.table in overwriting
         },
         {op.table: OwnCompaction(op) for op in change.ops if isinstance(op, Compaction)},
         _deletes(targets),

@@ -26,7 +26,7 @@ from colonnade.manifests.model.operations import (
     Epoch,
     ReplaceColumn,
 )
-from colonnade.manifests.state.replacement import with_replacement
+from colonnade.manifests.state.replaced_columns import with_replacement
 from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableState
 
 ISOLATION = "isolation"
@@ -49,8 +49,8 @@ def check_reads(
         if table is None:
             continue
         serializable = _is_serializable(base, table)
-        what = "rows that it replaces" if read.replaces else "rows that it reads"
-        if (read.replaces or serializable) and _may_hold(
+        what = "rows that it overwrites" if read.overwrites else "rows that it reads"
+        if (read.overwrites or serializable) and _may_hold(
             read.keep,
             table,
             [
@@ -59,7 +59,7 @@ def check_reads(
             ],
         ):
             raise conflict(change.operation, base.epoch, table.name, what, theirs)
-        if serializable and not read.replaces and _took(read, table, theirs, log):
+        if serializable and not read.overwrites and _took(read, table, theirs, log):
             raise conflict(change.operation, base.epoch, table.name, what, theirs)
     for guard in change.keys:
         table = before.tables.get(TableId(guard.table))

@@ -87,29 +87,29 @@ class TargetRowSet:
         gone: FrozenBitMap,
         vector: DeletionVectorEntry | None,
         *,
-        replaces: bool = False,
+        overwrites: bool = False,
     ) -> TargetRowSet:
         """Return the target after a concurrent statement has left `gone` as the deleted rows.
 
         Two deletions of a row add up, and a deleted row needs no new values. Raises Overlap if both
-        removed a row and one of them moved it, or if the change replaces the row.
+        removed a row and one of them moved it, or if the change overwrites the row.
         """
         theirs = gone - self.found.gone
         taken = []
         for each in self.taken:
             met = each.rows & theirs
             may_go = kind == "delete" and each.kind in ("delete", "replace")
-            if met and (replaces or not may_go):
+            if met and (overwrites or not may_go):
                 raise Overlap(self.found.id, met)
             taken.append(replace(each, rows=each.rows - met))
         return TargetRowSet(replace(self.found, gone=gone, vector=vector), tuple(taken))
 
     def after_replacement(
-        self, columns: frozenset[int], changed: FrozenBitMap, *, replaces: bool
+        self, columns: frozenset[int], changed: FrozenBitMap, *, overwrites: bool
     ) -> TargetRowSet:
         """Return the target after a concurrent statement replaced columns. Raises Overlap."""
         for each in self.taken:
-            if (replaces and each.rows & changed) or each.meets(columns, changed):
+            if (overwrites and each.rows & changed) or each.meets(columns, changed):
                 raise Overlap(self.found.id, (each.rows & changed) or each.rows or changed)
         return self
 

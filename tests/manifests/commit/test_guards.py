@@ -88,13 +88,13 @@ def test_a_table_that_becomes_serializable_protects_from_then_on() -> None:
         log.commit(reading(TableRead(ORDERS, holds(44))), base)
 
 
-def test_what_replaces_rows_by_a_condition_meets_new_rows_that_it_may_select() -> None:
+def test_an_overwrite_by_a_condition_conflicts_with_added_rows_that_it_may_select() -> None:
     log, base = opened()
     log.commit(append(entry(low=40)), base)
-    log.commit(reading(TableRead(ORDERS, holds(105), replaces=True)), base)
+    log.commit(reading(TableRead(ORDERS, holds(105), overwrites=True)), base)
     for wanted in (holds(44), None):
         with pytest.raises(ConflictError):
-            log.commit(reading(TableRead(ORDERS, wanted, replaces=True)), base)
+            log.commit(reading(TableRead(ORDERS, wanted, overwrites=True)), base)
 
 
 def test_keys_are_compared_with_what_others_added_also_in_segments() -> None:

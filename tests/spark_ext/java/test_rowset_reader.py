@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from colonnade.manifests.model.deletion_vector import DeletionVector, write_deletion_vector
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import TableSchema, assign_ids
-from colonnade.manifests.state.replacement import replacement_of
+from colonnade.manifests.state.replaced_columns import replacement_of
 from colonnade.manifests.store import LocalStore
 from colonnade.tableformat.rowset.writer import RowSetWriter, WriteOptions
 from colonnade.tableformat.types.arrow_types import schema_from_arrow

@@ -110,10 +110,10 @@ def test_an_overwrite_conflicts_with_what_was_written_since_the_epoch_it_saw(
     seen = reads.load({"path": str(tmp_path / "t"), "options": {}})
     late = written(planned(tmp_path / "t", seen=seen, overwrite=True))
     writes.commit(written(planned(tmp_path / "t")))
-    with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 2"):
+    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 2"):
         writes.commit(late)
     later = written(planned(tmp_path / "t", seen=seen, overwrite=True))
-    with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 2"):
+    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 2"):
         writes.commit(later)
 
 
@@ -195,14 +195,14 @@ def test_rows_that_the_caller_found_are_replaced(tmp_path: Path) -> None:
     arguments = written(planned(path, overwrite=True, where=where))
     report: dict[str, Any] = {"rowsets": [], "moved": {}, "inserted": {}}
     found = json.dumps({**report, "deleted": {"0": encode_rows(np.array([1]))}})
-    late = {**arguments, "replaced": [found], "filters": where}
-    assert rows.commit_replacement(late) == {"epoch": 2}
-    assert rows.commit_replacement(late) == {"epoch": 2}, "sent again it lands once"
+    late = {**arguments, "overwritten": [found], "filters": where}
+    assert rows.commit_overwrite(late) == {"epoch": 2}
+    assert rows.commit_overwrite(late) == {"epoch": 2}, "sent again it lands once"
     assert ids(path) == [1, 1, 2]
     other = written(planned(path, overwrite=True, where=where))
     writes.commit(written(planned(path)))
-    with pytest.raises(ConflictError, match=r"replaces of table .* changed in epoch 3"):
-        rows.commit_replacement({**other, "replaced": [], "filters": where})
+    with pytest.raises(ConflictError, match=r"overwrites of table .* changed in epoch 3"):
+        rows.commit_overwrite({**other, "overwritten": [], "filters": where})
 
 
 def test_a_warehouse_lists_databases_and_nothing_else(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ public record RowCheck(Expression condition, String text) implements Serializabl
     public void write(InternalRow row) throws IOException {
       if (!met.eval(row)) {
         throw Refusal.invalid(
-            "Some of the new rows do not meet the condition " + text + " whose rows they replace;"
+            "Some of the new rows do not meet the condition " + text + " whose rows they overwrite;"
                 + " append them, or widen the condition.");
       }
       writer.write(row);

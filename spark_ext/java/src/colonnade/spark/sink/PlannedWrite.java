@@ -82,8 +82,8 @@ public record PlannedWrite(
     Map<String, Object> more = new HashMap<>();
     more.put("filters", filters);
     more.put("messages", texts(messages));
-    more.put("replaced", condition.rows());
-    send("commit_replacement", more);
+    more.put("overwritten", condition.rows());
+    send("commit_overwrite", more);
   }
 
   /** Deletes the rows that filters select, without tasks. */

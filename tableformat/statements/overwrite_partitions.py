@@ -1,6 +1,6 @@
-"""Dynamic partition overwrite: replace exactly the partitions that have new rows.
+"""Dynamic partition overwrite: overwrite the rows of each partition that gets new rows.
 
-Spec: docs/spec/partitions.md#replacing-partitions
+Spec: docs/spec/partitions.md#overwriting-partitions
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ OPERATION = "overwrite_partitions"
 """The name of this operation in the history."""
 
 
-def evaluate_replace_partitions(
+def evaluate_overwrite_partitions(
     log: Log,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
     job_id: str,
     settings: WriteSettings | None = None,
 ) -> Statement:
-    """Write rows that replace all rows of their partitions.
+    """Write rows that overwrite all rows of their partitions.
 
     Raises InvalidInputError that names the column at fault, CorruptionError, StoreError.
     """
@@ -53,12 +53,12 @@ def evaluate_replace_partitions(
 def written_partitions(
     log: Log, table: TableState, added: Sequence[RowSetEntry], parameters: Mapping[str, str]
 ) -> Statement:
-    """Return rows that tasks wrote as such a replacement, on the table as the write was planned."""
+    """Return the statement of rows that tasks wrote. `table` is the state at the job's base."""
     wanted = frozenset(entry.partition or () for entry in added)
-    keep = _may_be_replaced(table, wanted)
+    keep = _may_be_overwritten(table, wanted)
     gone = []
     for rowset in log.read_rowsets(table, keep) if added else ():
-        rows = _replaced_rows(log.store, table, rowset, wanted)
+        rows = _overwritten_rows(log.store, table, rowset, wanted)
         if rows is None or rows:
             gone.append(RowsGone(table.id, rowset, "delete", rows))
     columns = frozenset(field.column for field in table.partition_fields)
@@ -67,13 +67,13 @@ def written_partitions(
         table,
         gone,
         added,
-        reads=(TableRead(table.id, keep, columns, replaces=True),),
+        reads=(TableRead(table.id, keep, columns, overwrites=True),),
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
 
 
-def _may_be_replaced(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
+def _may_be_overwritten(table: TableState, wanted: frozenset[PartitionValues]) -> Keep:
     """Return a function that keeps RowSets of the wanted partitions, and of other layouts.
 
     For a RowSet of another layout only its rows tell.
@@ -88,7 +88,7 @@ def _may_be_replaced(table: TableState, wanted: frozenset[PartitionValues]) -> K
     return keep
 
 
-def _replaced_rows(
+def _overwritten_rows(
     store: ObjectStore, table: TableState, rowset: LiveRowSet, wanted: frozenset[PartitionValues]
 ) -> FrozenBitMap | None:
     """Return the rows of a RowSet that are in the wanted partitions; None means all its rows."""

@@ -21,7 +21,7 @@ from colonnade.tableformat.write.job import WriteJob
 from colonnade.tableformat.write.settings import WriteSettings
 
 
-def evaluate_replace(
+def evaluate_overwrite_where(
     log: Log,
     table: TableState,
     batches: Iterable[pa.RecordBatch],
@@ -30,7 +30,7 @@ def evaluate_replace(
     settings: WriteSettings | None = None,
     text: str | None = None,
 ) -> Statement:
-    """Write rows that replace the rows that meet `where`.
+    """Write rows that overwrite the rows that meet `where`.
 
     Raises InvalidInputError that names the column at fault, or when a new row does not meet the
     condition. Raises CorruptionError, StoreError.
@@ -41,12 +41,12 @@ def evaluate_replace(
     return _statement(log, table, where, added, {} if text is None else {"where": text})
 
 
-def written_replacement(
+def written_overwrite(
     job: WriteJob, entries: Sequence[RowSetEntry], log: Log, table: TableState
 ) -> Statement:
-    """Return rows that tasks wrote as a replacement, on the table as the job was planned on it.
+    """Return the statement of rows that tasks wrote. `table` is the state at the job's base.
 
-    Raises the errors of `evaluate_replace`.
+    Raises the errors of `evaluate_overwrite_where`.
     """
     where = from_json(job.where)
     written = [LiveRowSet(number, 0, entry) for number, entry in enumerate(entries)]
@@ -71,7 +71,7 @@ def _statement(
         table,
         gone,
         added,
-        reads=(replace(read, replaces=True),),
+        reads=(replace(read, overwrites=True),),
         inserted=sum(entry.rows for entry in added),
         parameters=parameters,
     )
@@ -90,5 +90,5 @@ def _checked(
 def _outside_error(count: int, text: str | None) -> InvalidInputError:
     return InvalidInputError(
         f"{count} of the new rows do not meet the condition {text or 'where'} of the rows that"
-        " they replace; append them, or widen the condition."
+        " they overwrite; append them, or widen the condition."
     )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from colonnade.manifests.model.entries import Replacement, RowSetEntry
+from colonnade.manifests.model.entries import ColumnReplacement, RowSetEntry
 from colonnade.manifests.model.operations import AddRowSet, Operation, ReplaceColumn
 from colonnade.manifests.state.snapshot import TableState
 
@@ -54,7 +54,7 @@ def with_replacements(entry: RowSetEntry, operations: Iterable[ReplaceColumn]) -
     return entry
 
 
-def stored_as(entry: RowSetEntry, replacement: Replacement) -> RowSetEntry:
+def stored_as(entry: RowSetEntry, replacement: ColumnReplacement) -> RowSetEntry:
     """Return a replacement as the entry of the RowSet that stores it."""
     fields = {name: getattr(replacement, name) for name in _STORED}
     statistics = {c: s for c, s in entry.statistics.items() if c in replacement.columns}
@@ -72,9 +72,11 @@ def stored_parts(entry: RowSetEntry) -> list[RowSetEntry]:
     return [own, *(stored_as(entry, each) for each in replacements)]
 
 
-def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> Replacement:
+def replacement_of(stored: RowSetEntry, columns: Iterable[int]) -> ColumnReplacement:
     """Return the replacement of some columns that a stored RowSet holds."""
-    return Replacement(columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED})
+    return ColumnReplacement(
+        columns=tuple(columns), **{name: getattr(stored, name) for name in _STORED}
+    )
 
 
 def unsuperseded(
