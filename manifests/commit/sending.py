@@ -255,9 +255,11 @@ def not_sent(removed: str) -> ConflictError:
     return ConflictError(f"{removed} read the table again and repeat it.")
 
 
-def perhaps_sent(removed: str, transaction: str) -> CommitUnknownError:
-    """Return the error for a change that may have been committed as a removed epoch."""
-    # A removed epoch may have been this change, sent before. The log cannot tell any more.
+def perhaps_sent(reason: str, transaction: str) -> CommitUnknownError:
+    """Return the error for a change that an earlier send may commit, or has committed.
+
+    `reason` says why the log does not tell: that epoch was removed, or the send was given up.
+    """
     return CommitUnknownError(
-        f"{removed} look for transaction {transaction} in the history before you repeat it."
+        f"{reason} look for transaction {transaction} in the history before you repeat it."
     )

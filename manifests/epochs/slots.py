@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.errors import (
+    ColonnadeError,
     CommitUnknownError,
     CorruptionError,
     NotFoundError,
@@ -219,4 +220,15 @@ def unknown_error(store: ObjectStore, epoch: Epoch) -> CommitUnknownError:
         f"It is not known whether transaction {epoch.transaction} was committed to {store.url} as"
         f" epoch {epoch.epoch}; look for it in the history once the store answers again, and"
         " delete no file of it."
+    )
+
+
+def landed_error(store: ObjectStore, epoch: Epoch, error: ColonnadeError) -> CommitUnknownError:
+    """Return the error for a change that is in the log, but whose state cannot be read.
+
+    It has the type of an unknown outcome, so that callers keep files and do not repeat the change.
+    """
+    return CommitUnknownError(
+        f"Transaction {epoch.transaction} was committed to {store.url} as epoch {epoch.epoch}; do"
+        f" not repeat it. The state after it could not be read: {error.message}"
     )

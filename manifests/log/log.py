@@ -30,7 +30,7 @@ from colonnade.manifests.commit.vacuum_conflicts import check_removed
 from colonnade.manifests.engine import engine_name
 from colonnade.manifests.epochs.dating import Clock
 from colonnade.manifests.epochs.freed_slots import find_freed
-from colonnade.manifests.epochs.slots import read_slot, take_slot
+from colonnade.manifests.epochs.slots import landed_error, read_slot, take_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
     CommitUnknownError,
@@ -65,6 +65,9 @@ _log = logging.getLogger(__name__)
 
 UNTELLING = (CorruptionError, StoreError)
 """Errors of one send that do not tell the outcome of earlier sends of the same change."""
+
+_UNREADABLE = (*UNTELLING, NotFoundError, UnsupportedFormatError)
+"""Errors of a read of the log, beside which a vacuum may run."""
 
 
 class Log(LogReader):
@@ -122,7 +125,8 @@ class Log(LogReader):
         an invalid change; NotFoundError if the database was dropped or replaced;
         UnsupportedFormatError; for a `fresh` change CorruptionError and StoreError. After any of
         these, nothing was committed. Raises CommitUnknownError if the change may have been
-        committed: delete no file that the change names. If retention has removed epochs since the
+        committed, or was committed and the state after it cannot be read: delete no file that the
+        change names. If retention has removed epochs since the
         base, or the log cannot be read, a change that is not `fresh` is searched in the log. That
         costs as `find_sent`.
         """
@@ -155,15 +159,39 @@ class Log(LogReader):
                 if seen or self._put(sending):
                     break
         else:
-            raise ConflictError(
-                f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
-                " epochs in a row, and nothing of it was committed; run it again."
-            )
+            raise self._slower(change)
         if seen:
             sending.settle(self.pause)
         done = sending.done
-        own = done is not None and done.transaction == change.transaction
-        return self._checkpoint_if_due(sending.head), done if own else None
+        assert done is not None
+        own = done.transaction == change.transaction
+        return self._checkpoint_if_due(self._state_after(sending, done)), done if own else None
+
+    def _slower(self, change: Change) -> ColonnadeError:
+        """Return the error for a change that has lost too many slots."""
+        slower = (
+            f"Other writers were faster than {change.operation!r} for {self.limits.lost_slots}"
+            " epochs in a row,"
+        )
+        if change.fresh:
+            return ConflictError(f"{slower} and nothing of it was committed; run it again.")
+        # A late request of an earlier send may take a slot from now on.
+        return perhaps_sent(slower, change.transaction)
+
+    def _state_after(self, sending: Sending, done: Epoch) -> Snapshot:
+        """Return the state after a change that is in the log. Raises CommitUnknownError."""
+        try:
+            return sending.head
+        except _UNREADABLE:
+            # The base may read its tables from a checkpoint that is lost or was removed.
+            return self._read_landed(done)
+
+    def _read_landed(self, epoch: Epoch, head: Snapshot | None = None) -> Snapshot:
+        """Return the state after a change that is in the log. Raises CommitUnknownError."""
+        try:
+            return self.read_at(epoch.epoch, head=head)
+        except _UNREADABLE as error:
+            raise landed_error(self.store, epoch, error) from error
 
     def _put(self, sending: Sending) -> bool:
         """Try to make a change the next epoch, in a slot that was free a moment ago."""
@@ -218,8 +246,7 @@ class Log(LogReader):
         """Return the state right after a change. Raises `unknown` if the change is not found."""
         try:
             landed = self._find_landed(transaction, self.read_head())
-        except (*UNTELLING, NotFoundError, UnsupportedFormatError):
-            # A vacuum may remove what is read here, too.
+        except _UNREADABLE:
             landed = None
         if landed is None:
             raise unknown
@@ -231,7 +258,7 @@ class Log(LogReader):
             if epoch.transaction == transaction:
                 # Its writer may have died before it was durable.
                 take_slot(self.store, epoch, encode_epoch(epoch), self.pause)
-                return self.read_at(epoch.epoch, head=head)
+                return self._read_landed(epoch, head)
         oldest = self.read_at(head.floor, head=head)
         return oldest if oldest.transaction == transaction else None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -12,6 +14,7 @@ from colonnade.manifests.checkpoint.root import Hint
 from colonnade.manifests.checkpoint.writer import write_checkpoint
 from colonnade.manifests.errors import (
     AlreadyExistsError,
+    CommitUnknownError,
     ConflictError,
     InvalidInputError,
     NotFoundError,
@@ -21,11 +24,11 @@ from colonnade.manifests.limits import Limits
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.codec import decode_model
 from colonnade.manifests.model.operations import DropTable, Operation, RenameTable, SetComment
-from colonnade.manifests.object_names import HINT, checkpoint_name
+from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
 from colonnade.manifests.state.snapshot import Snapshot, TableMap
 from colonnade.manifests.store import MemoryStore
 from colonnade.manifests.vacuum.run import VacuumRequest, read_used_objects, vacuum
-from tests.faults import FaultyStore
+from tests.faults import Call, Fault, FaultyStore
 from tests.log_samples import append, change, contents, database, entry, make_log, replay, table
 
 SMALL = Limits(root_tables=2, root_bytes=100, page_bytes=512)
@@ -67,6 +70,35 @@ def test_a_commit_to_one_of_many_tables_reads_and_writes_that_one() -> None:
     log.try_checkpoint(state)
     assert len(watched.trace) - before < 20
     assert contents(log, log.read_head()) == contents(log, state)
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_change_that_was_found_is_called_committed_although_no_later_state_can_be_read(
+    fresh: bool,
+) -> None:
+    """The state after it needs a table of its base that a concurrent writer has changed."""
+    store, log, head = with_tables(20)
+    mine = replace(append(entry(), to=head.table("t7").id), fresh=fresh)
+    state = log.commit(append(entry(), to=head.table("t12").id), head)
+    landed = log.commit(replace(mine, fresh=False), state)
+
+    def send(faults: Sequence[int]) -> tuple[list[Call], int]:
+        """The calls, and the epoch after which the state was returned."""
+        way = FaultyStore(store, dict.fromkeys(faults, Fault.FAIL_BEFORE))
+        again = make_log(way, limits=SMALL)
+        base = again.read_at(head.epoch)
+        assert base.table("t7").id in base.tables
+        return way.trace, again.commit(mine, base).epoch
+
+    trace, epoch = send(())
+    assert epoch == landed.epoch
+    # The change is put again, and its slot and the mark of its block are read.
+    settled = trace.index(Call("put_if_absent", epoch_name(landed.epoch))) + 3
+    assert settled < len(trace), "no state is read after the change was found"
+    for call in range(settled + 1, len(trace) + 1):
+        assert send([call])[1] == epoch, "one failure is not the end"
+        with pytest.raises(CommitUnknownError, match=f"as epoch {landed.epoch}; do not repeat it"):
+            send(range(call, 1000))
 
 
 def test_states_with_stored_tables_are_those_that_the_log_tells() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from colonnade.manifests.errors import (
+    CommitUnknownError,
     ConflictError,
     CorruptionError,
     InvalidInputError,
@@ -101,16 +102,22 @@ class Rushed(MemoryStore):
         return super().put_if_absent(name, data)
 
 
+@pytest.mark.parametrize("fresh", [False, True])
 @pytest.mark.parametrize("lost", [0, 1, 7, 8, 30])
-def test_a_change_that_loses_slots_pauses_and_is_given_up_after_a_bounded_number(lost: int) -> None:
+def test_a_change_that_loses_slots_pauses_and_is_given_up_after_a_bounded_number(
+    lost: int, fresh: bool
+) -> None:
     store, pauses = Rushed(), list[float]()
     base = with_orders(store, make_log(store))
     log = Log(store, pause=pauses.append, limits=Limits(lost_slots=8))
-    mine, store.left = append(), lost
+    mine, store.left = replace(append(), fresh=fresh), lost
     if lost < 8:
         assert log.commit(mine, base).epoch == base.epoch + lost + 1
     else:
-        with pytest.raises(ConflictError, match="for 8 epochs in a row, and nothing"):
+        # An earlier send of a change that is not fresh may still commit it.
+        said = "and nothing of it" if fresh else f"look for transaction {mine.transaction}"
+        error = ConflictError if fresh else CommitUnknownError
+        with pytest.raises(error, match=f"for 8 epochs in a row, {said}"):
             log.commit(mine, base)
         store.left = 0
         assert log.commit(mine, base).epoch == base.epoch + 9

@@ -50,14 +50,15 @@ def open_log(store: MemoryStore | FaultyStore) -> Log:
 def landed(
     mode: WriteMode,
 ) -> tuple[MemoryStore, ArrowDatabase, WriteJob, Sequence[RowSetEntry], int]:
-    """A job that has landed, with epochs before and after it; and its epoch."""
+    """A job that has landed, with epochs before and after it, of two tables; and its epoch."""
     store = MemoryStore()
     base = create_database(store, lone_table=False, slot_block=2)
     database = ArrowDatabase(store, open_log(store), base)
-    table = database.create_table("t", SCHEMA)
+    table, other = (database.create_table(name, SCHEMA) for name in ("t", "u"))
     for first in range(0, 8, 2):
         table.append(rows(first))
-    head = database.refresh()
+    head = open_log(store).read_head()
+    other.append(rows(50))
     job = WriteJob(
         url=store.url,
         target=target_of(head.table("t")),
