@@ -30,13 +30,23 @@ def cases() -> list[Any]:
     return [pytest.param(seed, marks=() if seed < 2 else pytest.mark.long) for seed in range(30)]
 
 
+def ends(entry: RowSetEntry) -> tuple[int, ...]:
+    """Where the stretches of a RowSet end."""
+    if isinstance(entry.cuts, tuple):
+        return entry.cuts
+    return (*range(entry.cuts, entry.rows, entry.cuts), entry.rows)
+
+
 def read_by_java(
     tool: ReadTool, url: Path, schema: TableSchema, entries: tuple[RowSetEntry, ...]
 ) -> Iterator[list[Any]]:
     for entry in entries:
-        for first in range(0, entry.rows, SLICE_ROWS):
-            ranges = [(first, min(entry.rows, first + SLICE_ROWS))]
-            plan = plan_of(schema, [entry], ranges=ranges, prefix=PREFIX)
+        first = 0
+        while first < entry.rows:
+            # Rows are read between cuts, and those of wide rows are close together.
+            last = max(cut for cut in ends(entry) if first < cut <= first + SLICE_ROWS)
+            plan = plan_of(schema, [entry], ranges=[(first, last)], prefix=PREFIX)
+            first = last
             yield tool.rows(str(url), plan, spark_schema(schema))
 
 
