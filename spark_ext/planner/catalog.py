@@ -39,7 +39,8 @@ from colonnade.tableformat.table.alteration import (
     SetPartitioning,
 )
 from colonnade.tableformat.table.database import ArrowDatabase
-from colonnade.tableformat.table.design import SORT_KEY, check_table_name
+from colonnade.tableformat.table.design import check_table_name
+from colonnade.tableformat.table.properties import SORT_KEY
 from colonnade.tableformat.table.table import ArrowTable
 
 Args = Mapping[str, Any]

@@ -28,7 +28,7 @@ from colonnade.tableformat.compaction.auto import compact_after
 from colonnade.tableformat.location import Location, locate
 from colonnade.tableformat.statements.commit import commit_written
 from colonnade.tableformat.statements.reported import TaskReport
-from colonnade.tableformat.table.design import SORT_KEY
+from colonnade.tableformat.table.properties import SORT_KEY
 from colonnade.tableformat.write.job import WriteJob, decode_entries, take_lease
 from colonnade.tableformat.write.settings import CommitSettings
 

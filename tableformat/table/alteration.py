@@ -34,7 +34,8 @@ from colonnade.manifests.model.schema import (
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.tableformat.rowset.column import check_names
-from colonnade.tableformat.table.design import check_table_name, check_texts
+from colonnade.tableformat.table.design import check_table_name
+from colonnade.tableformat.table.properties import check_comment, check_properties
 
 Path = tuple[str, ...]
 """The name of a column, or the names that lead to a nested field, element, key or value."""
@@ -204,13 +205,13 @@ def plan_alterations(table: TableState, changes: Iterable[Alteration]) -> tuple[
             check_names(change.path, "The path of a column")
         match change:
             case AlterProperties():
-                check_texts(change.set, None)
+                check_properties(change.set)
                 properties = {**_without(properties, change.remove), **change.set}
                 operations.append(
                     SetProperties(table=table.id, set=change.set, remove=change.remove)
                 )
             case CommentTable():
-                check_texts({}, change.comment)
+                check_comment(change.comment)
                 operations.append(SetComment(table=table.id, comment=change.comment))
             case SetPartitioning():
                 layout = parse_layout(check_names(change.fields, "The partitioning"), schema)

@@ -1,27 +1,21 @@
-"""Design a table: check its columns, sort key, partitions and properties before it exists.
+"""Design a table: check its name, columns, sort key and partitions before it exists.
 
-Spec: docs/spec/operations.md; properties: docs/spark.md#properties-of-a-table
+Spec: docs/spec/operations.md
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
-from colonnade.manifests.compaction.policy import check_policy
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.ids import new_table_id
 from colonnade.manifests.model.bloom_columns import check_bloom_columns
 from colonnade.manifests.model.entries import SortField
 from colonnade.manifests.model.operations import CreateTable
 from colonnade.manifests.model.schema import TableSchema, assign_ids, check_schema, type_text
-from colonnade.manifests.model.text_policy import check_text_policy
 from colonnade.manifests.state.partition_layout import parse_layout
-from colonnade.manifests.vacuum.retention import check_retention
 from colonnade.tableformat.rowset.column import check_names
-
-SORT_KEY = "sortKey"
-"""The name of the sort key where Spark shows it among the properties."""
+from colonnade.tableformat.table.properties import check_comment, check_properties
 
 
 def new_table(
@@ -40,7 +34,8 @@ def new_table(
     sort key or the partitions.
     """
     check_schema(schema)
-    check_texts(properties or {}, comment)
+    check_properties(properties or {})
+    check_comment(comment)
     numbered, next_id = assign_ids(schema, 1)
     check_bloom_columns(properties or {}, numbered)
     return CreateTable(
@@ -53,40 +48,6 @@ def new_table(
         comment=comment,
         partition_fields=parse_layout(check_names(partition_by, "partition_by"), numbered) or None,
     )
-
-
-def check_texts(properties: dict[str, str], comment: str | None) -> None:
-    """Raise InvalidInputError for properties and comments that are not text, or are invalid."""
-    if comment is not None and not isinstance(comment, str):
-        raise InvalidInputError(f"The comment of a table must be text, not {comment!r}.")
-    if not isinstance(properties, dict):
-        raise InvalidInputError(f"Properties must be a dict of texts, not {properties!r}.")
-    for key, value in properties.items():
-        if not (isinstance(key, str) and isinstance(value, str)):
-            raise InvalidInputError(f"Property {key!r} must have text as name and value.")
-        # In a key, the library that writes JSON would put other characters in its place.
-        if _has_half_of_a_pair(key + value):
-            raise InvalidInputError(
-                f"Property {key!r} has half of a surrogate pair in its name or value, which no"
-                " file can hold; leave it out."
-            )
-    if SORT_KEY in properties:
-        raise InvalidInputError(
-            f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
-            " the table."
-        )
-    check_policy(properties)
-    check_retention(properties)
-    check_text_policy(properties)
-    if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
-        raise InvalidInputError(
-            f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
-            f" {properties[ISOLATION]!r}."
-        )
-
-
-def _has_half_of_a_pair(text: str) -> bool:
-    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def check_table_name(name: str) -> str:

@@ -1,0 +1,58 @@
+"""The properties of a table: each one is checked before it is stored.
+
+The module that uses a property also defines its values. Users read about them in
+docs/spark.md#properties-of-a-table.
+"""
+
+from __future__ import annotations
+
+from colonnade.manifests.commit.rebase.reads import ISOLATION, ISOLATION_LEVELS
+from colonnade.manifests.compaction.policy import check_policy
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.model.text_policy import check_text_policy
+from colonnade.manifests.vacuum.retention import check_retention
+
+SORT_KEY = "sortKey"
+"""The name of the sort key where Spark shows it among the properties."""
+
+
+def check_properties(properties: dict[str, str]) -> None:
+    """Check properties that a user sets.
+
+    Unknown properties may have any text. Raises InvalidInputError, which names the property, for a
+    name or value that is not text, and for a value that a known property does not allow.
+    """
+    if not isinstance(properties, dict):
+        raise InvalidInputError(f"Properties must be a dict of texts, not {properties!r}.")
+    for key, value in properties.items():
+        if not (isinstance(key, str) and isinstance(value, str)):
+            raise InvalidInputError(f"Property {key!r} must have text as name and value.")
+        # In a key, the library that writes JSON would put other characters in its place.
+        if _has_half_of_a_pair(key + value):
+            raise InvalidInputError(
+                f"Property {key!r} has half of a surrogate pair in its name or value, which no"
+                " file can hold; leave it out."
+            )
+    if SORT_KEY in properties:
+        raise InvalidInputError(
+            f"{SORT_KEY!r} is not a property that can be set; give the sort key when you create"
+            " the table."
+        )
+    check_policy(properties)
+    check_retention(properties)
+    check_text_policy(properties)
+    if properties.get(ISOLATION, ISOLATION_LEVELS[0]) not in ISOLATION_LEVELS:
+        raise InvalidInputError(
+            f"Property {ISOLATION!r} must be {' or '.join(ISOLATION_LEVELS)}, not"
+            f" {properties[ISOLATION]!r}."
+        )
+
+
+def check_comment(comment: str | None) -> None:
+    """Raise InvalidInputError for the comment of a table that is not text."""
+    if comment is not None and not isinstance(comment, str):
+        raise InvalidInputError(f"The comment of a table must be text, not {comment!r}.")
+
+
+def _has_half_of_a_pair(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
