@@ -1,4 +1,4 @@
-"""The wall clock, in ms since 1970 UTC: the only unit of time in the log."""
+"""The wall clock, in ms since 1970 UTC: the only unit of time in the log. And elapsed time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ DAY_MS = 86_400_000
 def now_ms() -> int:
     """Return the time by this machine's clock, in ms since 1970 UTC."""
     return time.time_ns() // 1_000_000
+
+
+def elapsed_s() -> float:
+    """Return seconds since some moment of the past. The clock goes on while the machine sleeps."""
+    clock = getattr(time, "CLOCK_BOOTTIME", None)
+    return time.monotonic() if clock is None else time.clock_gettime(clock)
 
 
 def utc(time_ms: int) -> str:

@@ -23,7 +23,15 @@ ROOMS = {
     "manifests": (
         ("errors", "ids", "clock", "sizes", "version", "engine", "limits", "object_names"),
         *(("store",), ("model",), ("state",), ("arrays",), ("epochs",), ("checkpoint",)),
-        *(("log.reader",), ("commit",), ("log",), ("compaction",), ("vacuum",)),
+        *(
+            ("log.last_look",),
+            ("log.following",),
+            ("log.reader",),
+            ("commit",),
+            ("log",),
+            ("compaction",),
+            ("vacuum",),
+        ),
     ),
     "tableformat": (
         *(("location", "jobs"), ("types",), ("predicate",), ("rowset",), ("partition",)),

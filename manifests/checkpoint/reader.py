@@ -31,6 +31,7 @@ from colonnade.manifests.checkpoint.stored_tables import (
     read_batches,
 )
 from colonnade.manifests.epochs.freed_slots import find_freed, first_blocks
+from colonnade.manifests.epochs.slot_reader import SlotReader
 from colonnade.manifests.epochs.slots import is_taken, read_slot
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -39,7 +40,7 @@ from colonnade.manifests.errors import (
     UnsupportedFormatError,
 )
 from colonnade.manifests.ids import TableId
-from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, is_epoch, verify
+from colonnade.manifests.model.codec import decode_model, decode_slot, is_epoch, verify
 from colonnade.manifests.model.entries import EntrySegment
 from colonnade.manifests.model.operations import Anchor, CreateDatabase, Epoch, Stub
 from colonnade.manifests.object_names import HINT, checkpoint_name, epoch_name
@@ -137,21 +138,25 @@ def _read_entry_segment(
         raise CorruptionError(f"{location}, a part of the log, is missing.") from error
 
 
-def read_hint(store: ObjectStore) -> tuple[CheckpointRef, Root] | None:
+def read_hint(
+    store: ObjectStore, slots: SlotReader | None = None
+) -> tuple[CheckpointRef, Root] | None:
     """Return the newest checkpoint according to the hint, if the log confirms it.
 
     Returns None in doubt: the hint may be missing, stale or damaged, or name a checkpoint of
     another log. A checkpoint is written after its epoch, so CorruptionError is raised if that epoch
-    is missing. Raises StoreError.
+    is missing. `slots` reads the slots from the checkpoint's own on, side by side with its root.
+    Raises StoreError.
     """
+    slots = slots or SlotReader(store)
     try:
         data = store.get(HINT, limit=HINT_LIMIT)
         hint = decode_model(Hint, data, store.locate(HINT))
-        root = read_root(store, hint)
+        root, _ = store.both(partial(read_root, store, hint), partial(slots.fetch, hint.epoch))
     except UNUSABLE:
         return None
     ref = CheckpointRef(epoch=hint.epoch, root=hint.root, check=hint.check)
-    if not _is_in_log(store, ref, root):
+    if not _is_in_log(store, ref, root, slots):
         _check_not_lost(store, root)
         return None
     return ref, root
@@ -161,15 +166,17 @@ def find_checkpoint(
     store: ObjectStore,
     target: int | None,
     replay: Callable[[TableId, ColonnadeError, int], Snapshot],
+    slots: SlotReader | None = None,
 ) -> Snapshot | None:
     """Return the state of a usable checkpoint near epoch `target`, but not after it.
 
     If `target` is None, this is the newest checkpoint. `replay` reads from the log what turns out
-    not to be readable in the checkpoint; its first argument is the id of the database. Raises
-    StoreError; without `target`, CorruptionError if the epoch of the newest checkpoint is missing.
+    not to be readable in the checkpoint; its first argument is the id of the database. `slots` is
+    as in `read_hint`. Raises StoreError; without `target`, CorruptionError if the epoch of the
+    newest checkpoint is missing.
     """
     try:
-        found = read_hint(store)
+        found = read_hint(store, slots)
     except CorruptionError:
         if target is None:
             raise
@@ -187,7 +194,7 @@ def find_checkpoint(
         ref = max(before, key=_epoch)
         root = _try_root(store, ref)
         # Retention may have removed its epoch since. The stub then says what to read instead.
-        root = root if root and _is_in_log(store, ref, root) else None
+        root = root if root and _is_in_log(store, ref, root, SlotReader(store)) else None
     try:
         if root is None or ref is None:
             return None
@@ -196,14 +203,14 @@ def find_checkpoint(
         return None
 
 
-def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root) -> bool:
+def _is_in_log(store: ObjectStore, ref: CheckpointRef, root: Root, slots: SlotReader) -> bool:
     """Return whether the log contains the epoch that a checkpoint was made of.
 
     A removed epoch counts if this checkpoint is its stub's anchor.
     """
     name = epoch_name(root.checkpoint)
     try:
-        data = store.get(name, limit=EPOCH_LIMIT)
+        data = slots.data(root.checkpoint)
         if is_epoch(data, root.checkpoint, root.transaction, store.locate(name)):
             return True
         item = decode_slot(data, root.checkpoint, store.locate(name))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.commit.conflicts import has_landed
@@ -17,6 +18,7 @@ from colonnade.manifests.epochs.slots import (
     TRIES,
     check_slot,
     dropped_error,
+    has_epoch,
     read_log_slot,
     read_slot,
     take_slot,
@@ -45,14 +47,21 @@ class Sending:
 
     `carried` is the change as of `head`. It must be set before `follow`. `done` is the epoch that
     contains the change, or the last of its batches, once it was found; `head` is then the state
-    after it. `outdated` means that the change met a stub. An object must be used by one thread at a
-    time.
+    after it. `outdated` means that the change met a stub. `covers` says whether the log of the base
+    was seen a moment ago (`LastLook.covers`). An object must be used by one thread at a time.
     """
 
     carried: Carried
 
-    def __init__(self, change: Change, base: Snapshot, store: ObjectStore) -> None:
+    def __init__(
+        self,
+        change: Change,
+        base: Snapshot,
+        store: ObjectStore,
+        covers: Callable[[Snapshot], bool] = lambda base: False,
+    ) -> None:
         self.change = change
+        self._covers = covers
         self.base = base
         self.done: Epoch | None = None
         self._store = store
@@ -62,6 +71,8 @@ class Sending:
         self._has_batches = any(isinstance(op, Txn) for op in change.ops)
         self._next: Epoch | Stub | None = None
         self._free = False
+        # Whether the base was found in the log. If not, the process has seen it a moment ago.
+        self._looked = False
         # Whether an own epoch was put into any slot: what became of that is told by no later slot.
         self._tried = False
         self.outdated = False
@@ -77,14 +88,32 @@ class Sending:
     def look(self) -> None:
         """Read the slot after the base, and check that it belongs to the base's log.
 
-        Cost: one GET if another epoch follows the base, else two. Raises NotFoundError if the
+        Does nothing if the log was seen a moment ago. Then the PUT itself tells whether the slot is
+        free. Cost: one GET if another epoch follows the base, else two. Raises NotFoundError if the
         database was removed or replaced; ConflictError or CommitUnknownError if retention has
         removed that slot.
         """
-        self._next = read_slot(self._store, self.base.epoch + 1)
-        follows = isinstance(self._next, Epoch) and self._next.previous == self.base.transaction
-        if not follows:
-            base = self.base
+        if self._covers(self.base):
+            self._free = True
+            return
+        number, base = self.base.epoch + 1, self.base
+        if self._store.parallel > 1:
+            self._next, known = self._store.both(
+                partial(read_slot, self._store, number),
+                partial(has_epoch, self._store, base.epoch, base.transaction),
+            )
+        else:
+            self._next, known = read_slot(self._store, number), False
+        self._check_next(known=known)
+
+    def _check_next(self, *, known: bool = False) -> None:
+        """Check that what was read after the base belongs to the base's log. Raises as `look`.
+
+        `known` means that the base was seen in its slot.
+        """
+        self._looked, base = True, self.base
+        follows = isinstance(self._next, Epoch) and self._next.previous == base.transaction
+        if not (follows or known):
             removed = check_slot(self._store, base.epoch, base.transaction, base.blocks)
             if removed and not isinstance(self._next, Stub):
                 self._next = self._find_removed(base.epoch + 1)
@@ -101,6 +130,11 @@ class Sending:
         free, self._free = self._free, False
         if free and not waited:
             return False
+        if not self._looked:
+            # Another epoch was first, although the slot seemed to be free.
+            self._next = self._next or read_slot(self._store, self.base.epoch + 1)
+            self._check_next()
+            self._free = False
         found, self._next = self._next or self._read(), None
         while isinstance(found, Epoch):
             with self.true_errors():
@@ -148,6 +182,9 @@ class Sending:
         self._tried = True
         found = self._take(epoch, data, pause)
         if found is epoch:
+            if not self._looked and not self._covers(self.base):
+                # The PUT took so long that the log may be another one by now.
+                self._check_base()
             self._state, self.done = after, epoch
             return True
         self._check(found)
@@ -157,6 +194,10 @@ class Sending:
             return True
         self._next = found
         return False
+
+    def _check_base(self) -> None:
+        """Check that the base is still in the log that an epoch was put into. Raises as `look`."""
+        check_slot(self._store, self.base.epoch, self.base.transaction, self.base.blocks)
 
     def settle(self, pause: Callable[[float], None]) -> None:
         """Make sure that the epoch with the change, which was found in the log, is durable.

@@ -8,6 +8,7 @@ Spec: docs/spec/epoch-log.md#commit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from colonnade.manifests.epochs.freed_slots import find_freed
 from colonnade.manifests.errors import (
@@ -17,7 +18,7 @@ from colonnade.manifests.errors import (
     NotFoundError,
     StoreError,
 )
-from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot
+from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_model, decode_slot, identity_bytes
 from colonnade.manifests.model.operations import Epoch, EpochIdentity, Stub
 from colonnade.manifests.model.slot_blocks import SlotBlocks
 from colonnade.manifests.object_names import FREED, HINT, epoch_name
@@ -55,6 +56,20 @@ def read_log_slot(
     return read_slot(store, number) or find_freed(store, blocks, number)
 
 
+def has_epoch(store: ObjectStore, number: int, transaction: str) -> bool:
+    """Return whether a slot has the epoch of a transaction. Costs one GET of its first bytes.
+
+    The bytes are not compared with their checksum: a transaction id is random, and no damage makes
+    one. Raises StoreError.
+    """
+    before, after = identity_bytes(number, transaction)
+    try:
+        first = store.get_range(epoch_name(number), 0, before + len(after))
+    except (NotFoundError, CorruptionError):
+        return False
+    return first[before:] == after
+
+
 def check_slot(
     store: ObjectStore, number: int, transaction: str, blocks: SlotBlocks | None
 ) -> bool:
@@ -62,8 +77,11 @@ def check_slot(
 
     Returns whether retention removed it. If the folder was deleted (and perhaps made again), slots
     in the middle of the old log are empty. Nothing would ever read an epoch that is put there.
-    Costs one GET. Raises NotFoundError if neither holds; CorruptionError; StoreError.
+    Costs one GET of a few bytes. Raises NotFoundError if neither holds; CorruptionError;
+    StoreError.
     """
+    if has_epoch(store, number, transaction):
+        return False
     name = epoch_name(number)
     try:
         data = store.get(name, limit=EPOCH_LIMIT)
@@ -103,7 +121,14 @@ def check_end(
     stub if it was freed. Costs one GET for each distance, and one if slots are ever freed. Raises
     CorruptionError if an epoch is missing there.
     """
-    behind = any(is_taken(store, number + distance) for distance in distances)
+    behind = any_taken(store, [number + distance for distance in distances])
+    return judge_end(store, number, blocks, behind=behind)
+
+
+def judge_end(
+    store: ObjectStore, number: int, blocks: SlotBlocks | None, *, behind: bool
+) -> Stub | bool:
+    """As `check_end`; `behind` says whether a slot behind was taken. Its look has ended before."""
     if behind and is_taken(store, number):
         return False
     # This look comes last. Only then does it prove that the looks before it saw the end, or a gap.
@@ -115,23 +140,31 @@ def check_end(
     )
 
 
-def check_next_block(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> None:
-    """Check that empty slot `number` is the end of the log, and not a block whose mark is lost.
+def has_later_block(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> bool:
+    """Return whether the block after that of a slot has an epoch, a stub or a mark.
 
-    Later blocks then have an epoch, a stub or a mark. Costs two GETs if slots are ever freed.
-    Raises CorruptionError if the mark is lost; StoreError.
+    Costs two GETs if slots are ever freed. Raises StoreError.
     """
     if blocks is None:
+        return False
+    first = blocks.first(blocks.of(number) + 1)
+    taken, freed = store.both(
+        partial(is_taken, store, first), partial(find_freed, store, blocks, first)
+    )
+    return taken or freed is not None
+
+
+def check_lost_mark(store: ObjectStore, number: int, blocks: SlotBlocks | None) -> None:
+    """Check that an empty slot, in a block before a later one, was filled or freed meanwhile.
+
+    Otherwise the mark of its block is lost. Raises CorruptionError; StoreError.
+    """
+    if blocks is None or is_taken(store, number) or find_freed(store, blocks, number) is not None:
         return
-    later = blocks.of(number) + 1
-    if not (is_taken(store, blocks.first(later)) or find_freed(store, blocks, blocks.first(later))):
-        return
-    # This look comes last. A concurrent writer may just have filled the slot and the block.
-    if not is_taken(store, number) and find_freed(store, blocks, number) is None:
-        raise CorruptionError(
-            f"{store.locate(epoch_name(number))} is missing, although a later block of the log is"
-            f" there. The mark {store.locate(blocks.mark(blocks.of(number)))} may be lost."
-        )
+    raise CorruptionError(
+        f"{store.locate(epoch_name(number))} is missing, although a later block of the log is"
+        f" there. The mark {store.locate(blocks.mark(blocks.of(number)))} may be lost."
+    )
 
 
 def dropped_error(store: ObjectStore, epoch: int) -> NotFoundError:
@@ -161,6 +194,13 @@ def check_unused(store: ObjectStore) -> None:
 def is_taken(store: ObjectStore, number: int) -> bool:
     """Return whether a slot has an object. Costs one GET of one byte."""
     return _exists(store, epoch_name(number))
+
+
+def any_taken(store: ObjectStore, numbers: Sequence[int]) -> bool:
+    """Return whether one of these slots has an object. Costs a GET of one byte for each."""
+    if store.parallel == 1:
+        return any(is_taken(store, number) for number in numbers)
+    return any(store.together([partial(is_taken, store, number) for number in numbers]))
 
 
 def _exists(store: ObjectStore, name: str) -> bool:

@@ -131,7 +131,7 @@ class Log(LogReader):
         costs as `find_sent`.
         """
         check_change(change, base)
-        sending = Sending(change, base, self.store)
+        sending = Sending(change, base, self.store, self.last_look.covers)
         try:
             return self._send(sending)
         except CommitUnknownError as error:
@@ -201,7 +201,7 @@ class Log(LogReader):
             epoch = self._next_epoch(sending.carried, head)
             data = encode_epoch(epoch, self.limits.epoch_bytes)
             after = _fold_own(head, epoch)
-        if self._is_due(epoch.epoch):
+        if self._is_due(epoch.epoch) and not self.last_look.covers(sending.base):
             # If an epoch was lost after the base, this epoch would get its number. The hint may
             # tell.
             read_hint(self.store)

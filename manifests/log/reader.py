@@ -5,9 +5,10 @@ Spec: docs/spec/epoch-log.md#reader-requirements
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -17,51 +18,48 @@ from colonnade.manifests.arrays.entry_table import EntryTable
 from colonnade.manifests.checkpoint.anchor_list import find_anchor
 from colonnade.manifests.checkpoint.reader import (
     UNUSABLE,
-    find_checkpoint,
     read_entry_segment,
     read_hint,
     read_state,
 )
-from colonnade.manifests.clock import now_ms, utc
+from colonnade.manifests.clock import elapsed_s, now_ms, utc
 from colonnade.manifests.epochs.epoch_times import last_epoch_by, present_ms
 from colonnade.manifests.epochs.freed_slots import find_freed, read_blocks
+from colonnade.manifests.epochs.slot_reader import AHEAD, SlotReader
 from colonnade.manifests.epochs.slots import (
-    FAR,
-    NEXT,
     check_end,
-    check_next_block,
     check_slot,
-    check_unused,
     dropped_error,
+    has_epoch,
     read_log_slot,
     read_slot,
 )
 from colonnade.manifests.errors import (
-    ColonnadeError,
     CorruptionError,
     NotFoundError,
     StoreError,
     UnsupportedFormatError,
 )
-from colonnade.manifests.ids import TableId
 from colonnade.manifests.limits import LIMITS, Limits
+from colonnade.manifests.log.following import LogFollower
+from colonnade.manifests.log.last_look import LastLook
 from colonnade.manifests.model.operations import Epoch, Stub
-from colonnade.manifests.object_names import MANIFEST, checkpoint_name, epoch_name
-from colonnade.manifests.state.fold import apply_epoch, apply_epochs
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableMap, TableState
 from colonnade.manifests.store.base import ObjectStore
 
 
-class LogReader:
+class LogReader(LogFollower):
     """Reads epochs of the database in `store`. Holds no state of the database.
 
-    Every method raises StoreError if the store fails, CorruptionError if an epoch is damaged, and
-    UnsupportedFormatError if a newer version wrote it.
+    It remembers only when it saw the log last (`LastLook`). Every method raises StoreError if the
+    store fails, CorruptionError if an epoch is damaged, and UnsupportedFormatError if a newer
+    version wrote it.
     """
 
     def __init__(self, store: ObjectStore, limits: Limits = LIMITS) -> None:
-        self.store = store
-        self.limits = limits
+        super().__init__(store, limits)
+        self.last_look = LastLook(store)
 
     def now_ms(self) -> int:
         """Return the time by this machine's clock, in ms since 1970 UTC."""
@@ -71,21 +69,26 @@ class LogReader:
         """Return the newest state. Costs the hint, a checkpoint, nine GETs, and one for each later
         epoch; without a checkpoint, two GETs more.
 
-        Raises NotFoundError if there is no database, or if it was dropped.
+        If the store reads objects side by side, at most three of these requests follow one another:
+        the hint; the checkpoint, the next slots and far slots; the mark. Each further 66 epochs
+        cost one more. Raises NotFoundError if there is no database, or if it was dropped.
         """
-        begun = self._begin(None)
-        head = self._advance(begun, distances=FAR)
-        if begun.epoch == 0:
-            # There was no checkpoint, so only a mark can tell that block 0 has been freed.
-            check_next_block(self.store, head.epoch + 1, head.blocks)
+        started = elapsed_s()
+        head = self._read_head()
+        self.last_look.note(head, started)
         return self.require_live(head)
+
+    def _read_head(self) -> Snapshot:
+        """Return the newest state, also of a log that has ended."""
+        slots = SlotReader(self.store, ahead=AHEAD, far=True)
+        return self._advance(self._begin(None, slots), slots=slots)
 
     def is_dropped(self) -> bool:
         """Return whether the log has ended: the database was dropped, but its files still exist.
 
         Costs as `read_head`. Raises NotFoundError if there is no database.
         """
-        return self._advance(self._begin(None), distances=FAR).dropped
+        return self._read_head().dropped
 
     def require_live(self, state: Snapshot) -> Snapshot:
         """Return the state unchanged. Raises NotFoundError if its log has ended."""
@@ -113,13 +116,25 @@ class LogReader:
         return self._begin(0, use_hint=False)
 
     def refresh(self, snapshot: Snapshot) -> Snapshot:
-        """Return the newest state, given an earlier one. Costs four GETs, and one for each later
-        epoch.
+        """Return the newest state, given an earlier one.
+
+        Costs four GETs, and one for each later epoch. If the log was seen less than the store's
+        `trust_s` seconds ago, it costs one GET when nothing is new, and a few that are read ahead
+        when something is. It may then miss, for that time, that the database was removed or
+        replaced, or that retention has removed the epoch after `snapshot`.
 
         Raises NotFoundError if the database was dropped, removed or replaced since.
         """
+        started, trusted = elapsed_s(), self.last_look.covers(snapshot)
+        slots = SlotReader(self.store, ahead=1 if trusted else 2, trusted=trusted)
+        known = False
+        if self.store.parallel > 1 and not trusted:
+            known, _ = self.store.both(
+                partial(has_epoch, self.store, snapshot.epoch, snapshot.transaction),
+                partial(slots.fetch, snapshot.epoch + 1),
+            )
         try:
-            newest = self._advance(snapshot)
+            newest = self._advance(snapshot, slots=slots)
         except CorruptionError:
             # The next epoch does not fit. The log may now be that of another database.
             self._check_state(snapshot)
@@ -127,9 +142,13 @@ class LogReader:
                 # Vacuum may have removed the checkpoint that the state reads its tables from.
                 return self.read_head()
             raise
-        if newest is snapshot:
+        if newest is snapshot and not (trusted or known):
             self._check_state(snapshot)
-        return self.read_head() if newest.stale else self.require_live(newest)
+        if newest.stale:
+            return self.read_head()
+        if not trusted:
+            self.last_look.note(newest, started)
+        return self.require_live(newest)
 
     def _check_state(self, snapshot: Snapshot) -> None:
         check_slot(self.store, snapshot.epoch, snapshot.transaction, snapshot.blocks)
@@ -275,116 +294,6 @@ class LogReader:
             f"{what[0].upper()}{what[1:]} of {self.store.url} was removed by retention; the oldest"
             f" readable epoch is {floor}."
         )
-
-    def _begin(self, target: int | None, *, use_hint: bool = True) -> Snapshot:
-        """Return a state to start from: a checkpoint not after `target`, or else epoch 0."""
-        state = find_checkpoint(self.store, target, self.replay) if use_hint else None
-        if state is not None:
-            return state
-        first = read_slot(self.store, 0)
-        if first is None:
-            check_unused(self.store)
-            raise NotFoundError(f"{self.store.url} is not a Colonnade database or table.")
-        if isinstance(first, Stub):
-            raise CorruptionError(
-                f"{self.store.locate(epoch_name(0))} is a stub, but epoch 0 must never be removed."
-            )
-        return apply_epoch(None, first)
-
-    def replay(self, database: TableId, error: ColonnadeError, epoch: int) -> Snapshot:
-        """Return the state at an epoch whose checkpoint cannot be read, from the log.
-
-        Returns the floor's state if that is later. Raises the error if the log does not help.
-        """
-        if not isinstance(error, UNUSABLE):
-            raise error
-        first = self._begin(0, use_hint=False)
-        if first.database != database:
-            raise NotFoundError(
-                f"The database at {self.store.url} was replaced by another one, which has other"
-                " tables; open it again."
-            ) from error
-        state = self._advance(first, epoch)
-        if state.epoch < epoch - 1:
-            raise error
-        # A preview is one epoch ahead of the log, and itself holds the changes of that epoch.
-        return state
-
-    def _advance(
-        self, state: Snapshot, target: int | None = None, distances: Sequence[int] = NEXT
-    ) -> Snapshot:
-        """Apply the epochs after `state` up to `target`, or all. Stubs may lead past `target`."""
-        while target is None or state.epoch <= target:
-            begun, stub = state, None
-            try:
-                state, stub = self._follow(begun, target, distances)
-            except CorruptionError:
-                # An object in a freed slot is not an epoch, and need not follow.
-                stub = find_freed(self.store, begun.blocks, begun.epoch + 1)
-                if stub is None:
-                    raise
-            if stub is None:
-                break
-            state = self._anchored(begun, stub)
-        return state
-
-    def _follow(
-        self, state: Snapshot, target: int | None, distances: Sequence[int]
-    ) -> tuple[Snapshot, Stub | None]:
-        """Apply epochs up to `target`, or all. Returns the state, and the stub it met, if any."""
-        pending: list[Epoch] = []
-        number = state.epoch + 1
-        while target is None or number <= target:
-            item = read_slot(self.store, number)
-            found = item or check_end(self.store, number, distances, state.blocks)
-            if isinstance(found, Stub):
-                return state, found
-            if found is True:
-                return self._applied(state, pending), None
-            if isinstance(found, Epoch):
-                pending.append(found)
-                number += 1
-                if len(pending) >= self.limits.pending_epochs:
-                    state, pending = self._applied(state, pending), []
-        # If the slot of the last one was not freed, all of them are epochs of the log.
-        freed = find_freed(self.store, state.blocks, number - 1) if number > 1 else None
-        return self._applied(state, pending), freed
-
-    def _applied(self, state: Snapshot, pending: Sequence[Epoch]) -> Snapshot:
-        try:
-            return apply_epochs(state, pending) if pending else state
-        except CorruptionError as error:
-            raise CorruptionError(f"{self.store.locate(MANIFEST)}: {error.message}") from error
-
-    def _anchored(self, state: Snapshot, stub: Stub) -> Snapshot:
-        """Return the state at the floor, which replaces the epochs that retention removed."""
-        floor = self.read_anchored(stub)
-        if floor.database != state.database:
-            raise CorruptionError(
-                f"The anchored checkpoint of {self.store.url} belongs to another database."
-            )
-        return floor
-
-    def read_anchored(self, stub: Stub) -> Snapshot:
-        """Return the oldest readable state, which a stub stands for.
-
-        That is the checkpoint that the stub names, or one that replaced it. Raises CorruptionError.
-        """
-        while True:
-            try:
-                state = read_state(self.store, stub.anchor)
-                return replace(state, floor=stub.floor)
-            except NotFoundError as error:
-                number, blocks = stub.floor + 1, read_blocks(self.store)
-                # The mark comes first, because an object in a freed slot means nothing.
-                freed = find_freed(self.store, blocks, number)
-                following = freed or read_log_slot(self.store, number, blocks)
-                if not isinstance(following, Stub) or following.floor <= stub.floor:
-                    raise CorruptionError(
-                        f"{self.store.locate(checkpoint_name(stub.anchor.root))} is missing, and"
-                        f" nothing else stores the state at epoch {stub.floor}."
-                    ) from error
-                stub = following
 
     def read_rowsets(self, table: TableState, keep: Keep | None = None) -> list[LiveRowSet]:
         """Return the live RowSets of a table that `keep` selects (None: all), ordered by id.

@@ -128,8 +128,13 @@ def is_epoch(data: bytes, number: int, transaction: str, name: str) -> bool:
     Writers put the keys that tell this first, in a fixed order. Raises CorruptionError for damage
     anywhere in the file.
     """
+    return unseal(data, name).startswith(identity_bytes(number, transaction)[1])
+
+
+def identity_bytes(number: int, transaction: str) -> tuple[int, bytes]:
+    """Return where the bytes of an epoch file are that tell its transaction, and what they are."""
     first = f'{{"format_version":{FORMAT_VERSION},"epoch":{number},"transaction":"{transaction}",'
-    return unseal(data, name).startswith(first.encode())
+    return _BODY_START, first.encode()
 
 
 def decode_slot(data: bytes, number: int, name: str) -> Epoch | Stub:

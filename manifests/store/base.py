@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from colonnade.manifests.errors import (
     ColonnadeError,
@@ -27,8 +27,15 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.store.side_by_side import side_by_side
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 Data: TypeAlias = "bytes | memoryview"
+
+PARALLEL = 96
+"""The usual `parallel` of a store behind a network. It opens a log with one group of requests."""
+
+TRUST_S = 10.0
+"""The usual `trust_s` of a store behind a network, in seconds."""
 
 _PART = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}"
 _NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,7}}", re.ASCII)
@@ -151,6 +158,11 @@ class ObjectStore(abc.ABC):
     more than a request, as on local disk.
     """
 
+    trust_s: float = 0.0
+    """For how long a log that a process has just seen counts as not removed or replaced, in
+    seconds. It is 0 where a look costs next to nothing, as on local disk.
+    """
+
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:
         """Return the bytes of a whole object. Refuse one larger than `limit` bytes without loading
@@ -180,6 +192,11 @@ class ObjectStore(abc.ABC):
         have not begun by then are not made.
         """
         return side_by_side(calls, self.parallel)
+
+    def both(self, one: Callable[[], T], other: Callable[[], S]) -> tuple[T, S]:
+        """Make two independent calls of this store as `together` does; `one` is the first."""
+        first, second = self.together(cast("list[Callable[[], T | S]]", [one, other]))
+        return cast(T, first), cast(S, second)
 
     def read_many(
         self, names: Sequence[str], *, limit: int | None = None

@@ -19,6 +19,8 @@ import fsspec
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
 from colonnade.manifests.store.base import (
+    PARALLEL,
+    TRUST_S,
     Data,
     ObjectInfo,
     ObjectStore,
@@ -32,9 +34,6 @@ from colonnade.manifests.store.base import (
     truncated,
 )
 from colonnade.manifests.store.transient import may_pass, retried
-
-_PARALLEL = 64
-"""The most requests at once of a client that sends them without a thread for each."""
 
 _USER_INFO = re.compile(r"//[^/@]*@")
 
@@ -57,7 +56,8 @@ class FsspecReadStore(ObjectStore):
         self.url = _USER_INFO.sub("//", url.partition("?")[0]).rstrip("/")
         self._files, self._root = self._connect()
         # Some protocols without a server, such as `zip`, cannot be used by several threads.
-        self.parallel = _PARALLEL if getattr(self._files, "async_impl", False) else 1
+        if getattr(self._files, "async_impl", False):
+            self.parallel, self.trust_s = PARALLEL, TRUST_S
 
     def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[str, dict[str, Any]]]:
         return type(self), self._given

@@ -156,6 +156,10 @@ class ProcessStore(FaultyStore):
     def put(self, name: str, data: Data, *, sync: bool) -> None:
         super().put(name, data, sync=sync)
 
+    def together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """Make calls one after another, so that a seed tells the whole run."""
+        return [call() for call in calls]
+
     def begin(self) -> None:
         """From here on a piece of work is done, which must end."""
         self._last = len(self.trace) + MOST_CALLS

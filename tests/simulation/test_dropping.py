@@ -17,7 +17,7 @@ from colonnade.manifests.store import LocalStore
 from tests.simulation.dropping import simulate_dropping
 
 RUNS = 40
-SEEDS = 150
+SEEDS = 250
 """Each planted mistake must be found within this many seeds."""
 
 

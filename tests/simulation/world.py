@@ -141,6 +141,8 @@ class World:
         self._interval = self.order.choice((2, 3, 5))
         self._now = 1_700_000_000_000
         self._tries = self.order.choice((1, 5))
+        # In these runs the store is behind a network, and slots are read ahead.
+        self._parallel = 3 if seed % 3 == 1 else 1
         self._jumps = self.order.random() < 0.4
         self._sleepers = self.order.choice((0.0, 0.02, 0.1))
         self._seen: list[Snapshot] = []
@@ -173,6 +175,7 @@ class World:
     def open(self) -> ArrowDatabase:
         """The database as a process that has just started sees it."""
         store = ProcessStore(self.disk, self.weather, self.turns.pass_turn, self._tries)
+        store.parallel = self._parallel
         store.off_ms = self._draw_off()
         store.doze = self._doze
         log = Log(

@@ -72,7 +72,7 @@ def test_a_commit_without_contention_is_one_write_between_two_reads_and_one() ->
     base = with_orders(store, make_log(store))
     watched = FaultyStore(store)
     make_log(watched).commit(append(), base)
-    looks = [("get", epoch_name(2)), ("get", epoch_name(1))]
+    looks = [("get", epoch_name(2)), ("get_ranges", epoch_name(1))]
     assert watched.trace == [*looks, ("put_if_absent", epoch_name(2)), ("get", mark(base))]
 
 

@@ -1,0 +1,133 @@
+"""Read the slots of a log one after another, and those behind them before they are asked for.
+
+Behind a network, a slot that is read ahead costs no time. All slots of one group are read side by
+side, so a later slot may have been read before an earlier one.
+Spec: docs/spec/epoch-log.md#head
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from colonnade.manifests.epochs.slots import (
+    FAR,
+    NEXT,
+    any_taken,
+    check_lost_mark,
+    has_later_block,
+    judge_end,
+)
+from colonnade.manifests.errors import ColonnadeError, CorruptionError, NotFoundError
+from colonnade.manifests.model.codec import EPOCH_LIMIT, decode_slot
+from colonnade.manifests.model.operations import Epoch, Stub
+from colonnade.manifests.model.slot_blocks import SlotBlocks
+from colonnade.manifests.object_names import epoch_name
+from colonnade.manifests.store.base import ObjectStore
+
+AHEAD = 66
+"""The most slots that are read at once: that of a checkpoint, the usual number of epochs up to the
+next checkpoint, and the free slot after them.
+"""
+
+_AHEAD_BYTES = 2**20
+"""The most bytes of an epoch that is read ahead. A larger one is read again when it is used."""
+
+_GROWTH = 4
+
+
+class SlotReader:
+    """Reads slots in ascending order. If the store has `parallel` 1, it reads none ahead.
+
+    `ahead` is the number of slots of the first group; each later group is larger, up to `AHEAD`.
+    `far` looks for lost epochs as far behind the end as a process that opens a log has to. `last`
+    is the last slot that the caller needs. `trusted` means that the caller has seen the log a
+    moment ago, and accepts a free slot as the end without a further look.
+    """
+
+    def __init__(
+        self,
+        store: ObjectStore,
+        *,
+        ahead: int = 1,
+        far: bool = False,
+        last: int | None = None,
+        trusted: bool = False,
+    ) -> None:
+        self.trusted = trusted
+        self._store = store
+        # Without a checkpoint, only a mark can tell that the first block has been freed.
+        self._from_start = False
+        self._ahead = ahead
+        self._far = far
+        self._last = last
+        self._group = range(0)
+        self._found: dict[int, bytes | ColonnadeError] = {}
+
+    def fetch(self, number: int) -> None:
+        """Read a group of slots that begins with `number`, and far slots behind it."""
+        if self._store.parallel == 1:
+            return
+        stop = number + min(self._ahead, self._store.parallel)
+        if self._last is not None:
+            stop = max(number + 1, min(stop, self._last + 1))
+        self._group = range(number, stop)
+        self._ahead = min(_GROWTH * self._ahead, AHEAD)
+        # Counted from the last slot of the group, these slots meet every gap that `FAR` promises
+        # to find, wherever in the group the gap begins.
+        far = [stop - 1 + distance for distance in FAR] if self._far else []
+        numbers = [*self._group, *far]
+        found = self._store.read_many([*map(epoch_name, numbers)], limit=_AHEAD_BYTES)
+        self._found = dict(zip(numbers, found, strict=True))
+
+    def data(self, number: int) -> bytes:
+        """Return the bytes in a slot, of a group that was read ahead or from the store.
+
+        Raises NotFoundError for a free slot; CorruptionError, StoreError.
+        """
+        found = self._found.pop(number, None)
+        if isinstance(found, bytes):
+            return found
+        if isinstance(found, NotFoundError):
+            raise found
+        return self._store.get(epoch_name(number), limit=EPOCH_LIMIT)
+
+    def read(self, number: int) -> Epoch | Stub | None:
+        """Read one slot, as `read_slot`. A slot that is read again is read from the store."""
+        self._from_start = self._from_start or number == 0
+        if number not in self._group or number not in self._found:
+            self.fetch(number)
+        try:
+            data = self.data(number)
+        except NotFoundError:
+            return None
+        return decode_slot(data, number, self._store.locate(epoch_name(number)))
+
+    def check_end(self, number: int, blocks: SlotBlocks | None) -> Stub | bool:
+        """Return whether a slot, which was just read and was free, is the end of the log.
+
+        As `check_end` in `slots.py`. A trusted reader costs nothing and returns True.
+        """
+        behind = self._is_taken_behind(number)
+        if self.trusted and not behind:
+            return True
+        judge = partial(judge_end, self._store, number, blocks, behind=behind)
+        if not (self._far and self._from_start):
+            return judge()
+        found, later = self._store.both(
+            judge, partial(has_later_block, self._store, number, blocks)
+        )
+        if found is True and later:
+            check_lost_mark(self._store, number, blocks)
+        return found
+
+    def _is_taken_behind(self, number: int) -> bool:
+        known = [self._found[each] for each in self._found if each > number]
+        if not known:
+            distances = () if self.trusted else FAR if self._far else NEXT
+            return any_taken(self._store, [number + distance for distance in distances])
+        for found in known:
+            if isinstance(found, ColonnadeError) and not isinstance(
+                found, NotFoundError | CorruptionError
+            ):
+                raise found
+        return any(not isinstance(found, NotFoundError) for found in known)
