@@ -15,6 +15,7 @@ from colonnade.manifests.arrays.entry_segment import (
     decode_entry_segment,
     decode_entry_segment_objects,
 )
+from colonnade.manifests.arrays.segment_objects import SegmentObjects, decode_segment_objects
 from colonnade.manifests.checkpoint.paged_map import decode_table
 from colonnade.manifests.checkpoint.root import (
     CheckpointRef,
@@ -118,6 +119,13 @@ def read_entry_segment(store: ObjectStore, table: TableState, ref: EntrySegmentR
     """Read a segment as it was written. Raises as `read_root`; CorruptionError if it is missing."""
     return _read_entry_segment(
         store, ref.segment, lambda data, location: decode_entry_segment(data, table, ref, location)
+    )
+
+
+def read_segment_objects(store: ObjectStore, ref: EntrySegmentRef) -> SegmentObjects:
+    """Read the objects that a segment names. Raises as `read_entry_segment`."""
+    return _read_entry_segment(
+        store, ref.segment, lambda data, location: decode_segment_objects(data, ref, location)
     )
 
 

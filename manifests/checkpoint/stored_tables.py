@@ -104,11 +104,16 @@ class CheckpointTables:
         """Return the places of all pages of the tables and of their names."""
         return self.records.table.places() | self.names.table.places()
 
-    def _decode(self, table: str, value: Any) -> TableState:
+    def decode(self, table: str, value: Any) -> TableState:
+        """Read a table from its record. Raises CorruptionError, UnsupportedFormatError."""
         name = f"{self.records.store.url} (table {table} of a checkpoint)"
         state = decode_table_record(value, False, name, self._read_batches)
         if state.id != table:
             raise CorruptionError(f"{name} holds table {state.id} instead.")
+        return state
+
+    def _decode(self, table: str, value: Any) -> TableState:
+        state = self.decode(table, value)
         self._ids[state.name] = state.id
         return self._decoded.setdefault(table, state)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import orjson
@@ -55,6 +56,15 @@ def _check_primitive(name: str) -> str:
     if not (1 <= precision <= 38 and scale <= precision):
         raise ValueError(f"{name!r} must have 1 to 38 digits, and a scale of at most its digits")
     return name
+
+
+@cache
+def is_primitive(name: str) -> bool:
+    """Return whether a text names a primitive type that this code knows."""
+    try:
+        return bool(_check_primitive(name))
+    except ValueError:
+        return False
 
 
 def decimal_digits(type_name: str) -> tuple[int, int] | None:

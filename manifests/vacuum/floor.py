@@ -5,7 +5,7 @@ Spec: docs/spec/vacuum.md#floor
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from colonnade.manifests.checkpoint.anchor_list import (
@@ -13,6 +13,7 @@ from colonnade.manifests.checkpoint.anchor_list import (
     encode_anchor_list,
     read_live_anchors,
 )
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import UNUSABLE, read_hint, read_state, state_of
 from colonnade.manifests.checkpoint.stored_batches import are_stored, check_batches
@@ -32,20 +33,27 @@ from colonnade.manifests.vacuum.references import StateObjects, name_the_same, r
 
 
 def keep_states(
-    log: LogReader, head: Snapshot, floor: int, kept: Iterable[int], *, store: bool
+    log: LogReader,
+    head: Snapshot,
+    floor: int,
+    kept: Iterable[int],
+    loaded: LoadedPages,
+    *,
+    store: bool,
 ) -> tuple[tuple[Anchor, ...], StateObjects]:
     """Return the anchors of the floor and of the epochs kept below it, and the objects they name.
 
     Stores a state that has no anchor yet, unless `store` is false. A floor of 0 has no anchor.
     Follows the log once from the old floor, and each stored state shares the segments of the one
-    before it. Raises StoreError; CorruptionError if the log or an anchor cannot be read.
+    before it. `loaded` has pages that were read before. Raises StoreError; CorruptionError if the
+    log or an anchor cannot be read.
     """
     # The list is not read for its own sake: once nothing keeps its epochs, it may be lost.
     listed = any(epoch < head.floor for epoch in kept)
     known = read_live_anchors(log.store, head) if listed else head.anchors
     there = {anchor.epoch: anchor for anchor in known}
     anchors: list[Anchor] = []
-    objects = StateObjects(log.store)
+    objects = StateObjects(log.store, loaded)
     state = log.read_from_log(head.floor)
     for epoch in sorted({*kept, floor}):
         anchor = there.get(epoch)
@@ -187,19 +195,19 @@ def _read_state(log: LogReader, anchor: Anchor) -> Snapshot:
         raise CorruptionError(f"{error.message} It is an anchor: part of the log.") from error
 
 
-def cached_objects(store: ObjectStore, floor: int) -> set[str]:
+def cached_objects(store: ObjectStore, floor: int, loaded: LoadedPages | None = None) -> set[str]:
     """Return the objects of the checkpoints above the floor that the hint leads to.
 
     They are caches, so a damaged or missing one is skipped. A page of tables that several
     checkpoints share is read once. Raises StoreError.
     """
     newest = read_hint(store)
-    found, seen = set[str](), set[PagePlace]()
+    found, seen, loaded = set[str](), set[PagePlace](), loaded or LoadedPages()
     for ref in (newest[0], *newest[1].earlier) if newest else ():
         if ref.epoch > floor:
             try:
                 state = read_state(store, ref)
-                for table in _unseen_tables(state, seen):
+                for table in loaded.tables(state, seen):
                     found |= table.listing_objects()
                 found |= {ref.root} | state.stored_objects()
             except (NotFoundError, CorruptionError):
@@ -207,15 +215,9 @@ def cached_objects(store: ObjectStore, floor: int) -> set[str]:
     return found
 
 
-def _unseen_tables(state: Snapshot, seen: set[PagePlace]) -> Iterable[TableState]:
-    """Return the tables of a checkpoint that was just read, without those in pages in `seen`."""
-    tables = state.tables
-    return tables.stored.read_unseen(seen) if isinstance(tables, StoredTables) else tables.values()
-
-
-def segments_of(state: Snapshot) -> set[str]:
+def segments_of(state: Snapshot, loaded: LoadedPages | None = None) -> set[str]:
     """Return the objects that list tables, RowSets and batches of a state. Reads all tables."""
-    tables = state.tables.values()
+    tables = (loaded or LoadedPages()).tables(state)
     listed = {name for table in tables for name in table.listing_objects()}
     return listed | state.stored_objects()
 
@@ -272,12 +274,15 @@ def _first_epoch(store: ObjectStore, oldest: int, floor: int) -> int:
     return low
 
 
-def settle_hint(store: ObjectStore, head: Snapshot) -> None:
+def settle_hint(
+    store: ObjectStore, head: Snapshot, loaded: LoadedPages, there: Collection[str]
+) -> None:
     """Make sure that the hint leads to a usable checkpoint. One may have been written meanwhile.
 
-    Otherwise the hint gets the floor's anchor, which is part of the log. Raises StoreError.
+    Otherwise the hint gets the floor's anchor, which is part of the log. `there` are names of
+    objects that exist; others are looked for, with a GET each. Raises StoreError.
     """
-    if _is_sound(store, head.floor):
+    if _is_sound(store, head.floor, loaded, there):
         return
     if not head.floor:
         store.delete(HINT)
@@ -285,13 +290,14 @@ def settle_hint(store: ObjectStore, head: Snapshot) -> None:
         point_hint(store, _floor_anchor(head))
 
 
-def _is_sound(store: ObjectStore, floor: int) -> bool:
+def _is_sound(store: ObjectStore, floor: int, loaded: LoadedPages, there: Collection[str]) -> bool:
     found = read_hint(store)
     if found is None or found[0].epoch < floor:
         return False
     try:
-        for segment in segments_of(state_of(store, *found)):
-            store.get_range(checkpoint_name(segment), 0, 1)
+        for name in map(checkpoint_name, segments_of(state_of(store, *found), loaded)):
+            if name not in there:
+                store.get_range(name, 0, 1)
     except UNUSABLE:
         return False
     return True

@@ -5,14 +5,17 @@ Spec: docs/spec/vacuum.md#references
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TypeAlias
 
 from colonnade.manifests.arrays.entry_block import AddedEntries
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.paged_map import PagePlace
 from colonnade.manifests.checkpoint.reader import (
     read_entry_segment,
     read_entry_segment_objects,
+    read_segment_objects,
     refuse_lost,
 )
 from colonnade.manifests.checkpoint.root import touched_segments
@@ -26,6 +29,9 @@ from colonnade.manifests.state.snapshot import EntrySegmentRef, Snapshot, TableS
 from colonnade.manifests.store.base import ObjectStore
 from colonnade.manifests.vacuum.copies import Parts
 
+_AT_ONCE = 256
+"""The segments whose names are read before those of the next ones."""
+
 _Use: TypeAlias = tuple[object, ...]
 """A state's use of a segment's RowSets. Two equal uses name the same objects."""
 
@@ -34,12 +40,13 @@ class StateObjects:
     """The objects that states name: RowSets, their vectors, and the objects that list them.
 
     Kept states share most of the objects that list their RowSets. Each segment and each page of
-    tables is read once, however many states share it, and is not kept in memory. `parts` are the
-    objects that list RowSets, tables and batches.
+    tables is read once, however many states share it. Segments are not kept in memory. `loaded` has
+    pages that were read before. `parts` are the objects that list RowSets, tables and batches.
     """
 
-    def __init__(self, store: ObjectStore) -> None:
+    def __init__(self, store: ObjectStore, loaded: LoadedPages | None = None) -> None:
         self._store = store
+        self._loaded = loaded or LoadedPages()
         self.parts = Parts()
         self._names = set[str]()
         self._pages = set[PagePlace]()
@@ -82,23 +89,34 @@ class StateObjects:
 
         Raises CorruptionError if one cannot be read; StoreError.
         """
-        for uses in self._uses.values():
-            table, first = next(iter(uses.values()))
-            block = read_entry_segment(self._store, table, first)
-            for user, _ in uses.values():
-                rowsets = user.rowsets
-                live = block.updated(rowsets.dropped, rowsets.vectors, rowsets.replaced_columns)
-                self._names.update(live.object_ids())
+        waiting = [list(uses.values()) for uses in self._uses.values()]
+        for start in range(0, len(waiting), _AT_ONCE):
+            part = waiting[start : start + _AT_ONCE]
+            calls = [partial(_names_of, self._store, users) for users in part]
+            self._names.update(*self._store.together(calls))
         self._uses.clear()
         return self._names
 
     def _tables(self, state: Snapshot) -> Iterable[TableState]:
         """Return the tables of a state, without those that another state has in the same page."""
-        tables = state.tables
-        # A state with changes hides tables of its pages, which other states may still contain.
-        if isinstance(tables, StoredTables) and not tables.held():
-            return tables.stored.read_unseen(self._pages)
-        return tables.values()
+        return self._loaded.tables(state, self._pages)
+
+
+def _names_of(store: ObjectStore, users: Sequence[tuple[TableState, EntrySegmentRef]]) -> set[str]:
+    """Return the objects of the RowSets in one segment that are live in one of the states."""
+    # A state with newly replaced columns is folded from epochs, so that its tables have columns.
+    whole = next((each for each in users if each[0].rowsets.replaced_columns), None)
+    if whole is not None:
+        block = read_entry_segment(store, *whole)
+        states = [user.rowsets for user, _ in users]
+        blocks = [
+            block.updated(each.dropped, each.vectors, each.replaced_columns) for each in states
+        ]
+        return {name for each in blocks for name in each.object_ids()}
+    found = read_segment_objects(store, users[0][1])
+    return {
+        name for user, _ in users for name in found.live(user.rowsets.dropped, user.rowsets.vectors)
+    }
 
 
 def _use(table: TableState, ref: EntrySegmentRef) -> _Use:

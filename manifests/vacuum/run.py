@@ -5,9 +5,11 @@ Spec: docs/spec/vacuum.md#run
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.commit.change import Change
 from colonnade.manifests.epochs.freed_slots import first_kept
 from colonnade.manifests.errors import (
@@ -25,7 +27,7 @@ from colonnade.manifests.model.operations import (
     Unpin,
     Vacuum,
 )
-from colonnade.manifests.state.snapshot import Snapshot
+from colonnade.manifests.state.snapshot import Snapshot, TableState
 from colonnade.manifests.vacuum.copies import copy_what_is_lost
 from colonnade.manifests.vacuum.floor import (
     cached_objects,
@@ -77,7 +79,8 @@ class _Found:
     """What a run found, and plans to do.
 
     `anchors` and `anchor_list` store the states that outlive their epochs, which are `anchored`.
-    `used` are objects that must stay. Slots before `first_slot` were freed.
+    `used` are objects that must stay. Slots before `first_slot` were freed. `loaded` has the pages
+    of tables that were read.
     """
 
     head: Snapshot
@@ -91,6 +94,7 @@ class _Found:
     anchored: frozenset[int]
     used: set[str]
     first_slot: int
+    loaded: LoadedPages
 
     @cached_property
     def removal(self) -> Removal:
@@ -150,10 +154,11 @@ def read_used_objects(log: Log) -> set[str]:
     """
     head = log.read_head()
     kept = kept_below(head, head.floor, log.now_ms())
-    _, states = keep_states(log, head, head.floor, kept, store=False)
+    loaded = LoadedPages()
+    _, states = keep_states(log, head, head.floor, kept, loaded, store=False)
     if head.anchor_list is not None:
         states.add_anchor_list(head.anchor_list)
-    return _used(log, head, head.floor, states)
+    return _used(log, head, head.floor, states, loaded)
 
 
 def _persist(log: Log, request: VacuumRequest) -> VacuumResult:
@@ -216,21 +221,23 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
     # This is read after the listing, so that a block freed meanwhile is not taken as a gap.
     first = first_kept(log.store, head.blocks)
     check_listing(stored, before.epoch, head.epoch, log.store.url, first)
-    retention = effective(head.tables.values(), request.hours, request.epochs, request.only)
+    loaded = LoadedPages()
+    tables = tuple(loaded.tables(head))
+    retention = effective(tables, request.hours, request.epochs, request.only)
     floor = _plan_floor(log, head, retention, now_ms)
     if request.only is not None:
-        floor = _with_others(log, head, request, floor, now_ms)
+        floor = _with_others(log, head, tables, request, floor, now_ms)
     if floor.epoch > head.floor and _only_vacuums(log, head.floor, floor.epoch):
         # Otherwise each run would leave an epoch for the next one to remove.
         floor = Floor(head.floor, floor.held_by)
     kept = kept_below(head, floor.epoch, now_ms)
     store = not request.dry_run
-    anchors, states = keep_states(log, head, floor.epoch, kept, store=store)
+    anchors, states = keep_states(log, head, floor.epoch, kept, loaded, store=store)
     anchored = frozenset(anchor.epoch for anchor in anchors)
     anchor_list = None
     if store:
         anchors, anchor_list = list_anchors(log, head, anchors, states)
-    used = _used(log, head, floor.epoch, states)
+    used = _used(log, head, floor.epoch, states, loaded)
     if store:
         sizes = {each.info.name: each.info.size for each in stored if not each.unfinished}
         copy_what_is_lost(log.store, states.parts, sizes, request.threads)
@@ -246,6 +253,7 @@ def _look(log: Log, request: VacuumRequest, before: Snapshot) -> _Found:
         anchored,
         used,
         first,
+        loaded,
     )
 
 
@@ -255,13 +263,18 @@ def _plan_floor(log: Log, head: Snapshot, retention: Retention, now_ms: int) -> 
 
 
 def _with_others(
-    log: Log, head: Snapshot, request: VacuumRequest, floor: Floor, now_ms: int
+    log: Log,
+    head: Snapshot,
+    tables: Sequence[TableState],
+    request: VacuumRequest,
+    floor: Floor,
+    now_ms: int,
 ) -> Floor:
     """Return the floor, with the other tables whose retention keeps it from rising further."""
     assert request.only is not None
-    own = [table for table in head.tables.values() if table.id == request.only]
+    own = [table for table in tables if table.id == request.only]
     alone = effective(own, request.hours, request.epochs, request.only)
-    others = others_that_keep_more(head.tables.values(), alone, request.only)
+    others = others_that_keep_more(tables, alone, request.only)
     if not others or _plan_floor(log, head, alone, now_ms).epoch <= floor.epoch:
         return floor
     return Floor(floor.epoch, (*floor.held_by, *others))
@@ -282,13 +295,15 @@ def _only_vacuums(log: Log, floor: int, newest: int) -> bool:
     )
 
 
-def _used(log: Log, head: Snapshot, floor: int, states: StateObjects) -> set[str]:
+def _used(
+    log: Log, head: Snapshot, floor: int, states: StateObjects, loaded: LoadedPages
+) -> set[str]:
     """Return every object that a kept state, a later epoch or a usable checkpoint names.
 
     Kept states are read from the log itself and never from a cache.
     """
     used = states.read() | read_later_objects(log, floor, head.epoch)
-    return used | cached_objects(log.store, floor)
+    return used | cached_objects(log.store, floor, loaded)
 
 
 def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
@@ -302,7 +317,9 @@ def _carry_out(log: Log, found: _Found, request: VacuumRequest) -> VacuumResult:
             epoch = head.epoch
             put_stubs(log, head, request.threads)
             remove(log.store, files, request.threads)
-        settle_hint(log.store, head)
+        removed = {each.info.name for each in removal.files}
+        there = {each.info.name for each in found.stored} - removed
+        settle_hint(log.store, head, found.loaded, there)
     remove(log.store, removal.leftovers, request.threads)
     return _result(found, epoch, removal, dry_run=False)
 

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from colonnade.manifests.checkpoint.loaded_pages import LoadedPages
 from colonnade.manifests.checkpoint.reader import read_hint
 from colonnade.manifests.checkpoint.root import CheckpointRef, encode_root
 from colonnade.manifests.checkpoint.writer import point_hint, write_checkpoint
@@ -110,12 +111,18 @@ def test_a_vacuum_that_another_overtakes_looks_again(monkeypatch: pytest.MonkeyP
     real, runs = keep_states, []
 
     def overtaken(
-        log: Log, head: Snapshot, floor: int, kept: Sequence[int], *, store: bool
+        log: Log,
+        head: Snapshot,
+        floor: int,
+        kept: Sequence[int],
+        loaded: LoadedPages,
+        *,
+        store: bool,
     ) -> object:
         runs.append(floor)
         if len(runs) == 1:
             world.vacuum()
-        return real(log, head, floor, kept, store=store)
+        return real(log, head, floor, kept, loaded, store=store)
 
     monkeypatch.setattr(run, "keep_states", overtaken)
     world.vacuum()

@@ -1,0 +1,76 @@
+"""The objects that an entry segment names, read without the rest of its entries. Pure.
+
+For a vacuum, which reads all segments and needs nothing else of them.
+Spec: docs/spec/checkpoint.md#segments
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from colonnade.manifests.arrays.entry_block import object_ids
+from colonnade.manifests.arrays.entry_segment import EntrySegmentBody
+from colonnade.manifests.arrays.vectors import Integers, decode_integers, decode_objects
+from colonnade.manifests.errors import CorruptionError
+from colonnade.manifests.model.codec import decode_model, verify
+from colonnade.manifests.model.entries import DeletionVectorEntry
+from colonnade.manifests.state.snapshot import EntrySegmentRef
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentObjects:
+    """The objects that a segment names: by RowSet, without what else the entries say.
+
+    `vectors` and `replacements` are by position.
+    """
+
+    objects: list[str]
+    ids: Integers
+    vectors: Mapping[int, str]
+    replacements: Mapping[int, Sequence[str]]
+
+    def live(
+        self, dropped: Sequence[tuple[int, int]], vectors: Mapping[int, DeletionVectorEntry]
+    ) -> Iterator[str]:
+        """Yield the objects of the live RowSets after later changes to the RowSets."""
+        alive = np.ones(len(self.objects), bool)
+        for first, last in dropped:
+            alive &= (self.ids < first) | (self.ids > last)
+        newer = {k: v.object for k, v in vectors.items()}
+        for at in np.flatnonzero(alive).tolist():
+            yield self.objects[at]
+            yield from self.replacements.get(at, ())
+            vector = newer.get(int(self.ids[at])) or self.vectors.get(at)
+            if vector is not None:
+                yield vector
+
+
+def decode_segment_objects(data: bytes, ref: EntrySegmentRef, name: str) -> SegmentObjects:
+    """Read the objects of a segment's RowSets, and the ids of the RowSets.
+
+    Raises CorruptionError, UnsupportedFormatError.
+    """
+    verify(data, ref.segment.check, name)
+    body = decode_model(EntrySegmentBody, data, name)
+    count = ref.segment.rowset_count
+    objects = object_ids(decode_objects(body.objects, count, name))
+    ids = _decode_ids(body, count, name) if ref.epoch is None else _ids_from(ref.first_id, count)
+    return SegmentObjects(
+        objects,
+        ids,
+        {at: vector.object for at, vector in body.vectors.items()},
+        {at: [e.object for e in found] for at, found in (body.replacements or {}).items()},
+    )
+
+
+def _decode_ids(body: EntrySegmentBody, count: int, name: str) -> Integers:
+    if body.ids is None:
+        raise CorruptionError(f"{name} is malformed: its entries have no ids.")
+    return decode_integers(body.ids, count, name)
+
+
+def _ids_from(first: int, count: int) -> Integers:
+    return np.arange(first, first + count, dtype=np.int64)

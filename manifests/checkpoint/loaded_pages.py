@@ -1,0 +1,111 @@
+"""The tables of several states without their columns, each page of a checkpoint read once.
+
+For those who go through all tables: they need properties and the names of objects. Columns and
+statistics are most of a record and most of the time to decode it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from colonnade.manifests.checkpoint.paged_map import Page, PagePlace, decode_page
+from colonnade.manifests.checkpoint.reader import UNUSABLE
+from colonnade.manifests.checkpoint.stored_tables import CheckpointTables, StoredTables
+from colonnade.manifests.model.codec import unseal
+from colonnade.manifests.model.schema import SchemaField, is_primitive
+from colonnade.manifests.state.snapshot import Snapshot, TableState
+
+_FIELD_KEYS = frozenset(SchemaField.model_fields)
+
+
+class LoadedPages:
+    """The pages of tables that were read so far, in memory: about 2 KB for each table.
+
+    Only pages of checkpoints are shared. The tables of a state without such pages have all columns,
+    and so have tables that changed since a checkpoint.
+    """
+
+    def __init__(self) -> None:
+        self._pages: dict[PagePlace, tuple[TableState, ...]] = {}
+
+    def tables(self, state: Snapshot, seen: set[PagePlace] | None = None) -> Iterable[TableState]:
+        """Return all tables of a state, perhaps without columns, statistics and sort key.
+
+        Leaves out the tables in pages that are in `seen`, and adds the places of all pages to it.
+        Costs a GET for each object with pages that were not read before. If a page of a checkpoint
+        above the floor cannot be read, the log gives the same tables. Raises CorruptionError,
+        StoreError.
+        """
+        tables = state.tables
+        if not isinstance(tables, StoredTables):
+            return tables.values()
+        try:
+            self._load(tables.stored)
+        except UNUSABLE:
+            return tables.values()
+        changed = tables.held()
+        if changed:
+            # A state with changes hides tables of its pages, which other states may still contain.
+            stored = self._of(tables.stored.records.table.places())
+            held = [table for table in changed.values() if table is not None]
+            return [*(table for table in stored if table.id not in changed), *held]
+        places = tables.stored.places()
+        fresh = places if seen is None else places - seen
+        if seen is not None:
+            seen |= places
+        return self._of(fresh)
+
+    def _of(self, places: Iterable[PagePlace]) -> list[TableState]:
+        return [table for place in places for table in self._pages.get(place, ())]
+
+    def _load(self, stored: CheckpointTables) -> None:
+        for page_map in (stored.records, stored.names):
+            table = page_map.table
+            places = {page: table.place(page) for page in range(table.page_count)}
+            missing = [page for page, place in places.items() if place not in self._pages]
+            for page, data in page_map.read_pages(missing):
+                place = places[page]
+                assert place is not None
+                entries = _parsed(data, page_map.store.url)
+                # Pages of names are read only to check that they are readable.
+                found = entries.items() if page_map is stored.records else ()
+                self._pages[place] = tuple(
+                    stored.decode(key, _without_columns(value)) for key, value in found
+                )
+
+
+def _without_columns(value: Any) -> Any:
+    """Return the record of a table without columns and statistics, if nothing in them is unknown.
+
+    An unknown kind of column must be refused: what belongs to it may be unknown, too.
+    """
+    try:
+        if not _are_plain(value["table_schema"]["fields"]):
+            return value
+        segments = [
+            {**each, "segment": {**each["segment"], "statistics": {}}} for each in value["segments"]
+        ]
+    except (KeyError, TypeError):
+        return value  # decoding it says what is wrong
+    return {**value, "table_schema": {"fields": []}, "segments": segments}
+
+
+def _are_plain(fields: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether all columns have known primitive types and no unknown keys."""
+    kinds = [field["type"] for field in fields]
+    plain = all(isinstance(kind, str) and is_primitive(kind) for kind in kinds)
+    return plain and set[str]().union(*fields) <= _FIELD_KEYS
+
+
+def _parsed(data: bytes, name: str) -> dict[str, Any]:
+    """Return the entries of a page. Faster than `decode_page`, which explains what is wrong."""
+    try:
+        page = orjson.loads(unseal(data, name))
+        if page.keys() == Page.model_fields.keys() and page["format_version"] == 1:
+            return dict(page["entries"])
+    except (ValueError, TypeError, AttributeError):
+        pass
+    return decode_page(data, name)
