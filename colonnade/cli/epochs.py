@@ -104,7 +104,7 @@ def restore(
 def renumber(path: PathArgument, yes: YesOption = False, json: JsonOption = False) -> None:
     """Give a table's RowSets new ids once most ids are used up; moves no file.
 
-    Streams that read the table must start over, and concurrent writers to it meet a conflict.
+    Rows may be added meanwhile. Concurrent deletes, updates and compactions meet a conflict.
     """
     place, output = open_place(path), Output(json)
     if not place.is_table:

@@ -34,6 +34,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     Pin,
     RenameTable,
+    Renumber,
     ReplaceColumn,
     Restore,
     SetComment,
@@ -53,8 +54,8 @@ RowOperation = AddRowSet | AddRowSets | DropRowSet | AddDeletionVector | Replace
 AlterOperation = (
     AlterSchema | SetPartitionLayout | SetProperties | SetComment | RenameTable | Restore
 )
-TableOperation = RowOperation | AlterOperation | DropTable | Txn
-WaryOperation = AlterOperation | DropRowSet | AddDeletionVector
+TableOperation = RowOperation | AlterOperation | DropTable | Renumber | Txn
+WaryOperation = AlterOperation | DropRowSet | AddDeletionVector | Renumber
 """Operations that concurrent changes can invalidate even if the table still exists.
 
 Any other operation may follow every change except the drop of its table.
@@ -122,6 +123,7 @@ def check_epoch(change: Change, base: Snapshot, theirs: Epoch) -> None:
     wary = [op for op in change.ops if isinstance(op, WaryOperation)]
     for operation in touched:
         lost = isinstance(operation, DropTable) and operation.table in tables
+        lost = lost or (isinstance(operation, Renumber) and _names_ids(change, operation.table))
         if lost or any(
             mine.table == operation.table and _conflict(mine, operation, mine.table in declared)
             for mine in wary
@@ -310,13 +312,24 @@ def _conflict(mine: WaryOperation, theirs: TableOperation, declared: bool) -> bo
     """
     if isinstance(theirs, AlterOperation):
         return _alters_same(mine, theirs)
-    if isinstance(theirs, DropTable | Txn):
+    if isinstance(mine, Renumber):
+        return not isinstance(theirs, AddRowSet | AddRowSets | DropTable | Txn)
+    if isinstance(theirs, DropTable | Renumber | Txn):
         return False
     if isinstance(mine, DropRowSet):
         # Without ranges, the whole table is replaced. A compaction adds no row that would be lost.
         return not declared and not (isinstance(theirs, Compaction) and not mine.rowsets)
     # A change's finished vector cannot be combined with another one.
     return isinstance(mine, AddDeletionVector) and _changes(theirs, mine.rowset)
+
+
+def _names_ids(change: Change, table: str) -> bool:
+    """Return whether a change names RowSets of a table by their ids."""
+    return any(each.table == table for each in change.rows) or any(
+        op.table == table and (not isinstance(op, DropRowSet) or bool(op.rowsets))
+        for op in change.ops
+        if isinstance(op, DropRowSet | AddDeletionVector | ReplaceColumn | Compaction | Renumber)
+    )
 
 
 def _changes(theirs: RowOperation, rowset: int) -> bool:
@@ -341,9 +354,15 @@ def _conflict_error(
     change: Change, base: Snapshot, theirs: Epoch, table: TableId, operation: TableOperation
 ) -> ConflictError:
     name = base.tables[table].name if table in base.tables else table
-    did = "dropped" if isinstance(operation, DropTable) else "changed"
+    match operation:
+        case DropTable():
+            did = f"Table {name!r} was dropped"
+        case Renumber():
+            did = f"The RowSets of table {name!r} got new ids"
+        case _:
+            did = f"Table {name!r} was changed"
     return ConflictError(
-        f"Table {name!r} was {did} by epoch {theirs.epoch} ({theirs.operation}) after epoch"
+        f"{did} by epoch {theirs.epoch} ({theirs.operation}) after epoch"
         f" {base.epoch}, on which {change.operation!r} was planned; read the table again and"
         " repeat it."
     )

@@ -242,6 +242,16 @@ class Compaction(Model):
     origin: OriginEntry | None = None
 
 
+class Renumber(Model):
+    """Begin the RowSet ids of a table at 0 again, with no RowSet left.
+
+    The same epoch adds the RowSets again, unchanged, by the operations that follow.
+    """
+
+    op: Literal["renumber"] = "renumber"
+    table: TableIdText
+
+
 class Txn(Model):
     """Record that a batch of an application was committed. Versions of an application only grow.
 
@@ -369,6 +379,7 @@ Operation = Annotated[
     | AddDeletionVector
     | ReplaceColumn
     | Compaction
+    | Renumber
     | Txn
     | Restore
     | Tag

@@ -39,6 +39,7 @@ from colonnade.manifests.model.operations import (
     Operation,
     Pin,
     RenameTable,
+    Renumber,
     ReplaceColumn,
     Restore,
     SetComment,
@@ -55,7 +56,7 @@ from colonnade.manifests.model.slot_blocks import FREED_SLOTS
 from colonnade.manifests.state.partition_layout import PARTITIONS, check_layout
 from colonnade.manifests.state.replaced_columns import REPLACE_COLUMN
 from colonnade.manifests.state.rowsets_fold import RowSetsFold
-from colonnade.manifests.state.snapshot import BatchMap, Snapshot, TableMap, TableState
+from colonnade.manifests.state.snapshot import BatchMap, RowSets, Snapshot, TableMap, TableState
 
 READER_FEATURES: frozenset[str] = frozenset({FREED_SLOTS, PARTITIONS, REPLACE_COLUMN})
 """Features that this code can read. It refuses a database that requires another one."""
@@ -182,6 +183,8 @@ class _Fold:
                 self._touch(operation.table).replace_column(operation)
             case Compaction():
                 self._touch(operation.table).compact(self._epoch, operation)
+            case Renumber():
+                self._renumber(operation)
             case Txn():
                 self._land(operation)
             case CreateTable():
@@ -360,6 +363,13 @@ class _Fold:
             case Restore():
                 state = self._restored(state, operation)
         fold.table = self._changed[state.id] = state
+
+    def _renumber(self, operation: Renumber) -> None:
+        """Forget the RowSets of a table. Later operations of the epoch add them again."""
+        before = self._touch(operation.table).table
+        fold = RowSetsFold(replace(before, next_rowset_id=0, rowsets=RowSets()))
+        fold.changed_epoch = self._epoch
+        self._rowsets[before.id] = fold
 
     def _land(self, operation: Txn) -> None:
         table = self._touch(operation.table).table

@@ -43,8 +43,9 @@ class HistoryEntry:
 
 
 RESTORE = "restore"
+"""The operation of epochs that may create former tables again."""
 RENUMBER = "renumber"
-"""The operations of epochs that create former tables again."""
+"""The operation of epochs that give the RowSets of a table new ids."""
 
 
 def table_history(

@@ -26,12 +26,14 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Operation,
+    Renumber,
     Restore,
     SetPartitionLayout,
     SetProperties,
     Txn,
 )
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.tableformat.statements.rerun import commit_statement
 from colonnade.tableformat.table.history import RENUMBER, RESTORE
 from colonnade.tableformat.write.settings import CommitSettings
 
@@ -85,16 +87,31 @@ def restore_database(
 def renumber_table(
     log: Log, base: Snapshot, table: TableState, commit: CommitSettings | None
 ) -> Snapshot:
-    """Create a table again in its present state, so that its RowSets get new ids, from 0.
+    """Give the RowSets of a table new ids, from 0, and return the state after that.
 
-    No file is touched. Raises ConflictError when a concurrent writer changed the table since the
-    base, and InvalidInputError when the batches of its applications do not fit into one epoch.
+    No file is touched. RowSets that concurrent writers add meanwhile get new ids, too. After any
+    other concurrent change of the table's rows, the renumbering begins again, at most ten times.
+    Raises ConflictError then, and NotFoundError when the table is dropped.
     """
     commit = commit or CommitSettings()
-    if _has_landed(commit, base, (table.id,)):
-        return base
-    ops = (*_drop(table), *_made_again(log, table, table, commit))
-    return _commit(log, base, base, commit, ops=ops, operation=RENUMBER)
+
+    def evaluate(state: Snapshot) -> Change | None:
+        now = state.tables.get(table.id)
+        if now is None:
+            raise NotFoundError(f"Table {table.name!r} was dropped meanwhile.")
+        if _has_landed(commit, state, (table.id,)):
+            return None
+        again = (_again(now.id, rowset) for rowset in log.read_rowsets(now))
+        return Change(
+            new_transaction_id(),
+            RENUMBER,
+            (Renumber(table=now.id), *again, *commit.operations(now.id)),
+            commit.parameters(),
+            expect_epoch=commit.expect_epoch,
+            fresh=True,
+        )
+
+    return commit_statement(log, base, evaluate)[0]
 
 
 def _replaced(base: Snapshot, table: TableState, then: Snapshot) -> TableState:

@@ -333,10 +333,10 @@ class ArrowTable(RowMethods):
         """Give the table's RowSets new ids, from 0, and return the new epoch.
 
         This is for a table that has used up its 2³² RowSet ids; `verify` and maintenance warn when
-        half of them are used. No file is touched; costs a read of all entries in the log. The table
-        counts as created in this epoch: streams that follow it begin again, and concurrent writes
-        that were planned before are conflicts. Raises ConflictError when a concurrent writer
-        changed the table.
+        half of them are used. No file is touched; costs a read of all entries in the log. Rows may
+        be added meanwhile. A concurrent writer that deletes, updates or compacts rows meets a
+        conflict, after which a statement runs again. Raises ConflictError when concurrent writers
+        changed rows during ten tries.
         """
         check_settings(None, commit)
         base = self.refresh()

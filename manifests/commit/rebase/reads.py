@@ -24,6 +24,7 @@ from colonnade.manifests.model.operations import (
     DropRowSet,
     DropTable,
     Epoch,
+    Renumber,
     ReplaceColumn,
 )
 from colonnade.manifests.state.replaced_columns import with_replacement
@@ -75,8 +76,13 @@ def _is_serializable(base: Snapshot, table: TableState) -> bool:
 
 
 def _added(before: Snapshot, table: TableState, theirs: Epoch, log: LogReader) -> list[RowSetEntry]:
-    """Return the RowSets that an epoch adds to a table, without the outputs of compactions."""
-    found = []
+    """Return the RowSets that an epoch adds to a table.
+
+    The outputs of compactions are not among them, and nothing that a renumbering adds again.
+    """
+    found: list[RowSetEntry] = []
+    if any(isinstance(op, Renumber) and op.table == table.id for op in theirs.ops):
+        return found
     for operation, first in numbered(before, theirs):
         if isinstance(operation, AddRowSet) and operation.table == table.id:
             found.append(operation.rowset)

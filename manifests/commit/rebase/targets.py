@@ -21,6 +21,7 @@ from colonnade.manifests.model.operations import (
     Compaction,
     Epoch,
     Operation,
+    Renumber,
     RowKind,
 )
 from colonnade.manifests.state.snapshot import Snapshot
@@ -150,7 +151,7 @@ def numbered(before: Snapshot, epoch: Epoch) -> Iterator[tuple[Operation, int]]:
         if table not in numbers:
             known = before.tables.get(TableId(table))
             numbers[table] = known.next_rowset_id if known is not None else 0
-        first = numbers[table]
+        first = 0 if isinstance(operation, Renumber) else numbers[table]
         yield operation, first
         numbers[table] = first + _id_count(operation)
 

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from datetime import datetime, timezone
+from typing import Any
 
 import pytest
 
 from colonnade import ArrowTable, CommitSettings
 from colonnade.maintain.round import Round, _look_again
-from colonnade.manifests.commit.change import Change
-from colonnade.manifests.errors import ConflictError, InvalidInputError
+from colonnade.manifests.commit.change import Change, RowsGone, TableRead
+from colonnade.manifests.errors import ConflictError, InvalidInputError, NotFoundError
 from colonnade.manifests.ids import new_object_id, new_transaction_id
+from colonnade.manifests.limits import Limits
+from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.entries import ByteCheck, EntrySegment
-from colonnade.manifests.model.operations import AddRowSets, DropRowSet
+from colonnade.manifests.model.operations import (
+    AddRowSet,
+    AddRowSets,
+    DropRowSet,
+    Operation,
+    Renumber,
+    Txn,
+)
+from colonnade.manifests.object_names import epoch_name
 from colonnade.manifests.state.rowset_ids import ROWSET_IDS
+from colonnade.manifests.state.snapshot import LiveRowSet, TableState
 from colonnade.tableformat.table.alteration import AlterProperties
 from colonnade.tableformat.table.restore import renumber_table
+from tests.log_samples import ORDERS, change, contents, entry, make_log, replay, with_orders
 from tests.tableformat.table.test_restore import database, read, rows
 
 
@@ -99,11 +114,154 @@ def test_a_renumbered_table_keeps_its_batches_and_its_design() -> None:
     assert len(read(table)) == count
 
 
-def test_rows_that_came_meanwhile_are_not_lost_by_new_ids() -> None:
+def ids(table: ArrowTable) -> list[int]:
+    head = table.log.read_head()
+    return table.log.read_entries(head.tables[table.state.id]).ids.tolist()
+
+
+def test_rows_that_are_added_meanwhile_get_new_ids_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    db = database()
+    table = db.table("a")
+    table.delete("id < 2")
+    base, state = table.snapshot, table.state
+    for number in range(80, 84):
+        db.table("a").append(rows(number))
+    before = read(db.table("a"))
+    # The renumbering is planned once, however many appends it meets.
+    looks: list[str] = []
+    real = LogReader.read_rowsets
+
+    def watched(log: LogReader, at: TableState, *more: Any) -> list[LiveRowSet]:
+        looks.append(at.name)
+        return real(log, at, *more)
+
+    monkeypatch.setattr(LogReader, "read_rowsets", watched)
+    renumber_table(table.log, base, state, None)
+    assert looks == ["a"]
+    assert read(db.table("a")) == before
+    assert ids(table) == list(range(len(ids(table))))
+    assert db.verify(3).is_sound
+
+
+def test_rows_that_are_deleted_meanwhile_make_a_renumbering_begin_again() -> None:
     db = database()
     table = db.table("a")
     base, state = table.snapshot, table.state
     db.table("a").append(rows(80))
-    with pytest.raises(ConflictError):
+    db.table("a").delete("id = 1 or id = 80")
+    before = read(db.table("a"))
+    renumber_table(table.log, base, state, None)
+    assert read(db.table("a")) == before
+    assert ids(table) == list(range(len(ids(table))))
+    with pytest.raises(ConflictError, match="Table 'a' was changed by epoch"):
+        renumber_table(table.log, base, state, CommitSettings(expect_epoch=base.epoch))
+
+
+def test_a_dropped_table_is_not_renumbered() -> None:
+    db = database()
+    table = db.table("a")
+    base, state = table.snapshot, table.state
+    db.drop_table("a")
+    with pytest.raises(NotFoundError, match="was dropped meanwhile"):
         renumber_table(table.log, base, state, None)
-    assert (80, "x") in read(db.table("a"))
+
+
+def test_an_append_that_meets_a_renumbering_commits_and_a_delete_is_told_why_not() -> None:
+    db = database()
+    table = db.table("a")
+    log, base = table.log, table.snapshot
+    live = log.read_rowsets(base.tables[table.state.id])
+    db.table("a").renumber()
+    count = len(read(db.table("a")))
+    added = live[0].entry.model_copy(update={"object": "f" * 32})
+    mine = Change(new_transaction_id(), "append", (AddRowSet(table=table.state.id, rowset=added),))
+    after = log.commit(mine, base)
+    assert len(log.read_rowsets(after.tables[table.state.id])) == len(live) + 1
+    gone = RowsGone(table=table.state.id, rowset=live[0], kind="delete", rows=None)
+    with pytest.raises(ConflictError, match="RowSets of table 'a' got new ids by epoch"):
+        log.commit(Change(new_transaction_id(), "delete", (), rows=(gone,)), base)
+    assert count == len(read(table, epoch=after.epoch - 1))
+    fresh = db.table("a")
+    fresh.delete("id = 3")  # a statement looks again by itself
+    assert 3 not in {row[0] for row in read_ids(fresh)}
+
+
+def read_ids(table: ArrowTable) -> list[tuple[int, ...]]:
+    return [(number,) for number in table.scan(columns=["id"]).to_arrow()["id"].to_pylist()]
+
+
+def test_a_serializable_insert_does_not_take_renumbered_rows_for_new_ones() -> None:
+    db = database()
+    table = db.table("a")
+    table.alter(AlterProperties({"isolation": "serializable"}))
+    log, base = table.log, table.refresh()
+    key = table.state.id
+    entry = log.read_rowsets(base.tables[key])[0].entry.model_copy(update={"object": "e" * 32})
+    mine = Change(
+        new_transaction_id(),
+        "insert",
+        (AddRowSet(table=key, rowset=entry),),
+        reads=(TableRead(key),),
+    )
+    db.table("a").renumber()
+    assert log.commit(mine, base).epoch == base.epoch + 2
+
+
+def test_a_table_with_more_applications_than_an_epoch_can_name_is_renumbered() -> None:
+    db = database()
+    table = db.table("a")
+    log, state = table.log, table.refresh()
+    for start in (0, 50_000):
+        batches = (
+            Txn(table=table.state.id, app=f"application-{number:020}", version=number)
+            for number in range(start, start + 50_000)
+        )
+        state = log.commit(Change(new_transaction_id(), "test", tuple(batches)), state)
+    state = log.try_checkpoint(state)
+    before = read(table)
+    epoch = table.renumber()
+    after = log.read_head().tables[table.state.id]
+    assert log.store.get(epoch_name(epoch)).__len__() < 2**20
+    assert after.batches["application-00000000000000099999"] == 99_999
+    assert read(table) == before
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_renumbering_beside_anything_loses_and_doubles_nothing(seed: int) -> None:
+    """Changes are planned on old epochs, renumberings among them, in tiny segments."""
+    order = random.Random(seed)
+    log = make_log(limits=Limits(listed_rowsets=2, segment_rowsets=3), interval=5)
+    state = with_orders(log.store, log)
+    states, expected = [state], dict[str, str | None]()
+    done = Counter[str]()
+    for _ in range(150):
+        base = order.choice(states[-4:])
+        live = log.read_rowsets(base.table("orders"))
+        kind = order.choice(["append", "append", "delete", "renumber"])
+        made = [entry() for _ in range(order.randrange(1, 5))]
+        ops: list[Operation] = [AddRowSet(table=ORDERS, rowset=each) for each in made]
+        gone: list[LiveRowSet] = []
+        if kind == "delete":
+            ops, gone = [], order.sample(live, min(len(live), 2))
+            ops = [DropRowSet(table=ORDERS, rowsets=((r.id, r.id),), kind="delete") for r in gone]
+        elif kind == "renumber":
+            again = [r.vector and r.vector.model_copy(update={"predecessor": None}) for r in live]
+            pairs = zip(live, again, strict=True)
+            added = [AddRowSet(table=ORDERS, rowset=r.entry, vector=v) for r, v in pairs]
+            ops = [Renumber(table=ORDERS), *added]
+        try:
+            states.append(log.commit(change(*ops), base))
+        except ConflictError:
+            done["refused"] += 1
+            continue
+        done[kind] += 1
+        if kind == "append":
+            expected.update((each.object, None) for each in made)
+        for each in gone:
+            del expected[each.entry.object]
+        found = log.read_rowsets(log.read_head().table("orders"))
+        assert sorted(r.entry.object for r in found) == sorted(expected)
+        if kind == "renumber":
+            assert [r.id for r in found] == list(range(len(found)))
+    assert min(done[kind] for kind in ("append", "delete", "renumber", "refused")) > 3
+    assert contents(log, replay(log.store)) == contents(log, states[-1])
