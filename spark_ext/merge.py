@@ -13,9 +13,8 @@ from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.session import is_connect
 from colonnade.spark_ext.statements import (
     Expression,
-    StatementTarget,
+    RunSql,
     assignments,
-    run_statement,
     write_values,
 )
 from colonnade.tableformat.statements.statement import RowCounts
@@ -37,16 +36,21 @@ class MergeBuilder:
     def __init__(
         self,
         spark: SparkSession,
-        table: StatementTarget,
+        run: RunSql,
+        path: str,
         target: str,
         source: DataFrame,
         condition: Expression,
     ) -> None:
-        """Begin a MERGE; `target` is the name of the table in SQL, with its alias."""
+        """Begin a MERGE that `run` will run.
+
+        `path` is the path of the table. `target` is its name in SQL, with its alias.
+        """
         if not hasattr(source, "createOrReplaceTempView"):
             raise InvalidInputError(f"The source of a merge must be a DataFrame, not {source!r}.")
         self._spark = spark
-        self._table = table
+        self._run = run
+        self._path = path
         self._target = target
         self._source = source
         self._writer = SqlWriter(spark)
@@ -98,7 +102,7 @@ class MergeBuilder:
     def withSchemaEvolution(self) -> MergeBuilder:
         """Raise InvalidInputError: a merge does not add columns."""
         raise InvalidInputError(
-            f"A merge does not add columns to table {self._table.path}; add them first, with"
+            f"A merge does not add columns to table {self._path}; add them first, with"
             " ALTER TABLE ... ADD COLUMN."
         )
 
@@ -121,7 +125,7 @@ class MergeBuilder:
         text = f"MERGE INTO {self._target} USING {named} ON {self._condition}\n{clauses}"
         self._source.createOrReplaceTempView(view)
         try:
-            return run_statement(self._spark, self._table, text, self._writer.arguments)
+            return self._run(text, self._writer.arguments)
         finally:
             self._spark.catalog.dropTempView(view)
 

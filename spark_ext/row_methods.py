@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from copy import copy
 from typing import TypeVar
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 
 from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.merge import MergeBuilder
-from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import (
     Expression,
-    StatementTarget,
     require_jar,
-    run_statement,
     table_name,
     write_values,
 )
-from colonnade.spark_ext.update import Update, update_columns
+from colonnade.spark_ext.update import Update
 from colonnade.tableformat.statements.statement import RowCounts
-from colonnade.tableformat.table.table import ArrowTable
 
 _Table = TypeVar("_Table", bound="RowMethods")
 
 
-class RowMethods:
-    """The methods of a table that change its rows, with the names of Delta's methods."""
+class RowMethods(ABC):
+    """The methods of a table that change its rows, with the names of Delta's methods.
+
+    A subclass runs the statements: alone, or as a part of a transaction.
+    """
 
     _spark: SparkSession
-    _table: StatementTarget
     _alias: str | None = None
+
+    @property
+    @abstractmethod
+    def path(self) -> str:
+        """The path of the table."""
+
+    @abstractmethod
+    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        """Run a statement and return what it changed."""
+
+    def _replace_columns(self, update: Update) -> RowCounts | None:
+        """Run an update by replacing columns if that is cheaper; else return None."""
+        return None
 
     def alias(self: _Table, aliasName: str) -> _Table:
         """Return the same table under an alias for conditions, as in `t.id = s.id`."""
@@ -48,7 +60,7 @@ class RowMethods:
         """
         writer = SqlWriter(self._spark)
         text = f"DELETE FROM {self._named()}{_where(writer, condition)}"
-        return run_statement(self._spark, self._table, text, writer.arguments)
+        return self._run(text, writer.arguments)
 
     def update(
         self,
@@ -65,24 +77,21 @@ class RowMethods:
         values = write_values(writer, set)
         where = None if condition is None else writer.write(condition, "A condition")
         alias = None if self._alias is None else quoted(self._alias)
-        update = Update(table_name(self._table.path), alias, values, where, writer.arguments)
-        require_jar(self._spark, f"Changing rows of table {self._table.path}")
-        alone = self._spark.conf.get(TRANSACTION, None) is None
-        if alone and isinstance(self._table, ArrowTable):
-            done = update_columns(self._spark, self._table, update)
-            if done is not None:
-                return done
-        return run_statement(self._spark, self._table, update.text, writer.arguments)
+        update = Update(table_name(self.path), alias, values, where, writer.arguments)
+        require_jar(self._spark, f"Changing rows of table {self.path}")
+        done = self._replace_columns(update)
+        return self._run(update.text, writer.arguments) if done is None else done
 
     def merge(self, source: DataFrame, condition: Expression) -> MergeBuilder:
         """Begin to describe a MERGE of the rows of `source`, matched by a condition.
 
         Name both sides, as in `t.alias("t").merge(rows.alias("s"), "t.id = s.id")`.
         """
-        return MergeBuilder(self._spark, self._table, self._named(), source, condition)
+        named = self._named()
+        return MergeBuilder(self._spark, self._run, self.path, named, source, condition)
 
     def _named(self) -> str:
-        name = table_name(self._table.path)
+        name = table_name(self.path)
         return name if self._alias is None else f"{name} AS {quoted(self._alias)}"
 
 

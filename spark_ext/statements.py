@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Protocol
 
 from pyspark.errors import PySparkException
 from pyspark.sql import Column, Row, SparkSession
 
 from colonnade.manifests.errors import ConflictError, InvalidInputError
 from colonnade.manifests.ids import new_transaction_id
-from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.column_sql import SqlWriter, quoted
 from colonnade.spark_ext.settings import CATALOG, TRANSACTION
 from colonnade.tableformat.statements.rerun import TRIES, pause_before
 from colonnade.tableformat.statements.statement import RowCounts
+from colonnade.tableformat.table.table import ArrowTable
 
 _CONFLICT = re.compile(rf"\[{ConflictError('').code}\] (.*)")
 _TAG = "colonnade-transaction-"
@@ -26,18 +25,8 @@ Expression = str | Column
 """SQL text, or a Column."""
 
 
-class StatementTarget(Protocol):
-    """The table that a statement changes; it also finds the counts of the committed statement."""
-
-    @property
-    def path(self) -> str:
-        """The path of the table."""
-
-    def refresh(self) -> Snapshot:
-        """Return the newest state of the table's database."""
-
-    def find_counts(self, transaction: str, after: int) -> RowCounts:
-        """Return the counts of the statement committed as `transaction` after epoch `after`."""
+RunSql = Callable[[str, Mapping[str, Column]], RowCounts]
+"""Runs a statement that changes rows from its text and its arguments."""
 
 
 def table_name(path: str) -> str:
@@ -46,7 +35,7 @@ def table_name(path: str) -> str:
 
 
 def run_statement(
-    spark: SparkSession, table: StatementTarget, text: str, arguments: Mapping[str, Column]
+    spark: SparkSession, table: ArrowTable, text: str, arguments: Mapping[str, Column]
 ) -> RowCounts:
     """Run a statement that changes rows of a table, and return what it changed.
 
@@ -75,7 +64,7 @@ def run_statement(
     raise AssertionError("unreachable")
 
 
-def run_within(spark: SparkSession, run: Callable[[], None]) -> RowCounts:
+def run_within(spark: SparkSession, run: Callable[[], object]) -> RowCounts:
     """Run a statement as part of the session's transaction, and return what it changed."""
     statement = _run_tagged(spark, run)
     counts = call(spark, "statement_counts", statement=statement)
@@ -120,7 +109,7 @@ def conflict_of(error: PySparkException) -> ConflictError | None:
     return None if found is None else ConflictError(found[1])
 
 
-def _run_tagged(spark: SparkSession, run: Callable[[], None]) -> str:
+def _run_tagged(spark: SparkSession, run: Callable[[], object]) -> str:
     """Run a statement under a new transaction id, and return the id."""
     transaction = new_transaction_id()
     tag = _TAG + transaction

@@ -6,9 +6,10 @@ therefore work alike, as long as the path means the same to this process and to 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import types as spark
 
 from colonnade.manifests.errors import AlreadyExistsError, InvalidInputError, NotFoundError
@@ -28,15 +29,20 @@ from colonnade.spark_ext.options import epoch_or_tag
 from colonnade.spark_ext.pyspark_types import from_spark
 from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
-from colonnade.spark_ext.statements import refresh_cached, refuse_within, table_name
+from colonnade.spark_ext.statements import (
+    refresh_cached,
+    refuse_within,
+    run_statement,
+    table_name,
+)
+from colonnade.spark_ext.update import Update, update_columns
+from colonnade.tableformat.statements.statement import RowCounts
 from colonnade.tableformat.table.table import ArrowTable
 from colonnade.tableformat.verify.findings import VerifyReport
 
 
 class Table(RowMethods):
     """One table at one path. Use `Table.forPath` or `Table.create`."""
-
-    _table: ArrowTable
 
     def __init__(self, spark_session: SparkSession, table: ArrowTable) -> None:
         self._spark = spark_session
@@ -164,6 +170,14 @@ class Table(RowMethods):
         Raises NotFoundError if the table was dropped, even if a new table has its path.
         """
         return self._table.refresh(), self._table.state
+
+    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        return run_statement(self._spark, self._table, text, arguments)
+
+    def _replace_columns(self, update: Update) -> RowCounts | None:
+        if self._spark.conf.get(TRANSACTION, None) is not None:
+            return None
+        return update_columns(self._spark, self._table, update)
 
     def __repr__(self) -> str:
         return f"Table({self._table.path!r})"

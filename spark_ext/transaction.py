@@ -16,11 +16,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError
-from colonnade.manifests.state.snapshot import Snapshot
 from colonnade.spark_ext.row_methods import RowMethods
 from colonnade.spark_ext.settings import TRANSACTION
 from colonnade.spark_ext.statements import call, conflict_of, require_jar, run_within, table_name
@@ -153,16 +152,20 @@ class TransactionTable(RowMethods):
     def __init__(self, spark: SparkSession, transaction: Transaction, path: str) -> None:
         self._spark = spark
         self._transaction = transaction
-        self._table = _Place(transaction, path)
+        self._path = path
 
     @property
     def path(self) -> str:
         """The path of the table."""
-        return self._table.path
+        return self._path
 
     def _named(self) -> str:
         self._transaction.check_open()
         return super()._named()
+
+    def _run(self, text: str, arguments: Mapping[str, Column]) -> RowCounts:
+        self._transaction.check_open()
+        return run_within(self._spark, lambda: self._spark.sql(text, args=dict(arguments) or None))
 
     def toDF(self) -> DataFrame:
         """Return the rows, including those that the transaction wrote; use it before its end."""
@@ -187,21 +190,6 @@ class TransactionTable(RowMethods):
         self.toDF()
         writer = rows.write.format("colonnade").mode(mode).options(**(options or {}))
         return run_within(self._spark, lambda: writer.save(self.path))
-
-
-class _Place:
-    """The `Target` of a transaction's table; within a transaction nothing is found in the log."""
-
-    def __init__(self, transaction: Transaction, path: str) -> None:
-        self._transaction = transaction
-        self.path = path
-
-    def refresh(self) -> Snapshot:
-        self._transaction.check_open()
-        raise AssertionError("a statement ran beside its transaction")
-
-    def find_counts(self, transaction: str, after: int) -> RowCounts:
-        raise AssertionError("a statement ran beside its transaction")
 
 
 def _literal(text: str) -> str:
