@@ -206,14 +206,7 @@ class _Work:
         counted = list(self._count(log, state, base.epoch))
         chosen = in_place(log.store, state, counted, self._targets)
         rowsets = [
-            ChangedRowSet(
-                id=each.id,
-                epoch=each.epoch,
-                entry=each.entry,
-                vector=each.vector,
-                count=count,
-                in_place=each.id in chosen,
-            )
+            ChangedRowSet(rowset=each, count=count, in_place=each.id in chosen)
             for each, count in counted
         ]
         self._planned = base.epoch, rowsets
@@ -281,9 +274,9 @@ class _Work:
         met = {op.rowset for each in reports for op in each.replaced}.union(
             *(each.moved for each in reports)
         )
-        for rowset in job.rowsets:
-            if rowset.id not in met:
-                raise other_rows_error(job, rowset.id)
+        for each in job.rowsets:
+            if each.rowset.id not in met:
+                raise other_rows_error(job, each.rowset.id)
         return reports
 
 

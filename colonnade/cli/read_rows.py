@@ -129,8 +129,7 @@ def count(
 
 def live_rows(plan: ScanPlan) -> int:
     """Count the live rows that a plan reads, before its predicate."""
-    stored = sum(rowset.row_count for rowset in plan.rowsets)
-    return stored - sum(each.vector.cardinality for each in plan.rowsets if each.vector)
+    return sum(each.rowset.row_count for each in plan.rowsets)
 
 
 def _count_here(place: Place, scan: Scan, output: Output) -> int:

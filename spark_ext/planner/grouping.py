@@ -21,11 +21,11 @@ def divide_by_partition(
     rows of one RowSet only.
     """
     layout = table.partition_layout_id
-    if any(rowset.entry.partition_layout_id != layout for rowset in plan.rowsets):
+    if any(each.rowset.entry.partition_layout_id != layout for each in plan.rowsets):
         return None
     parts: dict[PartitionValues | None, list[RowSetScan]] = {}
-    for rowset in plan.rowsets:
-        parts.setdefault(rowset.entry.partition, []).append(rowset)
+    for each in plan.rowsets:
+        parts.setdefault(each.rowset.entry.partition, []).append(each)
     tasks: list[ScanPlan] = []
     for rowsets in parts.values():
         part = plan.model_copy(update={"rowsets": tuple(rowsets)})
@@ -42,8 +42,8 @@ def is_fair(plan: ScanPlan, read_bytes: int, count: int, most_bytes: int) -> boo
     tasks without division by partition.
     """
     sizes: Counter[PartitionValues | None] = Counter()
-    for rowset in plan.rowsets:
-        sizes[rowset.entry.partition] += rowset.byte_count
+    for each in plan.rowsets:
+        sizes[each.rowset.entry.partition] += each.byte_count
     if not sizes:
         return False
     largest = max(sizes.values()) * read_bytes // plan.byte_count

@@ -158,7 +158,7 @@ def scan(args: Mapping[str, Any]) -> dict[str, Any]:
         "columns": _summaries(plan, rowsets),
         "ordered_by": _ordering(table) if ordered else [],
         "partitioning": described_layout(table.partition_fields if grouped else (), table.schema),
-        "partitions": [task.rowsets[0].entry.partition for task in grouped or ()],
+        "partitions": [task.rowsets[0].rowset.entry.partition for task in grouped or ()],
     }
 
 

@@ -24,10 +24,10 @@ def narrow_plan(store: ObjectStore, plan: ScanPlan) -> ScanPlan:
     columns = [plan.table_schema.by_id(column) for column in predicate.column_ids]
     keep = partial(prune, predicate)
 
-    def narrowed(rowset: RowSetScan) -> RowSetScan:
-        reader = RowSetReader(store, plan.prefix, rowset.entry)
-        ranges = reader.matching_ranges(columns, rowset.ranges, keep)
-        return rowset.model_copy(update={"ranges": ranges})
+    def narrowed(scan: RowSetScan) -> RowSetScan:
+        reader = RowSetReader(store, plan.prefix, scan.rowset.entry)
+        ranges = reader.matching_ranges(columns, scan.ranges, keep)
+        return scan.model_copy(update={"ranges": ranges})
 
     with ThreadPoolExecutor(len(plan.rowsets), thread_name_prefix="colonnade-narrow") as pool:
         rowsets = tuple(each for each in pool.map(narrowed, plan.rowsets) if each.ranges)

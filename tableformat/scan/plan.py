@@ -9,6 +9,7 @@ inline bytes. The reader prunes blocks by the indexes of its own ranges.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -19,10 +20,8 @@ from colonnade.manifests.arrays.bounds import BoundsTable, Keep
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import (
     Count,
-    DeletionVectorEntry,
     RowCount,
     RowSetEntry,
-    RowSetNumber,
 )
 from colonnade.manifests.model.schema import Model, TableSchema, without_metadata
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
@@ -41,10 +40,7 @@ from colonnade.tableformat.rowset.column import check_names
 class RowSetScan(Model):
     """The part of one RowSet that a plan reads: ascending row ranges that begin and end at cuts."""
 
-    id: RowSetNumber
-    epoch: Count
-    entry: RowSetEntry
-    vector: DeletionVectorEntry | None = None
+    rowset: LiveRowSet
     ranges: tuple[tuple[Count, RowCount], ...]
 
     @property
@@ -55,7 +51,8 @@ class RowSetScan(Model):
     @property
     def byte_count(self) -> int:
         """Estimated stored bytes of the ranges, over all columns."""
-        return max(1, self.entry.byte_count * self.row_count // self.entry.rows)
+        entry = self.rowset.entry
+        return max(1, entry.byte_count * self.row_count // entry.rows)
 
 
 class ScanPlan(Model):
@@ -81,7 +78,7 @@ class ScanPlan(Model):
     @property
     def byte_count(self) -> int:
         """Estimated stored bytes of all ranges of the plan, over all columns."""
-        return sum(rowset.byte_count for rowset in self.rowsets)
+        return sum(each.byte_count for each in self.rowsets)
 
     def bound_predicate(self) -> BoundPredicate | None:
         """Return the filter, resolved against the table's columns."""
@@ -135,17 +132,15 @@ def plan_scan(
         projection=names,
         predicate=None if predicate is None else to_json(predicate),
         rowsets=tuple(
-            RowSetScan(
-                id=rowset.id,
-                epoch=rowset.epoch,
-                # The bounds were used for pruning; a task needs only the locations of bytes.
-                entry=rowset.entry.model_copy(update={"statistics": {}}),
-                vector=rowset.vector,
-                ranges=((0, rowset.entry.rows),),
-            )
+            RowSetScan(rowset=_without_bounds(rowset), ranges=((0, rowset.entry.rows),))
             for rowset in rowsets
         ),
     )
+
+
+def _without_bounds(rowset: LiveRowSet) -> LiveRowSet:
+    """Drop the bounds, which were used for pruning; a task needs only the locations of bytes."""
+    return replace(rowset, entry=rowset.entry.model_copy(update={"statistics": {}}))
 
 
 def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
@@ -155,7 +150,7 @@ def split_plan(plan: ScanPlan, target_bytes: int) -> list[ScanPlan]:
     """
     shares: list[list[RowSetScan]] = [[]]
     filled = 0
-    for piece in (p for rowset in plan.rowsets for p in _pieces(rowset, target_bytes)):
+    for piece in (p for each in plan.rowsets for p in _pieces(each, target_bytes)):
         if filled and filled + piece.byte_count > target_bytes:
             shares.append([])
             filled = 0
@@ -173,13 +168,13 @@ def divide_plan(plan: ScanPlan, count: int, *, apart: bool = False) -> list[Scan
     if count == 1 and not apart:
         return [plan] if plan.rowsets else []
     target = max(1, plan.byte_count // (16 * count))  # pieces this small keep shares similar
-    pieces = [piece for rowset in plan.rowsets for piece in _pieces(rowset, target)]
+    pieces = [piece for each in plan.rowsets for piece in _pieces(each, target)]
     total = sum(piece.byte_count for piece in pieces)
     shares: dict[tuple[int, int], list[RowSetScan]] = {}
     before = 0
     for piece in pieces:
         middle = before + piece.byte_count // 2
-        share = (middle * count // total, piece.id if apart else 0)
+        share = (middle * count // total, piece.rowset.id if apart else 0)
         shares.setdefault(share, []).append(piece)
         before += piece.byte_count
     return [plan.model_copy(update={"rowsets": _joined(share)}) for share in shares.values()]
@@ -189,7 +184,7 @@ def _joined(pieces: Iterable[RowSetScan]) -> tuple[RowSetScan, ...]:
     """Join adjacent pieces of a RowSet, so that its footer is read once."""
     joined: list[RowSetScan] = []
     for piece in pieces:
-        if joined and joined[-1].id == piece.id:
+        if joined and joined[-1].rowset.id == piece.rowset.id:
             *ranges, (start, end) = (*joined[-1].ranges, *piece.ranges)
             if ranges and ranges[-1][1] == start:
                 ranges[-1] = (ranges[-1][0], end)
@@ -208,16 +203,17 @@ def cut_rows(entry: RowSetEntry) -> list[int]:
     return [*range(0, entry.rows, entry.cuts), entry.rows]
 
 
-def _pieces(rowset: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
+def _pieces(whole: RowSetScan, target_bytes: int) -> Iterator[RowSetScan]:
     """Divide the ranges of one RowSet between cuts into pieces of at most `target_bytes`."""
-    if rowset.byte_count <= target_bytes:
-        yield rowset
+    if whole.byte_count <= target_bytes:
+        yield whole
         return
-    rows_wanted = max(1, target_bytes * rowset.entry.rows // rowset.entry.byte_count)
-    cuts = cut_rows(rowset.entry)
-    for first, last in rowset.ranges:
+    entry = whole.rowset.entry
+    rows_wanted = max(1, target_bytes * entry.rows // entry.byte_count)
+    cuts = cut_rows(entry)
+    for first, last in whole.ranges:
         start = first
         for cut, following in pairwise([*(c for c in cuts if first < c < last), last, last]):
             if following - start > rows_wanted or cut == last:
-                yield rowset.model_copy(update={"ranges": ((start, cut),)})
+                yield whole.model_copy(update={"ranges": ((start, cut),)})
                 start = cut

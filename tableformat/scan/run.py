@@ -20,10 +20,11 @@ from colonnade.manifests.errors import (
 )
 from colonnade.manifests.log.reader import LogReader
 from colonnade.manifests.model.deletion_vector import DeletionVector, read_deletion_vector
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.manifests.store import ObjectStore
 from colonnade.tableformat.predicate import BoundPredicate, evaluate, prune
 from colonnade.tableformat.rowset.reader import RowSetReader
-from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan, split_plan
+from colonnade.tableformat.scan.plan import ScanPlan, split_plan
 from colonnade.tableformat.types.arrow_types import arrow_schema
 
 PARALLEL_SHARE_BYTES = 8 * 2**20
@@ -56,12 +57,12 @@ def _read_rowsets(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.RecordBatch
         needed |= {plan.table_schema.by_id(column).name for column in predicate.column_ids}
     fields = [field for field in plan.table_schema.fields if field.name in needed]
     output = arrow_schema(plan.output_schema)
-    for rowset in plan.rowsets:
-        reader = RowSetReader(store, plan.prefix, rowset.entry)
-        vector = _read_vector(store, plan.prefix, rowset)
+    for scan in plan.rowsets:
+        reader = RowSetReader(store, plan.prefix, scan.rowset.entry)
+        vector = _read_vector(store, plan.prefix, scan.rowset)
         for first_row, batch in reader.read(
             fields,
-            ranges=rowset.ranges,
+            ranges=scan.ranges,
             keep=keep,
             keep_columns=() if predicate is None else predicate.column_ids,
         ):
@@ -94,7 +95,7 @@ def read_plan_parallel(store: ObjectStore, plan: ScanPlan) -> Iterator[pa.Record
                 future.cancel()
 
 
-def _read_vector(store: ObjectStore, prefix: str, rowset: RowSetScan) -> DeletionVector | None:
+def _read_vector(store: ObjectStore, prefix: str, rowset: LiveRowSet) -> DeletionVector | None:
     if rowset.vector is None:
         return None
     return read_deletion_vector(store, prefix, rowset.vector, rowset.entry.rows)

@@ -22,8 +22,6 @@ from pyroaring import BitMap
 from colonnade.manifests.errors import ConflictError
 from colonnade.manifests.model.entries import (
     ColumnNumber,
-    Count,
-    DeletionVectorEntry,
     RowCount,
     RowSetEntry,
     RowSetNumber,
@@ -46,10 +44,7 @@ from colonnade.tableformat.write.replaced_columns import WritePlace, with_values
 class ChangedRowSet(Model):
     """A RowSet with `count` rows to change; with `in_place`, its columns are replaced."""
 
-    id: RowSetNumber
-    epoch: Count
-    entry: RowSetEntry
-    vector: DeletionVectorEntry | None = None
+    rowset: LiveRowSet
     count: RowCount
     in_place: bool
 
@@ -134,53 +129,54 @@ class _Task:
         self.moved: dict[int, str] = {}
         self._job = job
         self._feed = feed
-        self._rowsets = {rowset.id: rowset for rowset in job.rowsets}
+        self._rowsets = {each.rowset.id: each for each in job.rowsets}
         write = job.write
         self._place = WritePlace(store, write.target.table, write.target.prefix, write.job_id)
-        count = sum(rowset.in_place for rowset in job.rowsets)
+        count = sum(each.in_place for each in job.rowsets)
         self._options = replacement_options(write.target, count, write.settings)
 
     def run(self) -> Iterator[pa.RecordBatch]:
         """Yield the rows that move, with all columns of the table."""
         while (number := self._feed.next_rowset()) is not None:
-            rowset = self._rowsets.get(number)
-            if rowset is None:
+            changed = self._rowsets.get(number)
+            if changed is None:
                 raise other_rows_error(self._job, number)
-            if rowset.in_place:
-                self._replace(rowset)
+            if changed.in_place:
+                self._replace(changed)
             else:
-                yield from self._move(rowset)
+                yield from self._move(changed)
 
-    def _replace(self, rowset: ChangedRowSet) -> None:
-        live = LiveRowSet(rowset.id, rowset.epoch, rowset.entry, rowset.vector)
-        changed = BitMap()
-        stretches = self._stretches(rowset, changed)
-        fields = self._job.targets.fields
-        done = write_replacement(self._place, live, fields, stretches, changed, self._options)
+    def _replace(self, changed: ChangedRowSet) -> None:
+        rows = BitMap()
+        stretches = self._stretches(changed, rows)
+        fields, rowset = self._job.targets.fields, changed.rowset
+        done = write_replacement(self._place, rowset, fields, stretches, rows, self._options)
         self.replaced.append(done)
 
-    def _stretches(self, rowset: ChangedRowSet, changed: BitMap) -> Iterator[Sequence[pa.Array]]:
-        """Yield the set columns stretch by stretch. `changed` collects the changed rows."""
-        for first, end, old in self._old(rowset):
-            numbers, rows = self._feed.take(rowset.id, end)
-            changed.update(numbers)
+    def _stretches(self, changed: ChangedRowSet, met: BitMap) -> Iterator[Sequence[pa.Array]]:
+        """Yield the set columns stretch by stretch. `met` collects the changed rows."""
+        number = changed.rowset.id
+        for first, end, old in self._old(changed):
+            numbers, rows = self._feed.take(number, end)
+            met.update(numbers)
             if len(numbers) == end - first:
                 yield self._values(rows)
             elif old is None:
-                raise other_rows_error(self._job, rowset.id)
+                raise other_rows_error(self._job, number)
             else:
                 yield with_values(old, self._values(rows), numbers - first) if rows else old
-        if len(changed) != rowset.count:
-            raise other_rows_error(self._job, rowset.id)
+        if len(met) != changed.count:
+            raise other_rows_error(self._job, number)
 
-    def _old(self, rowset: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
+    def _old(self, changed: ChangedRowSet) -> Iterator[tuple[int, int, list[pa.Array] | None]]:
         """Yield every stretch between two cuts, with its old values unless all rows change."""
-        if rowset.count == rowset.entry.rows:
-            cuts = cut_rows(rowset.entry)
+        entry = changed.rowset.entry
+        if changed.count == entry.rows:
+            cuts = cut_rows(entry)
             yield from ((first, end, None) for first, end in pairwise(cuts))
             return
         targets = self._job.targets
-        reader = RowSetReader(self.store, self._place.prefix, rowset.entry)
+        reader = RowSetReader(self.store, self._place.prefix, entry)
         for first, batch in reader.read(targets.fields):
             yield first, first + batch.num_rows, to_storage(batch, targets)
 
@@ -195,9 +191,10 @@ class _Task:
         given = table.select(names).rename_columns(list(targets.names))
         return conform(given, targets, self._job.write.target.invalid_text)
 
-    def _move(self, rowset: ChangedRowSet) -> Iterator[pa.RecordBatch]:
+    def _move(self, changed: ChangedRowSet) -> Iterator[pa.RecordBatch]:
+        rowset = changed.rowset
         numbers, rows = self._feed.take(rowset.id, rowset.entry.rows)
-        if len(numbers) != rowset.count:
+        if len(numbers) != changed.count:
             raise other_rows_error(self._job, rowset.id)
         values = self._conformed(rows)
         schema = self._job.write.target.table_schema

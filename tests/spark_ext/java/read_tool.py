@@ -27,6 +27,7 @@ from colonnade.manifests.model.schema import (
     StructType,
     TableSchema,
 )
+from colonnade.manifests.state.snapshot import LiveRowSet
 from colonnade.spark_ext.pyspark_types import MAX_TIME_DIGITS, to_spark
 from colonnade.tableformat.scan.plan import RowSetScan, ScanPlan
 from colonnade.tableformat.types.arrow_types import map_entries
@@ -93,10 +94,7 @@ def plan_of(
         predicate=predicate,
         rowsets=tuple(
             RowSetScan(
-                id=7 + at,
-                epoch=3 + at,
-                entry=entry,
-                vector=(vectors or {}).get(at),
+                rowset=LiveRowSet(7 + at, 3 + at, entry, (vectors or {}).get(at)),
                 ranges=((0, entry.rows),) if ranges is None else tuple(ranges),
             )
             for at, entry in enumerate(entries)

@@ -75,7 +75,7 @@ def test_tasks_of_a_scan_read_one_partition_each_where_all_have_the_layout(tmp_p
     for task, values in zip(found["tasks"], found["partitions"], strict=True):
         rowsets = json.loads(task)["plan"]["rowsets"]
         assert len(rowsets) == 2
-        assert all(each["entry"]["partition"] == list(values) for each in rowsets)
+        assert all(each["rowset"]["entry"]["partition"] == list(values) for each in rowsets)
     catalog.alter_table(
         {"path": str(path), "changes": [{"kind": "partitioning", "fields": LAYOUT}]}
     )

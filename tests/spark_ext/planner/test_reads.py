@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -192,9 +193,10 @@ def test_small_reads_have_few_tasks_and_large_ones_as_many_as_run_at_once(
     path: str, size: int, tasks: int
 ) -> None:
     plan = plans(scan(load(path), "k", "v"))[0]
-    entry = plan.rowsets[0].entry.model_copy(update={"bytes": size * 2**20})
-    rowset = plan.rowsets[0].model_copy(update={"entry": entry})
-    read = reads.read_bytes(plan.model_copy(update={"rowsets": (rowset,)}))
+    rowset = plan.rowsets[0].rowset
+    entry = rowset.entry.model_copy(update={"bytes": size * 2**20})
+    larger = plan.rowsets[0].model_copy(update={"rowset": replace(rowset, entry=entry)})
+    read = reads.read_bytes(plan.model_copy(update={"rowsets": (larger,)}))
     assert reads.task_count(read, 4) == tasks
 
 
@@ -223,7 +225,7 @@ def test_a_range_is_given_the_tasks_that_its_own_rows_are_worth(tmp_path: Path) 
 def test_an_index_that_cannot_be_read_leaves_the_error_to_the_tasks(tmp_path: Path) -> None:
     table = clustered(tmp_path)
     whole = scan(table, "k", "v")
-    entry = plans(whole)[0].rowsets[0].entry
+    entry = plans(whole)[0].rowsets[0].rowset.entry
     for stored in (tmp_path / "t").rglob(f"*{entry.object}*"):
         shutil.rmtree(stored) if stored.is_dir() else stored.unlink()
     planned = scan(table, "k", "v", filters=[compare("<", 1000)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -75,8 +77,9 @@ def test_a_part_of_a_plan_stays_a_part() -> None:
 
 def test_a_footer_that_cannot_be_read_is_an_error() -> None:
     plan = plan_of("id < 45")
-    entry = plan.rowsets[0].entry
+    rowset = plan.rowsets[0].rowset
+    entry = rowset.entry
     wrong = entry.model_copy(update={"footer": entry.footer.model_copy(update={"crc32c": 1})})
-    broken = plan.rowsets[0].model_copy(update={"entry": wrong})
+    broken = plan.rowsets[0].model_copy(update={"rowset": replace(rowset, entry=wrong)})
     with pytest.raises(ColonnadeError):
         narrow_plan(TABLE._location.store, plan.model_copy(update={"rowsets": (broken,)}))

@@ -46,12 +46,13 @@ def rowsets(draw: st.DrawFn) -> LiveRowSet:
 def row_ranges(plan: ScanPlan) -> list[tuple[str, int, int]]:
     """What a plan reads, neighbouring ranges of one RowSet joined."""
     joined: list[tuple[str, int, int]] = []
-    for rowset in plan.rowsets:
-        for start, end in rowset.ranges:
-            if joined and joined[-1][0] == rowset.entry.object and joined[-1][2] == start:
-                joined[-1] = (rowset.entry.object, joined[-1][1], end)
+    for each in plan.rowsets:
+        name = each.rowset.entry.object
+        for start, end in each.ranges:
+            if joined and joined[-1][0] == name and joined[-1][2] == start:
+                joined[-1] = (name, joined[-1][1], end)
             else:
-                joined.append((rowset.entry.object, start, end))
+                joined.append((name, start, end))
     return joined
 
 
@@ -65,9 +66,9 @@ def test_shares_read_every_row_once_in_order_and_end_at_cuts(
     assert row_ranges(together) == row_ranges(plan)
     for share in shares:
         assert share.rowsets or not live
-        for rowset in share.rowsets:
-            allowed = set(cut_rows(rowset.entry))
-            assert all({start, end} <= allowed for start, end in rowset.ranges)
+        for each in share.rowsets:
+            allowed = set(cut_rows(each.rowset.entry))
+            assert all({start, end} <= allowed for start, end in each.ranges)
     assert all(
         first.byte_count + following.rowsets[0].byte_count > target_bytes
         for first, following in pairwise(shares)
@@ -129,11 +130,12 @@ def test_dividing_a_plan_reads_every_row_once_in_order(
     assert all(share.rowsets for share in shares)
     assert len(shares) <= count or (apart and len(shares) < count + len(live))
     for share in shares:
-        numbers = [rowset.id for rowset in share.rowsets]
+        numbers = [each.rowset.id for each in share.rowsets]
         assert len(set(numbers)) == len(numbers), "a footer is read once a task"
         assert len(numbers) == 1 or not apart
-        for rowset in share.rowsets:
-            assert {row for each in rowset.ranges for row in each} <= set(cut_rows(rowset.entry))
+        for each in share.rowsets:
+            rows = {row for ends in each.ranges for row in ends}
+            assert rows <= set(cut_rows(each.rowset.entry))
 
 
 def test_shares_are_of_nearly_equal_size() -> None:

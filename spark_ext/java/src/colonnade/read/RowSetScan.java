@@ -22,7 +22,8 @@ record RowSetScan(
     Map<Integer, RowSetEntry> replaced) {
 
   static RowSetScan parse(JsonNode scan) {
-    JsonNode entry = scan.get("entry");
+    JsonNode rowset = scan.get("rowset");
+    JsonNode entry = rowset.get("entry");
     JsonNode ranges = scan.get("ranges");
     long[][] rows = new long[ranges.size()][];
     for (int i = 0; i < rows.length; i++) {
@@ -36,10 +37,10 @@ record RowSetScan(
       }
     }
     return new RowSetScan(
-        scan.get("id").longValue(),
-        scan.get("epoch").longValue(),
+        rowset.get("id").longValue(),
+        rowset.get("epoch").longValue(),
         RowSetEntry.parse(entry),
-        scan.hasNonNull("vector") ? scan.get("vector") : null,
+        rowset.hasNonNull("vector") ? rowset.get("vector") : null,
         rows,
         replaced);
   }
