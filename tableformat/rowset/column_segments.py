@@ -21,6 +21,7 @@ from colonnade.manifests.errors import CorruptionError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.state.replaced_columns import stored_as
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.adapt import absent_statistics
 from colonnade.tableformat.rowset.block import BlockEntry
 from colonnade.tableformat.rowset.block_statistics import Statistics, from_log
 from colonnade.tableformat.rowset.column import StoredColumn
@@ -88,13 +89,13 @@ class ColumnSegments:
         return ColumnBlocks(column, source, segment.offset, filters.offset, index, at_cut)
 
     def statistics(self, column: StoredColumn) -> Statistics:
-        """Return the footer's statistics of a column. All rows are NULL when the RowSet lacks it.
+        """Return the footer's statistics of a column, or those of a column that the RowSet lacks.
 
         Raises CorruptionError, StoreError.
         """
         _, segment = self._place(column)
         if segment is None:
-            return Statistics(nulls=self._entry.rows)
+            return absent_statistics(column, self._entry.rows)
         try:
             return from_log(segment.statistics, column.bound_kinds)
         except CorruptionError as error:

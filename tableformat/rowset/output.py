@@ -28,6 +28,7 @@ from colonnade.manifests.model.entries import ColumnStatistics, RowSetEntry
 from colonnade.manifests.model.statistics import LOG_BOUND_LENGTH
 from colonnade.manifests.store import ObjectStore, ObjectWriter
 from colonnade.manifests.store.base import Data
+from colonnade.tableformat.rowset.adapt import absent_values
 from colonnade.tableformat.rowset.block import BlockEntry, encode_block
 from colonnade.tableformat.rowset.block_statistics import from_log, merge, shorten, to_log
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
@@ -120,12 +121,12 @@ class RowSetOutput:
     def add_stored(self, columns: Sequence[Sequence[StoredBlock]], rows: int) -> None:
         """Append a stretch from the stored blocks of each column, without decoding them.
 
-        A column without blocks is filled with NULL. Requires verified blocks, with the filters that
-        `options` ask for (`RowSetReader.with_filters`). Raises StoreError.
+        A column without blocks gets the values of an absent column. Requires verified blocks, with
+        the filters that `options` ask for (`RowSetReader.with_filters`). Raises StoreError.
         """
         for part, blocks in zip(self._parts, columns, strict=True):
             if not blocks:
-                self._encode(part, pa.nulls(rows, part.column.type))
+                self._encode(part, absent_values(part.column, rows))
             for block in blocks:
                 data = pa.py_buffer(block.data) if block.entry.length else None
                 bloom = bytes(block.bloom) if part.has_filters else b""

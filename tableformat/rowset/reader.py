@@ -19,6 +19,7 @@ from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.model.entries import RowSetEntry
 from colonnade.manifests.model.schema import SchemaField, TableSchema
 from colonnade.manifests.store import ObjectStore
+from colonnade.tableformat.rowset.adapt import absent_statistics, adapt
 from colonnade.tableformat.rowset.block import decode_block, understated
 from colonnade.tableformat.rowset.block_statistics import Statistics, merge
 from colonnade.tableformat.rowset.bloom_filter import encode_filter
@@ -60,7 +61,8 @@ class RowSetReader:
         `ranges` are ascending (first, end) rows that begin and end at cuts; None means all rows.
         `keep` chooses the stretches that can matter, from the bounds of the columns in
         `keep_columns`. It then chooses among these once more, with their Bloom filters. A column
-        that the RowSet does not have is NULL. Holds one read-ahead of about 8 MiB and one batch.
+        that the RowSet does not have gets the values that `adapt.py` says. Holds one read-ahead of
+        about 8 MiB and one batch.
 
         Raises CorruptionError before any row of a damaged block is yielded.
         """
@@ -121,9 +123,7 @@ class RowSetReader:
         arrays = []
         for column, blocks in zip(map(column_of, columns), stretch.blocks, strict=True):
             parts = [self._decode(column, block) for block in blocks]
-            if not parts:
-                parts = [pa.nulls(stretch.rows, column.type)]
-            arrays.append(parts[0] if len(parts) == 1 else pa.concat_arrays(parts))
+            arrays.append(adapt(parts, column, stretch.rows))
         return arrays
 
     def verify(self, columns: Sequence[SchemaField], stretch: Stretch) -> None:
@@ -244,7 +244,7 @@ class RowSetReader:
         rows = np.diff(self._cuts)[chosen]
         statistics = {
             column.id: [
-                self._cut_statistics(known.get(column.id), int(cut), int(count))
+                self._cut_statistics(column, known.get(column.id), int(cut), int(count))
                 for cut, count in zip(chosen, rows, strict=True)
             ]
             for column in wanted
@@ -252,10 +252,12 @@ class RowSetReader:
         return BoundsTable(rows, {each: bounds_of(found) for each, found in statistics.items()})
 
     @staticmethod
-    def _cut_statistics(blocks: ColumnBlocks | None, cut: int, rows: int) -> Statistics:
+    def _cut_statistics(
+        column: StoredColumn, blocks: ColumnBlocks | None, cut: int, rows: int
+    ) -> Statistics:
         """Return the statistics of a column in one stretch, which may have several blocks."""
         if blocks is None:
-            return Statistics(nulls=rows)
+            return absent_statistics(column, rows)
         parts = blocks.index.entries[blocks.at_cut[cut] : blocks.at_cut[cut + 1]]
         if len(parts) == 1:
             return parts[0].statistics

@@ -1,7 +1,8 @@
 """Alter a table: the changes that a user can ask for, and the operations of the log for them.
 
-Files know columns by id, so no change touches a file. A new column is NULL in existing rows, a
-renamed column keeps its id, and the id of a dropped column is never used again.
+Files know columns by id, so no change touches a file. Existing rows get a new column's values when
+they are read (`rowset/adapt.py`). A renamed column keeps its id, and the id of a dropped column is
+never used again.
 Spec: docs/spec/operations.md#altering-tables
 """
 
@@ -33,6 +34,7 @@ from colonnade.manifests.model.schema import (
 )
 from colonnade.manifests.state.partition_layout import parse_layout
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.tableformat.rowset.adapt import may_be_absent
 from colonnade.tableformat.rowset.column import check_names
 from colonnade.tableformat.table.design import check_table_name
 from colonnade.tableformat.table.properties import check_comment, check_properties
@@ -261,7 +263,7 @@ def _without(properties: Mapping[str, str], names: Collection[str]) -> dict[str,
 
 def _add(schema: TableSchema, change: AddColumn, next_id: int) -> tuple[TableSchema, int]:
     name = change.column.name
-    if not change.column.nullable:
+    if not may_be_absent(change.column):
         raise InvalidInputError(
             f"Column {name!r} cannot be added as NOT NULL, because existing rows have NULL in it;"
             " add it as nullable."

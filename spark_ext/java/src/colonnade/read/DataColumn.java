@@ -78,7 +78,7 @@ final class DataColumn {
    */
   void show(BlockDecoder decoder, long first, int count, int[] kept) throws IOException {
     if (segment == null) {
-      vector.setNull();
+      Adapt.showAbsent(field, vector);
     } else if (decoded != block) {
       BlockEntry entry = segment.index().entries().get(block);
       try {

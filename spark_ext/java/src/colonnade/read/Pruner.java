@@ -33,7 +33,7 @@ final class Pruner {
   /** The known facts about a set of rows, by column id. */
   interface Known {
     /** Returns the bounds and counts of a column, or null if they are unknown. */
-    Statistics statistics(int column);
+    Statistics statistics(TableField column);
 
     /** Returns whether a column may hold at least one of the values with the given hashes. */
     boolean mayHold(int column, long[] hashes);
@@ -135,7 +135,7 @@ final class Pruner {
   private Test isNull(JsonNode operand) {
     TableField column = column(operand);
     return (rows, known) -> {
-      Statistics found = column == null ? null : known.statistics(column.id());
+      Statistics found = column == null ? null : known.statistics(column);
       if (found == null) {
         return TRUE | FALSE;
       }
@@ -151,7 +151,7 @@ final class Pruner {
   private Test byBounds(JsonNode operand, int forNan, ValueTest test) {
     TableField column = column(operand);
     return (rows, known) -> {
-      Statistics found = column == null ? null : known.statistics(column.id());
+      Statistics found = column == null ? null : known.statistics(column);
       if (found == null) {
         return ANY;
       }

@@ -2,6 +2,7 @@ package colonnade.read;
 
 import colonnade.format.BloomFilter;
 import colonnade.format.Statistics;
+import colonnade.format.TableField;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -109,10 +110,10 @@ record StretchPruning(Pruner pruner, long[] cuts, Map<Integer, OpenColumnSegment
         rows,
         new Pruner.Known() {
           @Override
-          public Statistics statistics(int column) {
-            OpenColumnSegment segment = segments.get(column);
+          public Statistics statistics(TableField column) {
+            OpenColumnSegment segment = segments.get(column.id());
             return segment == null
-                ? new Statistics(rows, 0, null, null, true)
+                ? Adapt.absentStatistics(column, rows)
                 : segment.statistics(cut);
           }
 
