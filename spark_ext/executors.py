@@ -14,6 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.tableformat.compaction.job import (
     CompactionJob,
@@ -38,7 +39,7 @@ def verify_on_executors(spark: SparkSession) -> VerifyPlace:
     """Return a place that has executors check RowSets for `verify`."""
 
     def run(job: VerifyJob, stop: Stop) -> VerifyOutcome:
-        outcome = run_in_task(spark, _check_job, job.model_dump_json(), stop)
+        outcome = run_in_task(spark, _check_job, job.model_dump_json(), stop, job.address)
         return VerifyOutcome.model_validate_json(outcome)
 
     return Workplace(run, parallel_jobs(spark))
@@ -57,7 +58,7 @@ def compact_on_executors(spark: SparkSession) -> CompactionPlace:
                 return run_job(job, stop=stop)
             finally:
                 driver.release()
-        outcome = run_in_task(spark, _compact, job.to_json(), stop)
+        outcome = run_in_task(spark, _compact, job.to_json(), stop, job.address)
         return CompactionOutcome.model_validate_json(outcome)
 
     return Workplace(run, parallel_jobs(spark))
@@ -79,14 +80,21 @@ def parallel_jobs(spark: SparkSession) -> int:
     return max(1, spark.sparkContext.defaultParallelism)
 
 
-def run_in_task(spark: SparkSession, work: Callable[[str], str], job: str, stop: Stop) -> str:
+def run_in_task(
+    spark: SparkSession,
+    work: Callable[[str], str],
+    job: str,
+    stop: Stop,
+    address: StoreAddress | None = None,
+) -> str:
     """Run `work(job)` on an executor and return its result; several threads may call this.
 
     `work` must be a function of a module, since Spark sends it by name. If Spark repeats the task,
-    the work runs again. A stop cancels it. Raises Spark's error, which contains the sentence of a
+    the work runs again. A stop cancels it. The executor learns the storage options of `address`,
+    which the job names. Raises Spark's error, which contains the sentence of a
     ColonnadeError, and CancelledError if the stop was requested before.
     """
-    frame = spark.range(0, 1, 1, 1).mapInArrow(_Task(work, job), "outcome string")
+    frame = spark.range(0, 1, 1, 1).mapInArrow(_Task(work, job, address), "outcome string")
     with _cancelled_by(stop, spark):
         outcome: str = frame.collect()[0]["outcome"]
     return outcome
@@ -112,9 +120,10 @@ def _cancelled_by(stop: Stop, spark: SparkSession) -> Iterator[None]:
 
 
 class _Task:
-    """Runs the work in a Python worker."""
+    """Runs the work in a Python worker. The pickled address takes the storage options along."""
 
-    def __init__(self, work: Callable[[str], str], job: str) -> None:
+    def __init__(self, work: Callable[[str], str], job: str, address: StoreAddress | None) -> None:
+        self._address = address
         self._work = work
         self._job = job
 

@@ -11,11 +11,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.sizes import parse_size
 from colonnade.manifests.state.partition_layout import split_fields
-from colonnade.manifests.store import is_url
+from colonnade.manifests.store import StoreAddress, is_url
+from colonnade.manifests.store.option_text import option_values
 from colonnade.tableformat.table.kept_epochs import is_tag
 from colonnade.tableformat.table.time_travel import timestamp_ms
 from colonnade.tableformat.write.settings import CommitSettings, WriteSettings
@@ -38,6 +40,8 @@ _WRITING = (
 _OF_CATALOG = "owner"
 """An option that Spark's own catalog adds; the jar removes it, so here the jar is missing."""
 _NEEDS_JAR = "needs the jar, which colonnade.enable(spark) adds to a session."
+_STORAGE = "storage."
+"""The prefix of options for the store: `storage.key` is the storage option `key`."""
 _SPELLING = {name.lower(): name for name in (*_READING, *_WRITING)}
 
 
@@ -50,6 +54,7 @@ class ReadOptions:
     otherwise a tag. The option `timestampAsOf` is ISO 8601, as Spark prints it. Without an offset
     it is UTC, because a Python data source does not learn the session's time zone. `where` is a
     predicate in SQL text; only rows for which it is true are returned.
+    `storage.<name>` is an option of the store, as its fsspec library names it.
     """
 
     path: str
@@ -57,6 +62,12 @@ class ReadOptions:
     tag: str | None = None
     timestamp: str | None = None
     where: str | None = None
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def address(self) -> StoreAddress:
+        """The path with its storage options. Raises InvalidInputError."""
+        return StoreAddress.of(self.path, self.storage)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,7 @@ class SparkWriteOptions:
 
     `txnAppId` and `txnVersion` name a batch, which is committed at most once. With `expectEpoch`
     the write fails unless the database is at that epoch. `leaseHours` is how long vacuum keeps the
-    files that the write needs.
+    files that the write needs. `storage.<name>` is an option of the store.
     """
 
     path: str
@@ -85,11 +96,17 @@ class SparkWriteOptions:
     partition_by: tuple[str, ...] = ()
     partition_overwrite_mode: str | None = None
     overwrite_schema: bool = False
+    storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def address(self) -> StoreAddress:
+        """The path with its storage options. Raises InvalidInputError."""
+        return StoreAddress.of(self.path, self.storage)
 
 
 def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
     """Parse the options of a read. Raises InvalidInputError that names the wrong option."""
-    path, given = _path_and_options(options, _READING, "reading")
+    path, given, storage = _path_and_options(options, _READING, "reading")
     if "versionasof" in given and "epoch" in given:
         raise InvalidInputError("Options versionAsOf and epoch mean the same; give only one.")
     epoch_option = "versionAsOf" if "versionasof" in given else "epoch"
@@ -104,12 +121,12 @@ def parse_read_options(options: Mapping[str, str]) -> ReadOptions:
         )
     if timestamp is not None:
         timestamp_ms(timestamp)
-    return ReadOptions(path, epoch, tag, timestamp, given.get("where"))
+    return ReadOptions(path, epoch, tag, timestamp, given.get("where"), storage)
 
 
 def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
     """Parse the options of a write. Raises InvalidInputError that names the wrong option."""
-    path, given = _path_and_options(options, _WRITING, "writing")
+    path, given, storage = _path_and_options(options, _WRITING, "writing")
     settings = WriteSettings()
     if (size := given.get("targetfilesize")) is not None:
         settings = settings.model_copy(update={"target_bytes": _byte_size("targetFileSize", size)})
@@ -123,6 +140,7 @@ def parse_write_options(options: Mapping[str, str]) -> SparkWriteOptions:
         split_fields(given.get("partitionby", "")),
         _overwrite_mode(given.get("partitionoverwritemode")),
         _truth("overwriteSchema", given.get("overwriteschema", "false")),
+        storage,
     )
 
 
@@ -177,8 +195,16 @@ def split_sort_key(text: str) -> tuple[str, ...]:
 
 def _path_and_options(
     options: Mapping[str, str], allowed: tuple[str, ...], purpose: str
-) -> tuple[str, dict[str, str]]:
-    given = {key.lower(): value for key, value in options.items()}
+) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """Return the path, the options by lower-case name, and the options of the store."""
+    storage = {
+        key[len(_STORAGE) :]: value
+        for key, value in options.items()
+        if key.lower().startswith(_STORAGE)
+    }
+    given = {
+        key.lower(): value for key, value in options.items() if not key.lower().startswith(_STORAGE)
+    }
     if "paths" in given:
         raise InvalidInputError("Colonnade reads one table at a time; load each path by itself.")
     if _OF_CATALOG in given:
@@ -193,7 +219,7 @@ def _path_and_options(
     for key in given:
         if key not in {name.lower() for name in allowed}:
             raise InvalidInputError(_refusal(key, allowed, purpose))
-    return path, given
+    return path, given, option_values(storage)
 
 
 def _refuse_lost_folder(path: str) -> None:

@@ -16,7 +16,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from colonnade.manifests.errors import InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import SchemaField, TableSchema, type_text
-from colonnade.manifests.store import open_store
+from colonnade.manifests.store import StoreAddress, open_store
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.options import ReadOptions
 from colonnade.spark_ext.pyspark_types import from_spark, refuse_uncarried
@@ -45,9 +45,12 @@ ADVICE = "leave it out with .schema(...), or read it through Arrow with colonnad
 
 @dataclass(frozen=True, slots=True)
 class PinnedRead:
-    """One read, resolved once on the driver: the table, the epoch and the predicate."""
+    """One read, resolved once on the driver: the table, the epoch and the predicate.
 
-    url: str
+    A pickled value takes the storage options along to the tasks; its `repr` does not show them.
+    """
+
+    address: StoreAddress
     table: str
     table_schema: TableSchema
     epoch: int
@@ -60,7 +63,7 @@ def pin_read(options: ReadOptions) -> PinnedRead:
     Raises NotFoundError for a path that is not a table, an epoch or tag that does not exist, or a
     time before the first epoch.
     """
-    location = locate_existing(options.path)
+    location = locate_existing(options.address)
     log = Log(location.store)
     at_ms = None if options.timestamp is None else timestamp_ms(options.timestamp)
     # An epoch before damage in the log can still be read, though the head cannot.
@@ -70,12 +73,14 @@ def pin_read(options: ReadOptions) -> PinnedRead:
         epoch = tagged_epoch(head or log.read_head(), options.tag)
     snapshot = log.read_at(epoch=epoch, timestamp_ms=at_ms, head=head)
     table = location.require_at(snapshot, head)
-    return PinnedRead(location.store.url, table.name, table.schema, snapshot.epoch, options.where)
+    return PinnedRead(
+        location.store.address, table.name, table.schema, snapshot.epoch, options.where
+    )
 
 
 def plan_shares(read: PinnedRead, columns: tuple[str, ...]) -> list[ScanPlan]:
     """Plan a read of these columns, with one share for each task; reads only the log."""
-    store = open_store(read.url)
+    store = open_store(read.address)
     log = Log(store)
     snapshot = log.read_at(epoch=read.epoch)
     table = snapshot.table(read.table)
@@ -144,7 +149,7 @@ class ColonnadeReader(DataSourceReader):
         """Yield the rows of one share, in exactly the schema that Spark expects."""
         with one_sentence():
             plan = ScanPlan.model_validate_json(partition.value)
-            for batch in read_plan(open_store(self._read.url), plan):
+            for batch in read_plan(open_store(self._read.address), plan):
                 yield self._labelled(batch)
 
     def _labelled(self, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -22,6 +22,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import ROW_HANDLER, TableSchema
 from colonnade.manifests.state.replaced_columns import replaceable
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.store import StoreAddress
 from colonnade.spark_ext.errors import one_sentence
 from colonnade.spark_ext.executors import parallel_jobs
 from colonnade.spark_ext.pyspark_types import to_spark
@@ -263,7 +264,9 @@ class _Work:
         tasks = min(len(job.rowsets), 4 * parallel_jobs(self._session))
         grouped = rows.repartition(tasks, "rowset").sortWithinPartitions("rowset", "row")
         try:
-            done = grouped.mapInArrow(_Task(job.model_dump_json()), "report string").collect()
+            done = grouped.mapInArrow(
+                _Task(job.write.address, job.model_dump_json()), "report string"
+            ).collect()
         except PySparkException as error:
             if "ModuleNotFoundError" in str(error):
                 raise _NoPythonError from error
@@ -281,9 +284,13 @@ class _Work:
 
 
 class _Task:
-    """Writes a share in a Python worker; a task that Spark repeats writes its own objects."""
+    """Writes a share in a Python worker; a task that Spark repeats writes its own objects.
 
-    def __init__(self, job: str) -> None:
+    The pickled address takes the storage options of the job along.
+    """
+
+    def __init__(self, address: StoreAddress, job: str) -> None:
+        self._address = address
         self._job = job
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:

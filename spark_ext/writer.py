@@ -46,7 +46,7 @@ def plan_python_write(
     """
     given = from_spark(schema)
     refuse_uncarried(given, "cast it, or write it through Arrow with colonnade.open(path)")
-    location = locate(options.path)
+    location = locate(options.address)
     base = Log(location.store).read_head() if location.exists else None
     job = plan_spark_write(location, base, options, given, overwrite)
     take_lease(job, Log(location.store), base)
@@ -61,9 +61,13 @@ class TaskMessage(WriterCommitMessage):
 
 
 class ColonnadeWriter(DataSourceArrowWriter):
-    """One write. Spark sends it, as the job's JSON, to every task and to the commit's process."""
+    """One write. Spark sends it, as the job's JSON, to every task and to the commit's process.
+
+    The address travels beside the JSON, because it takes the storage options along.
+    """
 
     def __init__(self, job: WriteJob) -> None:
+        self._address = job.address
         self._job = job.model_dump_json()
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> TaskMessage:
@@ -79,7 +83,7 @@ class ColonnadeWriter(DataSourceArrowWriter):
             reports = [message for message in messages if isinstance(message, TaskMessage)]
             entries = [entry for each in reports for entry in decode_entries(each.entries)]
             if entries or job.has_more_than_rows:
-                log = Log(open_store(job.url))
+                log = Log(open_store(job.address))
                 compact_after(log, commit_written(job, entries, log), job.target.table)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:

@@ -13,7 +13,6 @@ Spec: docs/spec/layout.md
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -27,9 +26,10 @@ from colonnade.manifests.errors import (
 from colonnade.manifests.ids import TableId
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import LocalStore, ObjectStore, open_store
+from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath, open_store
 
 StorageOptions = Mapping[str, object]
+"""Options of a store, as its fsspec library names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,49 +120,50 @@ class Location:
         return root if self.table is None else f"{root}/{self.table}"
 
     @property
+    def address(self) -> StoreAddress:
+        """The address of the table, or of the database; it leads back to this location."""
+        root = self.store.address
+        return root if self.table is None else root / self.table
+
+    @property
     def new_table_name(self) -> str:
         """The name that a table created here gets: the last part of the path."""
         return self.table or self.store.url.rstrip("/").rsplit("/", 1)[-1]
 
 
-def locate(path: str | os.PathLike[str], storage_options: StorageOptions | None = None) -> Location:
+def locate(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Find the database that `path` belongs to. Costs one to three GETs, more if there is none.
 
     Raises InvalidInputError for a path inside a table and for a value that is not a path,
     NotFoundError for a file, and CorruptionError for a database that has lost its epoch 0.
     """
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise InvalidInputError(f"{path!r} is not a path: give a folder or a URL.")
     store = open_store(path, storage_options)
     if is_taken(store, 0):
         return Location(store, None, exists=True)
-    # A URL is used as the user gave it, because the store's own text may omit credentials.
-    given = store.url if isinstance(store, LocalStore) else str(path)
-    parent_url, _, name = given.rstrip("/").rpartition("/")
-    parent = _parent(parent_url, storage_options)
+    place = store.address
+    above = place.parent
+    parent = None if above is None else open_store(above)
     if parent is not None and is_taken(parent, 0):
         # Reads epoch 0 and not the head: with a damaged head, earlier epochs can still be read.
         if Log(parent).read_first().lone_table:
             raise InvalidInputError(
                 f"{store.url} is inside the table {parent.url}; use another path."
             )
-        return Location(parent, name, exists=True)
-    outer = _nearest_database(parent_url, storage_options)
+        return Location(parent, place.url.rpartition("/")[2], exists=True)
+    outer = _nearest_database(above)
     if outer is not None:
         raise InvalidInputError(
             f"{store.url} is too deep inside the database {outer.url}; its tables are"
             " addressed as <database>/<table>."
         )
-    for place in (store, parent):
-        if place is not None:
-            check_unused(place)
+    for each in (store, parent):
+        if each is not None:
+            check_unused(each)
     store.require_folder()
     return Location(store, None, exists=False)
 
 
-def locate_existing(
-    path: str | os.PathLike[str], storage_options: StorageOptions | None = None
-) -> Location:
+def locate_existing(path: StorePath, storage_options: StorageOptions | None = None) -> Location:
     """Like `locate`, but raise NotFoundError when there is no database at or above `path`."""
     location = locate(path, storage_options)
     if not location.exists:
@@ -170,9 +171,7 @@ def locate_existing(
     return location
 
 
-def find_store(
-    path: str | os.PathLike[str], storage_options: StorageOptions | None = None
-) -> ObjectStore:
+def find_store(path: StorePath, storage_options: StorageOptions | None = None) -> ObjectStore:
     """Return the store of the database at or above `path`, even if it cannot be opened any more.
 
     A database that has lost its epoch 0 is assumed to be at `path`. Raises NotFoundError when there
@@ -190,15 +189,9 @@ def refuse_existing(location: Location) -> None:
         raise AlreadyExistsError(f"{location.store.url} is a Colonnade database already.")
 
 
-def _parent(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
-    """Return the store at `url`; None above the root of a file system or bucket."""
-    if not url or url.endswith(("/", ":")):
-        return None
-    return open_store(url, storage_options)
-
-
-def _nearest_database(url: str, storage_options: StorageOptions | None) -> ObjectStore | None:
-    while (store := _parent(url := url.rpartition("/")[0], storage_options)) is not None:
+def _nearest_database(below: StoreAddress | None) -> ObjectStore | None:
+    while below is not None and (below := below.parent) is not None:
+        store = open_store(below)
         if is_taken(store, 0):
             return store
     return None

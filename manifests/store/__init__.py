@@ -9,7 +9,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from colonnade.manifests.errors import InvalidInputError, NotFoundError
+from colonnade.manifests.errors import NotFoundError
+from colonnade.manifests.store.address import StoreAddress, StorePath
 from colonnade.manifests.store.base import ObjectInfo, ObjectStore, ObjectWriter, PutOutcome
 from colonnade.manifests.store.local import LocalStore
 from colonnade.manifests.store.memory import MemoryStore
@@ -24,17 +25,17 @@ __all__ = [
     "ObjectStore",
     "ObjectWriter",
     "PutOutcome",
+    "StoreAddress",
+    "StorePath",
     "is_url",
     "open_store",
 ]
 
 
 def open_store(
-    path: str | os.PathLike[str],
-    storage_options: Mapping[str, Any] | None = None,
-    create: bool = False,
+    path: StorePath, storage_options: Mapping[str, Any] | None = None, create: bool = False
 ) -> ObjectStore:
-    """Open the store at `path`; `create` says that the caller is going to write.
+    """Open the store at a path or address; `create` says that the caller is going to write.
 
     A plain path or a `file:` URL means local disk. A `~` at the start of a plain path means the
     home directory. Any other URL is read through fsspec, which gets the storage options. With
@@ -45,36 +46,20 @@ def open_store(
     Raises: InvalidInputError for a path, protocol or options that cannot work; NotFoundError for a
     relative path if the working directory was removed; StoreError.
     """
-    text = os.fspath(path)
-    if not isinstance(text, str) or not text or "\0" in text or not _encodes(text):
-        raise InvalidInputError(f"{text!r} is not a path: give a folder or a URL.")
-    local = local_path(text)
+    address = StoreAddress.of(path, storage_options)
+    local = local_path(address.url)
     if local is None:
-        remote = FsspecReadStore(text, storage_options)
+        remote = FsspecReadStore(address)
         if create:
             remote.require_writable()
         return remote
-    if storage_options:
-        raise InvalidInputError(
-            f"{text} is a local path, which takes no storage options; leave"
-            f" {sorted(storage_options)} out."
-        )
     try:
         store = LocalStore(os.path.expanduser(local))
     except FileNotFoundError as error:
         raise NotFoundError(
-            f"{text} is relative to the working directory, which was removed; give an absolute"
-            " path."
+            f"{address.url} is relative to the working directory, which was removed; give an"
+            " absolute path."
         ) from error
     if create:
         store.make_root()
     return store
-
-
-def _encodes(text: str) -> bool:
-    """Return whether a file can have this name. An unpaired surrogate has no encoding."""
-    try:
-        os.fsencode(text)
-    except UnicodeEncodeError:
-        return False
-    return True

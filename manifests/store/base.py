@@ -24,6 +24,7 @@ from colonnade.manifests.errors import (
     InvalidInputError,
     NotFoundError,
 )
+from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.side_by_side import side_by_side
 
 T = TypeVar("T")
@@ -162,6 +163,11 @@ class ObjectStore(abc.ABC):
     """For how long a log that a process has just seen counts as not removed or replaced, in
     seconds. It is 0 where a look costs next to nothing, as on local disk.
     """
+
+    @property
+    def address(self) -> StoreAddress:
+        """The address of the root, by which another process opens the same store."""
+        return StoreAddress(self.url)
 
     @abc.abstractmethod
     def get(self, name: str, *, limit: int | None = None) -> bytes:

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import fsspec
 
 from colonnade.manifests.errors import InvalidInputError, NotFoundError, StoreError
+from colonnade.manifests.store.address import StoreAddress
 from colonnade.manifests.store.base import (
     PARALLEL,
     TRUST_S,
@@ -35,14 +36,11 @@ from colonnade.manifests.store.base import (
 )
 from colonnade.manifests.store.transient import may_pass, retried
 
-_USER_INFO = re.compile(r"//[^/@]*@")
-
 
 class FsspecReadStore(ObjectStore):
     """Objects below any fsspec URL, including chained URLs (`simplecache::…`); read-only.
 
-    Pickles as its URL and options. These may hold secrets, so they appear in no error and no
-    `repr`.
+    Pickles as its address. The options may hold secrets, so they appear in no error and no `repr`.
 
     Raises: InvalidInputError if the protocol is unknown, lacks its package or refuses the options;
     StoreError if connecting fails.
@@ -50,17 +48,23 @@ class FsspecReadStore(ObjectStore):
 
     read_only = True
 
-    def __init__(self, url: str, storage_options: Mapping[str, Any] | None = None) -> None:
-        self._given = url, dict(storage_options or {})
-        self.protocol = re.split(r"://|::", url, maxsplit=1)[0]
-        self.url = _USER_INFO.sub("//", url.partition("?")[0]).rstrip("/")
+    def __init__(
+        self, path: str | StoreAddress, storage_options: Mapping[str, Any] | None = None
+    ) -> None:
+        self._address = StoreAddress.of(path, storage_options)
+        self.url = self._address.url
+        self.protocol = re.split(r"://|::", self.url, maxsplit=1)[0]
         self._files, self._root = self._connect()
         # Some protocols without a server, such as `zip`, cannot be used by several threads.
         if getattr(self._files, "async_impl", False):
             self.parallel, self.trust_s = PARALLEL, TRUST_S
 
-    def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[str, dict[str, Any]]]:
-        return type(self), self._given
+    @property
+    def address(self) -> StoreAddress:
+        return self._address
+
+    def __reduce__(self) -> tuple[type[FsspecReadStore], tuple[StoreAddress]]:
+        return type(self), (self._address,)
 
     @retried
     def get(self, name: str, *, limit: int | None = None) -> bytes:
@@ -148,7 +152,7 @@ class FsspecReadStore(ObjectStore):
 
     def _connect(self) -> tuple[Any, str]:
         """Open the file system. Returns it, and the path of the root in it."""
-        url, options = self._given
+        url, options = self._address.connection_url, self._address.storage_options
         try:
             fsspec.get_filesystem_class(self.protocol)
         except (ImportError, ValueError) as error:

@@ -18,6 +18,7 @@ from colonnade.manifests.model.entries import (
 from colonnade.manifests.model.operations import TransactionIdText
 from colonnade.manifests.model.schema import Model
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
+from colonnade.manifests.store import StoreAddress
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.write.job import WriteTarget, target_of
 
@@ -29,7 +30,7 @@ class CompactionJob(Model):
     output. A group of an earlier layout is divided by the partition fields of `target`.
     """
 
-    url: str
+    address: StoreAddress
     target: WriteTarget
     order_by: tuple[ColumnNumber, ...] = ()
     base: Count
@@ -90,7 +91,7 @@ def plan_job(
     group = _of_layout(group, table)
     count = max(1, round(group.bytes_out / plan.policy.target_bytes))
     return CompactionJob(
-        url=log.store.url,
+        address=log.store.address,
         target=target_of(table),
         order_by=tuple(order_by),
         base=base.epoch,

@@ -41,7 +41,7 @@ def run_job(
     CorruptionError that names file, column and block, StoreError, and CancelledError soon after a
     stop is requested.
     """
-    store, stop = store or open_store(job.url), stop or Stop()
+    store, stop = store or open_store(job.address), stop or Stop()
     inputs = Inputs(job, store, stop)
     return _divide(inputs) if job.group.kind == "repartition" else _write(inputs)
 

@@ -62,7 +62,7 @@ def commit_written(
     raises it when retention has removed its base, or when an object cannot be read, and the epoch
     cannot be found. Only a `fresh` job raises CorruptionError or StoreError.
     """
-    log = log or Log(open_store(job.url))
+    log = log or Log(open_store(job.address))
     try:
         return _commit_written(job, entries, log, base, fresh)
     except UNTELLING as error:

@@ -83,7 +83,7 @@ def run_update(
     ConflictError when the engine passes other rows than were counted. Raises CorruptionError,
     StoreError. After any error the written RowSets are removed.
     """
-    task = _Task(job, _Feed(batches), store or open_store(job.write.url))
+    task = _Task(job, _Feed(batches), store or open_store(job.write.address))
     rowsets = write_rows(job.write, task.run(), task.store)
     return UpdateReport(rowsets=rowsets, moved=task.moved, replaced=tuple(task.replaced))
 

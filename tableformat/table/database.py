@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
@@ -14,7 +13,7 @@ from colonnade.manifests.log.log import Change, Log, create_database
 from colonnade.manifests.model.operations import DropTable
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.snapshot import Snapshot
-from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.store import ObjectStore, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.location import (
@@ -60,9 +59,7 @@ class ArrowDatabase:
         self._snapshot = snapshot
 
     @classmethod
-    def open(
-        cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
-    ) -> ArrowDatabase:
+    def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowDatabase:
         """Open the database at `path`; a lone table is a database with one table.
 
         Raises NotFoundError when no database exists, and InvalidInputError for the path of a
@@ -77,9 +74,11 @@ class ArrowDatabase:
         return cls(location.store, log, log.read_head())
 
     @classmethod
-    def create(cls, path: str | os.PathLike[str]) -> ArrowDatabase:
+    def create(
+        cls, path: StorePath, storage_options: StorageOptions | None = None
+    ) -> ArrowDatabase:
         """Create an empty database. Raises AlreadyExistsError when one exists at the path."""
-        location = locate(path)
+        location = locate(path, storage_options)
         refuse_existing(location)
         snapshot = create_database(location.store, lone_table=False)
         return cls(location.store, Log(location.store), snapshot)

@@ -28,6 +28,7 @@ from colonnade.manifests.log.log import Log
 from colonnade.manifests.model.schema import TableSchema
 from colonnade.manifests.state.partition_layout import field_text
 from colonnade.manifests.state.snapshot import Snapshot, TableState
+from colonnade.manifests.store import StoreAddress, StorePath
 from colonnade.manifests.vacuum.result import VacuumResult
 from colonnade.manifests.vacuum.run import VacuumRequest, vacuum
 from colonnade.tableformat.compaction.auto import compact_after
@@ -74,9 +75,7 @@ class ArrowTable(RowMethods):
             self._see(snapshot)
 
     @classmethod
-    def open(
-        cls, path: str | os.PathLike[str], storage_options: StorageOptions | None = None
-    ) -> ArrowTable:
+    def open(cls, path: StorePath, storage_options: StorageOptions | None = None) -> ArrowTable:
         """Open the table at `path`, reading the head of the log.
 
         A head that is damaged or has a newer format raises only in methods that need it.
@@ -90,13 +89,14 @@ class ArrowTable(RowMethods):
     @classmethod
     def create(
         cls,
-        path: str | os.PathLike[str],
+        path: StorePath,
         schema: pa.Schema | TableSchema,
         *,
         sort_key: Sequence[str] = (),
         partition_by: Sequence[str] = (),
         properties: dict[str, str] | None = None,
         comment: str | None = None,
+        storage_options: StorageOptions | None = None,
     ) -> ArrowTable:
         """Create an empty table: at `path` itself, or in the database directly above it.
 
@@ -106,7 +106,7 @@ class ArrowTable(RowMethods):
         Raises AlreadyExistsError when there is a table, and InvalidInputError that names column and
         type for a schema that cannot be stored.
         """
-        location = locate(path)
+        location = locate(path, storage_options)
         log = Log(location.store)
         base = log.read_head() if location.exists else None
         if base is not None and location.find(base) is not None:
@@ -344,9 +344,9 @@ class ArrowTable(RowMethods):
         return self._see(renumber_table(self._log, base, table, commit)).epoch
 
     @property
-    def store_path(self) -> str:
-        """The location of the table's database."""
-        return self._log.store.url
+    def store_address(self) -> StoreAddress:
+        """The address of the table's database."""
+        return self._log.store.address
 
     def verify(
         self,

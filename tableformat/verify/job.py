@@ -8,7 +8,7 @@ from typing import NamedTuple
 from colonnade.manifests.model.entries import Count, PartitionField, SortField
 from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.state.snapshot import LiveRowSet, TableState
-from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.tableformat.jobs import Workplace
 from colonnade.tableformat.verify.findings import Finding
 
@@ -24,7 +24,7 @@ class Unit(NamedTuple):
 class VerifyJob(Model):
     """RowSets of one table to check up to a depth."""
 
-    url: str
+    address: StoreAddress
     depth: Count
     table: str
     prefix: str
@@ -41,7 +41,7 @@ class VerifyJob(Model):
 
     def open_store(self) -> ObjectStore:
         """Open the store of the database, on any machine."""
-        return open_store(self.url)
+        return open_store(self.address)
 
 
 class VerifyOutcome(Model):
@@ -55,7 +55,9 @@ VerifyPlace = Workplace[VerifyJob, VerifyOutcome]
 """Where the jobs of a verification run, and how many at once."""
 
 
-def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterator[VerifyJob]:
+def plan_jobs(
+    address: StoreAddress, depth: int, units: Sequence[Unit], count: int
+) -> Iterator[VerifyJob]:
     """Divide RowSets into about `count` jobs of similar bytes, at least one for each table."""
     share = sum(unit.rowset.entry.byte_count for unit in units) / count
     taken: list[LiveRowSet] = []
@@ -64,14 +66,14 @@ def plan_jobs(url: str, depth: int, units: Sequence[Unit], count: int) -> Iterat
         taken.append(unit.rowset)
         size += unit.rowset.entry.byte_count
         if size >= share or at + 1 == len(units) or units[at + 1].table is not unit.table:
-            yield _job(url, depth, unit, taken)
+            yield _job(address, depth, unit, taken)
             taken, size = [], 0
 
 
-def _job(url: str, depth: int, unit: Unit, rowsets: Sequence[LiveRowSet]) -> VerifyJob:
+def _job(address: StoreAddress, depth: int, unit: Unit, rowsets: Sequence[LiveRowSet]) -> VerifyJob:
     table = unit.table
     return VerifyJob(
-        url=url,
+        address=address,
         depth=depth,
         table=table.name,
         prefix=table.prefix,

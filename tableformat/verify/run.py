@@ -17,7 +17,7 @@ from colonnade.manifests.errors import ColonnadeError, InvalidInputError
 from colonnade.manifests.log.log import Log
 from colonnade.manifests.state.rowset_ids import warn_of_end
 from colonnade.manifests.state.snapshot import LiveRowSet, Snapshot, TableState
-from colonnade.manifests.store import ObjectStore
+from colonnade.manifests.store import ObjectStore, StoreAddress, StorePath
 from colonnade.manifests.vacuum.run import VacuumRequest, plan_vacuum, read_used_objects
 from colonnade.tableformat.jobs import Stop, Workplace
 from colonnade.tableformat.location import StorageOptions, find_store
@@ -61,7 +61,7 @@ def verify(
         there = [u for u in seen.units if (u.table.name, u.rowset.id, u.epoch) not in gone]
         if elsewhere is None:
             elsewhere = _here(log, threads or os.cpu_count() or 1)
-        found, read = _check_rowsets(log.store.url, there, depth, elsewhere, progress)
+        found, read = _check_rowsets(log.store.address, there, depth, elsewhere, progress)
         findings += found
     return VerifyReport(
         depth=depth,
@@ -78,7 +78,7 @@ def verify(
 
 
 def verify_path(
-    path: str | os.PathLike[str],
+    path: StorePath,
     depth: int = 3,
     *,
     tables: Collection[str] | None = None,
@@ -101,7 +101,7 @@ def find_damage(log: Log, table: TableState, rowsets: Sequence[LiveRowSet]) -> l
     """Return everything that is wrong with some RowSets, at every depth. Reads all of them."""
     sizes, folders = _sizes(log.store)
     units = [Unit(table, rowset) for rowset in rowsets]
-    found, _ = _check_rowsets(log.store.url, units, max(DEPTHS), _here(log, 1), None)
+    found, _ = _check_rowsets(log.store.address, units, max(DEPTHS), _here(log, 1), None)
     return [*found, *(f for unit in units for f in check_files(unit, sizes, folders))]
 
 
@@ -233,12 +233,16 @@ def _distinct(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _check_rowsets(
-    url: str, units: Sequence[Unit], depth: int, place: VerifyPlace, progress: Progress | None
+    address: StoreAddress,
+    units: Sequence[Unit],
+    depth: int,
+    place: VerifyPlace,
+    progress: Progress | None,
 ) -> tuple[list[Finding], int]:
     findings: list[Finding] = []
     read = done = 0
     total = sum(unit.rowset.entry.byte_count for unit in units)
-    jobs = list(plan_jobs(url, depth, units, _JOBS_A_WORKER * place.workers))
+    jobs = list(plan_jobs(address, depth, units, _JOBS_A_WORKER * place.workers))
     stop = Stop()
     with ThreadPoolExecutor(place.workers, "colonnade-verify") as pool:
         try:

@@ -45,7 +45,7 @@ from colonnade.manifests.model.schema import Model, TableSchema
 from colonnade.manifests.model.text_policy import TextPolicy, text_policy
 from colonnade.manifests.object_names import table_prefix
 from colonnade.manifests.state.snapshot import Snapshot, TableState
-from colonnade.manifests.store import ObjectStore, open_store
+from colonnade.manifests.store import ObjectStore, StoreAddress, open_store
 from colonnade.tableformat.location import Location
 from colonnade.tableformat.partition.writer import PartitionedWriter
 from colonnade.tableformat.predicate import Predicate, to_json
@@ -84,7 +84,7 @@ class WriteJob(Model):
     rows.
     """
 
-    url: str
+    address: StoreAddress
     target: WriteTarget
     mode: WriteMode
     create: CreateTable | None
@@ -101,6 +101,11 @@ class WriteJob(Model):
     def end_of_lease(self) -> tuple[Operation, ...]:
         """The operations that end the job's lease with its commit, if it has one."""
         return (Lease(job=self.job_id, epoch=self.base, until_ms=0),) if self.has_lease else ()
+
+    @property
+    def url(self) -> str:
+        """The path of the database, for messages."""
+        return self.address.url
 
     @property
     def has_lease(self) -> bool:
@@ -158,7 +163,7 @@ def plan_write(
     else:
         raise NotFoundError(f"There is no table at {location.url}; create it first.")
     return WriteJob(
-        url=location.store.url,
+        address=location.store.address,
         target=target,
         mode=mode,
         create=create,
@@ -203,7 +208,7 @@ def write_rows(
     table's schema first. Raises InvalidInputError that names a column that does not fit. After any
     error, the files written so far are removed.
     """
-    store = store or open_store(job.url)
+    store = store or open_store(job.address)
     with open_writer(store, job.target, job.job_id, job.settings) as writer:
         for batch in conform_batches(batches, job.target.table_schema, job.target.invalid_text):
             writer.write(batch)

@@ -34,7 +34,7 @@ class Driver:
         name = order.choice(TABLES)
         intent = world.intend(Step("append", name, random_rows(order, world.new_ids(2))))
         job = WriteJob(
-            url=log.store.url,
+            address=log.store.address,
             target=target_of(base.table(name)),
             mode="append",
             create=None,

@@ -15,7 +15,7 @@ from colonnade.manifests.model.bloom_columns import bloom_columns
 from colonnade.manifests.model.entries import PartitionField, RowSetEntry, SortField
 from colonnade.manifests.model.schema import TableSchema, assign_ids
 from colonnade.manifests.model.text_policy import TextPolicy
-from colonnade.manifests.store import LocalStore, ObjectStore
+from colonnade.manifests.store import LocalStore, ObjectStore, StoreAddress
 from colonnade.spark_ext.pyspark_types import to_spark
 from colonnade.spark_ext.write_task import HELD_BYTES, options_of, task_json
 from colonnade.tableformat.rowset.block import BlockEntry
@@ -122,7 +122,7 @@ def job_of(
 ) -> WriteJob:
     """A planned append to a table of that schema."""
     return WriteJob(
-        url=str(url),
+        address=StoreAddress(str(url)),
         target=WriteTarget(
             table=JOB,
             name="t",

@@ -1,6 +1,7 @@
 """Tables and databases through Arrow: what a user without Spark does and what may go wrong."""
 
 import shutil
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -250,7 +251,11 @@ def test_a_database_that_lost_its_first_epoch_is_damaged(place: str, tmp_path: P
     first = tmp_path / place.split("/")[0] / epoch_name(0)
     first.unlink()
     before = set(tmp_path.rglob("*"))
-    for call in (colonnade.open, lambda path: colonnade.create(path, SCHEMA)):
+    calls: list[Callable[[Path], object]] = [
+        colonnade.open,
+        lambda path: colonnade.create(path, SCHEMA),
+    ]
+    for call in calls:
         with pytest.raises(colonnade.CorruptionError, match=f"{first} is missing"):
             call(tmp_path / place)
     assert set(tmp_path.rglob("*")) == before

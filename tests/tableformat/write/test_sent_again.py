@@ -60,7 +60,7 @@ def landed(
     head = open_log(store).read_head()
     other.append(rows(50))
     job = WriteJob(
-        url=store.url,
+        address=store.address,
         target=target_of(head.table("t")),
         mode=mode,
         create=None,

@@ -1,0 +1,117 @@
+"""An address says where a store is, and never shows how to get in."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from colonnade.manifests.errors import InvalidInputError
+from colonnade.manifests.store import LocalStore, StoreAddress, address, open_store
+from colonnade.manifests.store.option_text import option_value
+
+SECRET = "HUNTER2"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("s3://bucket/lake", "s3://bucket/lake"),
+        ("s3://bucket/lake/", "s3://bucket/lake"),
+        (f"s3://user:{SECRET}@bucket/lake", "s3://bucket/lake"),
+        (f"https://{SECRET}@host/lake", "https://host/lake"),
+        (f"https://host/lake?sig={SECRET}", "https://host/lake"),
+        (f"simplecache::ftp://user:{SECRET}@host/lake", "simplecache::ftp://host/lake"),
+        (f"http://host/ftp://user:{SECRET}@x/y", "http://host/ftp://x/y"),
+        (
+            "abfss://lake@account.dfs.core.windows.net/t",
+            "abfss://lake@account.dfs.core.windows.net/t",
+        ),
+        ("s3://bucket/a@b", "s3://bucket/a@b"),
+    ],
+)
+def test_an_address_shows_no_credentials_and_connects_with_them(given: str, shown: str) -> None:
+    found = StoreAddress.of(given, {"key": SECRET})
+    assert found.url == shown
+    assert found.connection_url.rstrip("/") == given.rstrip("/")
+    assert found.storage_options == {"key": SECRET}
+    assert SECRET not in repr(found) + str(found)
+    assert SECRET not in repr(address._REGISTRY._held)
+
+
+def test_the_parent_and_the_child_of_an_address_have_its_credentials() -> None:
+    place = StoreAddress.of(f"ftp://me:{SECRET}@host/lake/t?mode={SECRET}", {"port": 2121})
+    assert place.parent is not None
+    assert place.parent.url == "ftp://host/lake"
+    assert place.parent.connection_url == f"ftp://me:{SECRET}@host/lake?mode={SECRET}"
+    assert place.parent / "t" == place
+    assert StoreAddress("s3://bucket").parent is None
+    assert StoreAddress("/data").parent is None
+
+
+def test_equal_options_have_one_name_and_other_options_another() -> None:
+    first = StoreAddress.of("s3://b/x", {"key": "a", "secret": SECRET})
+    assert first == StoreAddress.of("s3://b/x", {"secret": SECRET, "key": "a"})
+    assert first != StoreAddress.of("s3://b/x", {"key": "a", "secret": "other"})
+    assert StoreAddress.of("s3://b/x") == StoreAddress("s3://b/x")
+
+
+def test_a_caller_cannot_change_the_options_of_an_address_later() -> None:
+    options = {"key": "a"}
+    place = StoreAddress.of("s3://b/x", options)
+    options["key"] = "b"
+    place.storage_options["key"] = "c"
+    assert place.storage_options == {"key": "a"}
+
+
+def test_a_pickled_address_takes_its_options_to_another_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place = StoreAddress.of(f"ftp://me:{SECRET}@host/lake", {"port": 2121})
+    sent = pickle.dumps(place)
+    monkeypatch.setattr(address._REGISTRY, "_held", {})
+    with pytest.raises(InvalidInputError, match="not known to this process") as refused:
+        open_store(place)
+    assert SECRET not in str(refused.value)
+    assert pickle.loads(sent) == place
+    assert place.connection_url == f"ftp://me:{SECRET}@host/lake"
+    assert place.storage_options == {"port": 2121}
+
+
+def test_a_local_path_takes_no_options_and_stays_as_it_is(tmp_path: Any) -> None:
+    assert StoreAddress.of(tmp_path) == StoreAddress(str(tmp_path))
+    with pytest.raises(InvalidInputError, match=r"takes no storage options; leave \['key'\] out"):
+        StoreAddress.of(tmp_path, {"key": SECRET})
+    with pytest.raises(InvalidInputError, match="has its storage options already"):
+        StoreAddress.of(StoreAddress("s3://b/x"), {"key": SECRET})
+    assert LocalStore(tmp_path).address == StoreAddress(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("AKIA+/=", "AKIA+/="),
+        ("true", True),
+        ("false", False),
+        ("True", "True"),
+        ("2121", 2121),
+        ('"2121"', "2121"),
+        ("0123", "0123"),
+        ("123456789012", "123456789012"),
+        ("1.5", "1.5"),
+        ("", ""),
+        ('{"region_name": "eu"}', {"region_name": "eu"}),
+        ("[1, 2]", [1, 2]),
+    ],
+)
+def test_the_text_of_an_option_means_one_value(text: str, value: Any) -> None:
+    assert option_value("x", text) == value
+    assert type(option_value("x", text)) is type(value)
+
+
+def test_an_option_that_is_no_json_is_named_without_its_value() -> None:
+    with pytest.raises(InvalidInputError, match="Storage option client_kwargs is not") as refused:
+        option_value("client_kwargs", f'{{"secret": {SECRET}')
+    assert SECRET not in str(refused.value)
+    assert refused.value.__cause__ is None
